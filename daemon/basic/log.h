@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/*
+ * Messages: structured to the journal where stderr leads there (sd_journal_send with BTD_TREE, BTD_RUN
+ * and BTD_NODE), in plain text to the terminal otherwise. Levels are those of syslog(3).
+ */
+
+#include <glib.h>
+#include <syslog.h>
+
+/* What a message is about; every field may be NULL. */
+typedef struct LogSubject {
+        const char *tree, *run, *node;
+} LogSubject;
+
+void log_open(int max_level);
+void log_message(int level, const LogSubject *subject, const char *format, ...) G_GNUC_PRINTF(3, 4);
+
+#define log_debug(...) log_message(LOG_DEBUG, NULL, __VA_ARGS__)
+#define log_info(...) log_message(LOG_INFO, NULL, __VA_ARGS__)
+#define log_notice(...) log_message(LOG_NOTICE, NULL, __VA_ARGS__)
+#define log_warning(...) log_message(LOG_WARNING, NULL, __VA_ARGS__)
+#define log_error(...) log_message(LOG_ERR, NULL, __VA_ARGS__)

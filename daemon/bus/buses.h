@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/*
+ * The buses that a daemon's leaves talk to, by the name that users write: "system", "session", a D-Bus
+ * address, "host:user@name" or "machine:name". One shared connection each, made when first asked for.
+ */
+
+#include "bus/connection.h"
+
+typedef struct Buses Buses;
+
+/* default_name: what a leaf without "bus" means; default_address: its address, or NULL for the usual one. */
+Buses *buses_new(GMainContext *context, const char *default_name, const char *default_address);
+void buses_free(Buses *buses);
+
+/* name NULL: the default. Borrowed. -EINVAL: not the name of a bus, with a text for people. */
+int buses_get(Buses *buses, const char *name, Connection **ret_connection, char **ret_error);
+
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(Buses, buses_free)

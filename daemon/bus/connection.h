@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/*
+ * One bus: its sd_bus on the main loop, a window of calls in flight, matches that last, and a
+ * new connection with backoff when it is lost. Nothing here blocks.
+ *
+ * A connection that is not there yet is no error: calls wait for it (their leaf's timeout bounds
+ * that), matches are added when it comes. What is in flight when it is lost fails.
+ */
+
+#include <glib.h>
+#include <systemd/sd-bus.h>
+
+typedef struct Connection Connection;
+typedef struct Call Call;
+typedef struct Match Match;
+
+/* How many calls may wait for their replies at once; a dbus-daemon refuses the 129th of a connection. */
+#define CONNECTION_WINDOW 100u
+
+/* name: as users write it, for messages ("system", "session", "unix:path=..."). Connects from the main loop. */
+Connection *connection_new(GMainContext *context, const char *name, const char *address);
+void connection_free(Connection *connection);
+
+const char *connection_name(const Connection *connection);
+
+/* The sd_bus of the moment: never NULL, but it may be closed; messages can be made on it at any time.
+ * Do not keep it. */
+sd_bus *connection_bus(Connection *connection);
+bool connection_is_ready(const Connection *connection);
+
+/*
+ * Exactly one of reply (borrowed) and error is set. The call is still its owner's: free it, then or later.
+ * No reply because the bus was lost is an error of the name org.freedesktop.DBus.Error.NoReply or
+ * org.freedesktop.DBus.Error.Disconnected with a text that says so.
+ */
+typedef void (*CallDone)(sd_bus_message *reply, const sd_bus_error *error, void *userdata);
+
+/* Sends the message, or queues it, in order; what the bus refuses with LimitsExceeded on its own account is
+ * sent again. There is no timeout here. Freeing the call cancels it: a reply that comes later is ignored. */
+Call *connection_call(Connection *connection, sd_bus_message *message, CallDone done, void *userdata);
+void call_free(Call *call);
+
+/* Signals that match the rule, as long as the Match lives, through reconnections (the callback is not told of
+ * those, see connection_listen). Equal rules share one match on the bus. ready (may be NULL) is called
+ * each time the bus has confirmed the match: from then on no signal is missed. */
+typedef void (*MatchSignal)(sd_bus_message *message, void *userdata);
+typedef void (*MatchReady)(void *userdata);
+Match *connection_match(Connection *connection, const char *rule, MatchSignal signal, MatchReady ready, void *userdata);
+void match_free(Match *match);
+
+/* Told when the connection comes (each time: publish objects, request names, ask for values again) and when it
+ * is lost. If it is there already, told from the main loop. */
+typedef struct Listener Listener;
+typedef struct ListenerCallbacks {
+        void (*connected)(Connection *connection, void *userdata); /* the bus has answered Hello */
+        void (*lost)(Connection *connection, void *userdata);
+} ListenerCallbacks;
+Listener *connection_listen(Connection *connection, const ListenerCallbacks *callbacks, void *userdata);
+void listener_free(Listener *listener);
+
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(Connection, connection_free)
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(Call, call_free)
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(Match, match_free)
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(Listener, listener_free)

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/*
+ * The immutable shape of a tree: one contiguous array of nodes in depth-first order, so that a
+ * node's descendants are the range (node, end). The first child of a node is node + 1, the next
+ * sibling of a child is its end. Parameters are borrowed from whoever built the tree (the
+ * definition), and must outlive it.
+ */
+
+#include <glib.h>
+
+#include "type.h"
+
+#define TREE_DEPTH_MAX 1000u
+#define TREE_NODES_MAX 1000000u
+
+typedef enum NodeFlags {
+        NODE_LEAF = 1 << 0,
+        NODE_LIVE = 1 << 1,     /* a live condition, or a pure composition of only such */
+        NODE_RETAINED = 1 << 2, /* a live condition that a reactive ancestor looks at again */
+        NODE_GUARDED = 1 << 3,  /* has guards */
+        NODE_IMMEDIATE = 1 << 4,
+} NodeFlags;
+
+typedef struct Node {
+        const NodeType *type;
+        const void *params;
+        NodeId parent;       /* NODE_NONE for the root */
+        NodeId end;          /* one past the last descendant */
+        uint32_t n_children;
+        uint16_t depth;      /* 0 for the root */
+        uint16_t flags;
+} Node;
+
+struct Tree {
+        Node *nodes;
+        const char **names; /* as given by the user, or NULL: then the type's name */
+        uint32_t n_nodes;
+        uint64_t interval;  /* µs between two ticks that nothing but the tree itself asks for */
+};
+
+#define TREE_INTERVAL_DEFAULT (100 * 1000u)
+
+typedef struct TreeBuilder TreeBuilder;
+
+TreeBuilder *tree_builder_new(void);
+void tree_builder_free(TreeBuilder *builder);
+
+/* Adds a node below the one that is open, and opens it. name and params are borrowed. */
+NodeId tree_builder_open(TreeBuilder *builder, const NodeType *type, const char *name, const void *params);
+void tree_builder_set_guarded(TreeBuilder *builder, NodeId node);
+void tree_builder_close(TreeBuilder *builder);
+
+/* The finished tree; the builder is empty afterwards and only good for tree_builder_free(). */
+Tree *tree_builder_finish(TreeBuilder *builder);
+
+void tree_free(Tree *tree);
+
+/* The name that a person gave the node, else its type's. */
+const char *tree_node_name(const Tree *tree, NodeId node);
+/* "Sequence/ParallelLoad/LoadConfig": the names from the root down. To be freed. */
+char *tree_node_path(const Tree *tree, NodeId node);
+
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(Tree, tree_free)
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(TreeBuilder, tree_builder_free)
