@@ -49,6 +49,7 @@ void tree_builder_free(TreeBuilder *builder);
 
 /* Adds a node below the one that is open, and opens it. name and params are borrowed. */
 NodeId tree_builder_open(TreeBuilder *builder, const NodeType *type, const char *name, const void *params);
+void tree_builder_set_params(TreeBuilder *builder, NodeId node, const void *params);
 void tree_builder_set_guarded(TreeBuilder *builder, NodeId node);
 void tree_builder_close(TreeBuilder *builder);
 

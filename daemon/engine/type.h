@@ -67,6 +67,8 @@ typedef enum NodeTypeFlags {
         TYPE_PURE = 1 << 0,
         /* Looks at children again that have completed, so their conditions stay live while it runs. */
         TYPE_REACTIVE = 1 << 1,
+        /* The same, for its first child only. */
+        TYPE_REACTIVE_FIRST = 1 << 5,
         /* A leaf that always completes in the tick that starts it: nothing to wait for, nothing to halt. */
         TYPE_IMMEDIATE = 1 << 2,
         /* Can never answer FAILURE. */

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* Building a tree in depth-first order, and what follows from its shape. */
+
+#include <assert.h>
+
+#include "tree.h"
+
+struct TreeBuilder {
+        GArray *nodes; /* of Node */
+        GPtrArray *names;
+        NodeId open; /* NODE_NONE before the root and after it */
+};
+
+TreeBuilder *tree_builder_new(void) {
+        TreeBuilder *builder = g_new0(TreeBuilder, 1);
+
+        builder->nodes = g_array_new(false, false, sizeof(Node));
+        builder->names = g_ptr_array_new();
+        builder->open = NODE_NONE;
+        return builder;
+}
+
+void tree_builder_free(TreeBuilder *builder) {
+        if (!builder)
+                return;
+
+        g_clear_pointer(&builder->nodes, g_array_unref);
+        g_clear_pointer(&builder->names, g_ptr_array_unref);
+        g_free(builder);
+}
+
+static Node *builder_node(TreeBuilder *builder, NodeId node) {
+        return &g_array_index(builder->nodes, Node, node);
+}
+
+static bool class_is_leaf(NodeClass class) {
+        return class == NODE_ACTION || class == NODE_CONDITION;
+}
+
+NodeId tree_builder_open(TreeBuilder *builder, const NodeType *type, const char *name, const void *params) {
+        Node node = { .type = type, .params = params, .parent = builder->open };
+        NodeId id = builder->nodes->len;
+
+        assert(id < TREE_NODES_MAX);
+
+        if (class_is_leaf(type->class))
+                node.flags |= NODE_LEAF;
+        if (type->flags & TYPE_IMMEDIATE || type->class == NODE_CONDITION)
+                node.flags |= NODE_IMMEDIATE;
+
+        if (builder->open != NODE_NONE) {
+                Node *parent = builder_node(builder, builder->open);
+
+                node.depth = parent->depth + 1;
+                parent->n_children++;
+        }
+
+        g_array_append_val(builder->nodes, node);
+        g_ptr_array_add(builder->names, (char *) name);
+        builder->open = id;
+        return id;
+}
+
+void tree_builder_set_params(TreeBuilder *builder, NodeId node, const void *params) {
+        builder_node(builder, node)->params = params;
+}
+
+void tree_builder_set_guarded(TreeBuilder *builder, NodeId node) {
+        builder_node(builder, node)->flags |= NODE_GUARDED;
+}
+
+/* Closing happens after all children: whether the node is live can be said now. */
+void tree_builder_close(TreeBuilder *builder) {
+        NodeId id = builder->open;
+        Node *node = builder_node(builder, id);
+        bool live = !(node->flags & NODE_GUARDED);
+
+        node->end = builder->nodes->len;
+        if (node->flags & NODE_LEAF)
+                live = live && node->type->class == NODE_CONDITION;
+        else
+                live = live && node->type->flags & TYPE_PURE;
+
+        for (NodeId child = id + 1; live && child < node->end; child = builder_node(builder, child)->end)
+                live = builder_node(builder, child)->flags & NODE_LIVE;
+
+        if (live)
+                node->flags |= NODE_LIVE;
+
+        builder->open = node->parent;
+}
+
+/* All nodes of the live children that a reactive node looks at again. Parents come before their children, so
+ * whatever is below a retained node is found retained by the time it is reached. */
+static void mark_retained(Tree *tree) {
+        for (NodeId id = 1; id < tree->n_nodes; id++) {
+                Node *node = &tree->nodes[id];
+                const Node *parent = &tree->nodes[node->parent];
+                bool watched = parent->type->flags & TYPE_REACTIVE ||
+                               (parent->type->flags & TYPE_REACTIVE_FIRST && id == node->parent + 1);
+
+                if (parent->flags & NODE_RETAINED || (watched && node->flags & NODE_LIVE))
+                        node->flags |= NODE_RETAINED;
+        }
+}
+
+Tree *tree_builder_finish(TreeBuilder *builder) {
+        Tree *tree = g_new0(Tree, 1);
+
+        assert(builder->open == NODE_NONE);
+        assert(builder->nodes->len > 0);
+
+        tree->interval = TREE_INTERVAL_DEFAULT;
+        tree->n_nodes = builder->nodes->len;
+        tree->nodes = (Node *) (void *) g_array_free(g_steal_pointer(&builder->nodes), false);
+        tree->names = (const char **) g_ptr_array_free(g_steal_pointer(&builder->names), false);
+        mark_retained(tree);
+        return tree;
+}
+
+void tree_free(Tree *tree) {
+        if (!tree)
+                return;
+
+        g_free(tree->nodes);
+        g_free(tree->names);
+        g_free(tree);
+}
+
+const char *tree_node_name(const Tree *tree, NodeId node) {
+        return tree->names[node] ?: tree->nodes[node].type->name;
+}
+
+char *tree_node_path(const Tree *tree, NodeId node) {
+        g_autoptr(GPtrArray) names = g_ptr_array_new();
+
+        for (NodeId id = node; id != NODE_NONE; id = tree->nodes[id].parent)
+                g_ptr_array_insert(names, 0, (char *) tree_node_name(tree, id));
+
+        g_ptr_array_add(names, NULL);
+        return g_strjoinv("/", (char **) names->pdata);
+}
