@@ -4,7 +4,7 @@
 
 #include <assert.h>
 
-#include "index-set.h"
+#include "engine/index-set.h"
 
 static uint32_t words_for(uint32_t n) {
         return n / 64 + (n % 64 != 0);
@@ -24,7 +24,7 @@ uint32_t index_set_words(uint32_t n) {
 void index_set_init(IndexSet *set, uint32_t n, uint64_t *memory) {
         assert(n > 0);
 
-        *set = (IndexSet) { .n = n };
+        *set = (IndexSet){ .n = n };
         do {
                 assert(set->n_levels < INDEX_SET_LEVELS);
 

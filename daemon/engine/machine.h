@@ -13,7 +13,7 @@
  * for the machine_leaf_ended() that follows.
  */
 
-#include "tree.h"
+#include "engine/tree.h"
 
 /* Why a node failed or was skipped, as far as the engine itself knows. */
 typedef enum Reason {

@@ -4,7 +4,7 @@
 
 #include <assert.h>
 
-#include "status.h"
+#include "engine/status.h"
 
 static const char *const status_names[STATUS_MAX_] = {
         [STATUS_IDLE] = "idle",       [STATUS_RUNNING] = "running", [STATUS_SUCCESS] = "success",

@@ -4,7 +4,7 @@
 
 #include <assert.h>
 
-#include "tree.h"
+#include "engine/tree.h"
 
 struct TreeBuilder {
         GArray *nodes; /* of Node */

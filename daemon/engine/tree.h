@@ -10,7 +10,7 @@
 
 #include <glib.h>
 
-#include "type.h"
+#include "engine/type.h"
 
 #define TREE_DEPTH_MAX 1000u
 #define TREE_NODES_MAX 1000000u
@@ -26,10 +26,10 @@ typedef enum NodeFlags {
 typedef struct Node {
         const NodeType *type;
         const void *params;
-        NodeId parent;       /* NODE_NONE for the root */
-        NodeId end;          /* one past the last descendant */
+        NodeId parent; /* NODE_NONE for the root */
+        NodeId end;    /* one past the last descendant */
         uint32_t n_children;
-        uint16_t depth;      /* 0 for the root */
+        uint16_t depth; /* 0 for the root */
         uint16_t flags;
 } Node;
 
@@ -37,7 +37,7 @@ struct Tree {
         Node *nodes;
         const char **names; /* as given by the user, or NULL: then the type's name */
         uint32_t n_nodes;
-        uint64_t interval;  /* µs between two ticks that nothing but the tree itself asks for */
+        uint64_t interval; /* µs between two ticks that nothing but the tree itself asks for */
 };
 
 #define TREE_INTERVAL_DEFAULT (100 * 1000u)

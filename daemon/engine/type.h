@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "status.h"
+#include "engine/status.h"
 
 typedef struct Machine Machine;
 typedef struct Tree Tree;
@@ -25,16 +25,16 @@ typedef uint32_t NodeId;
 #define SPAN_INFINITY UINT64_MAX
 
 typedef enum ParamKind {
-        PARAM_BOOL,    /* bool */
-        PARAM_INT,     /* int64_t, within min..max */
-        PARAM_NUMBER,  /* double, within min..max */
-        PARAM_STRING,  /* const char *, NULL when not given */
-        PARAM_SPAN,    /* uint64_t, microseconds; a systemd time span as a string, within min..max */
-        PARAM_ENUM,    /* int, index into values */
-        PARAM_STRINGS, /* const char *const *, NULL-terminated; NULL when not given */
+        PARAM_BOOL,       /* bool */
+        PARAM_INT,        /* int64_t, within min..max */
+        PARAM_NUMBER,     /* double, within min..max */
+        PARAM_STRING,     /* const char *, NULL when not given */
+        PARAM_SPAN,       /* uint64_t, microseconds; a systemd time span as a string, within min..max */
+        PARAM_ENUM,       /* int, index into values */
+        PARAM_STRINGS,    /* const char *const *, NULL-terminated; NULL when not given */
         PARAM_STRING_MAP, /* as PARAM_STRINGS with "key=value" entries, from an object of strings */
-        PARAM_JSON,    /* json_object *, NULL when not given (JSON null: see given) */
-        PARAM_OBJECT,  /* pointer to the struct that members describe; NULL when not given */
+        PARAM_JSON,       /* json_object *, NULL when not given (JSON null: see given) */
+        PARAM_OBJECT,     /* pointer to the struct that members describe; NULL when not given */
         PARAM_KIND_MAX_,
 } ParamKind;
 
@@ -43,15 +43,15 @@ typedef struct Param Param;
 struct Param {
         const char *name;
         ParamKind kind;
-        size_t offset;              /* of the field in the type's struct */
+        size_t offset; /* of the field in the type's struct */
         bool required;
-        bool literal;               /* takes no "{key}" reference, since it is needed before the run */
-        const char *fallback;       /* the default, as JSON text; NULL: the field's zero */
-        int64_t min, max;           /* PARAM_INT, PARAM_NUMBER, PARAM_SPAN (µs); both 0: no limits but the type's */
-        const char *const *values;  /* PARAM_ENUM: the names, NULL-terminated */
-        const Param *members;       /* PARAM_OBJECT: ended by an entry without a name */
-        size_t members_size;        /* PARAM_OBJECT: size of the struct */
-        const char *doc;            /* one line for the reference */
+        bool literal;              /* takes no "{key}" reference, since it is needed before the run */
+        const char *fallback;      /* the default, as JSON text; NULL: the field's zero */
+        int64_t min, max;          /* PARAM_INT, PARAM_NUMBER, PARAM_SPAN (µs); both 0: no limits but the type's */
+        const char *const *values; /* PARAM_ENUM: the names, NULL-terminated */
+        const Param *members;      /* PARAM_OBJECT: ended by an entry without a name */
+        size_t members_size;       /* PARAM_OBJECT: size of the struct */
+        const char *doc;           /* one line for the reference */
 };
 
 typedef enum NodeClass {
@@ -68,13 +68,13 @@ typedef enum NodeTypeFlags {
         /* Looks at children again that have completed, so their conditions stay live while it runs. */
         TYPE_REACTIVE = 1 << 1,
         /* The same, for its first child only. */
-        TYPE_REACTIVE_FIRST = 1 << 5,
+        TYPE_REACTIVE_FIRST = 1 << 2,
         /* A leaf that always completes in the tick that starts it: nothing to wait for, nothing to halt. */
-        TYPE_IMMEDIATE = 1 << 2,
+        TYPE_IMMEDIATE = 1 << 3,
         /* Can never answer FAILURE. */
-        TYPE_NEVER_FAILS = 1 << 3,
+        TYPE_NEVER_FAILS = 1 << 4,
         /* Can never answer SUCCESS. */
-        TYPE_NEVER_SUCCEEDS = 1 << 4,
+        TYPE_NEVER_SUCCEEDS = 1 << 5,
 } NodeTypeFlags;
 
 typedef struct LeafKind LeafKind;
@@ -87,13 +87,13 @@ typedef struct NodeType {
         uint32_t min_children, max_children; /* controls; decorators have one, leaves none */
         const Param *params;                 /* ended by an entry without a name, or NULL */
         size_t params_size;
-        const char *summary;                 /* one line */
-        const char *doc;                     /* paragraphs for the reference, may be NULL */
+        const char *summary; /* one line */
+        const char *doc;     /* paragraphs for the reference, may be NULL */
 
         /* Controls and decorators: the engine's functions. */
         Status (*tick)(Machine *machine, NodeId node);
-        void (*halt)(Machine *machine, NodeId node); /* forget progress and timers; the children are reset after it.
-                                                        NULL: nothing to forget but the state record */
+        void (*halt)(Machine *machine, NodeId node);   /* of a running node; NULL: resets all children */
+        bool (*finish)(Machine *machine, NodeId node); /* for a halt that takes time, see node_set_ending() */
         /* Looks for what cannot work or is a trap, beyond what the table says; may be NULL. Answers a text
          * for people (to be freed by the caller) or NULL, and whether it is an error or a warning. */
         char *(*check)(const Tree *tree, NodeId node, bool *ret_is_error);

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* The door of the engine: inputs that mark, and the tick that walks what is marked. How a single node is ticked,
+ * halted and waited for is in node.c. */
+
+#include <assert.h>
+
+#include "engine/node.h"
+
+/* The generator must not start at 0, which is also the seed that one would give first. */
+#define SEED_MIX UINT64_C(0x9e3779b97f4a7c15)
+
+Machine *machine_new(const Tree *tree, const MachineHost *host, void *userdata, uint64_t seed) {
+        uint32_t n = tree->n_nodes, words = index_set_words(n);
+        IndexSet *sets[5];
+        uint64_t *memory;
+        Machine *machine = g_malloc0(sizeof(Machine) + n * sizeof(NodeState) + 5 * words * sizeof(uint64_t));
+
+        machine->nodes = tree->nodes;
+        machine->host = host;
+        machine->tree = tree;
+        machine->userdata = userdata;
+        machine->random = seed ^ SEED_MIX ?: SEED_MIX;
+        machine->error_node = NODE_NONE;
+        machine->states = (NodeState *) (void *) machine->memory;
+
+        memory = (uint64_t *) (void *) (machine->states + n);
+        sets[0] = &machine->marked;
+        sets[1] = &machine->sticky;
+        sets[2] = &machine->ending;
+        sets[3] = &machine->deferred;
+        sets[4] = &machine->retained;
+        for (size_t i = 0; i < G_N_ELEMENTS(sets); i++)
+                index_set_init(sets[i], n, memory + i * words);
+
+        return machine;
+}
+
+void machine_free(Machine *machine) {
+        g_free(machine);
+}
+
+const Tree *machine_tree(const Machine *machine) {
+        return machine->tree;
+}
+
+void *machine_userdata(const Machine *machine) {
+        return machine->userdata;
+}
+
+/* Every input counts as progress: what follows from it is not a loop of the tree's own making. */
+static void machine_input(Machine *machine, NodeId node) {
+        machine->unprompted = 0;
+        node_mark(machine, node);
+}
+
+void machine_start(Machine *machine) {
+        machine->halting = false;
+        machine->error = NULL;
+        machine->error_node = NODE_NONE;
+        machine_input(machine, 0);
+}
+
+void machine_halt(Machine *machine) {
+        machine->woke = false;
+        machine->halting = true;
+        if (machine->error)
+                node_halt_all(machine);
+        else
+                node_reset(machine, 0);
+        machine_input(machine, 0);
+}
+
+void machine_leaf_ended(Machine *machine, NodeId leaf, Status status) {
+        NodeState *state = node_state(machine, leaf);
+
+        assert(machine->nodes[leaf].flags & NODE_LEAF);
+        assert(status == STATUS_SUCCESS || status == STATUS_FAILURE || status == STATUS_SKIPPED);
+
+        if (state->flags & STATE_ENDING) {
+                state->flags &= ~STATE_ENDING;
+                index_set_remove(&machine->ending, leaf);
+        } else {
+                assert(state->status == STATUS_RUNNING && !(state->flags & (STATE_ENDED | STATE_DEFERRED)));
+                state->flags |= STATE_ENDED;
+                state->result = status;
+        }
+
+        machine_input(machine, leaf);
+}
+
+void machine_leaf_changed(Machine *machine, NodeId leaf) {
+        assert(machine->nodes[leaf].type->class == NODE_CONDITION);
+
+        machine_input(machine, leaf);
+}
+
+void machine_timer_expired(Machine *machine, NodeId node) {
+        if (node == NODE_NONE) {
+                machine->interval_armed = false;
+                node_mark(machine, 0);
+                return;
+        }
+
+        assert(node_state(machine, node)->flags & STATE_TIMER);
+        node_state(machine, node)->flags &= ~STATE_TIMER;
+        node_state(machine, node)->flags |= STATE_EXPIRED;
+        machine_input(machine, node);
+}
+
+bool machine_wants_tick(const Machine *machine) {
+        return index_set_has(&machine->marked, 0);
+}
+
+static void mark_sticky(Machine *machine) {
+        for (NodeId node = index_set_next(&machine->sticky, 0); node != INDEX_SET_END;
+             node = index_set_next(&machine->sticky, node + 1))
+                node_mark(machine, node);
+}
+
+/* The tree's own request for a tick, armed while a node wants it. */
+static void settle_interval(Machine *machine, bool wanted) {
+        if (wanted == machine->interval_armed)
+                return;
+
+        machine->interval_armed = wanted;
+        if (wanted)
+                machine->host->timer_arm(machine, NODE_NONE, machine->tree->interval);
+        else
+                machine->host->timer_disarm(machine, NODE_NONE);
+}
+
+/* Nothing of one activation may be left for the next. */
+static void forget_marks(Machine *machine) {
+        index_set_remove_range(&machine->marked, 0, machine->tree->n_nodes);
+        index_set_remove_range(&machine->sticky, 0, machine->tree->n_nodes);
+        settle_interval(machine, false);
+}
+
+static Status tick_root(Machine *machine) {
+        Status status;
+
+        machine->later = false;
+        mark_sticky(machine);
+        index_set_remove(&machine->marked, 0);
+        status = node_tick(machine, 0);
+
+        if (status == STATUS_RUNNING)
+                settle_interval(machine, machine->later);
+        else
+                forget_marks(machine);
+
+        return status;
+}
+
+static Status tick_halting(Machine *machine) {
+        forget_marks(machine);
+        node_finish_endings(machine);
+        return index_set_is_empty(&machine->ending) ? STATUS_HALTED : STATUS_RUNNING;
+}
+
+Status machine_tick(Machine *machine) {
+        machine->woke = false;
+        if (machine->halting)
+                return tick_halting(machine);
+
+        machine->unprompted++;
+        if (G_UNLIKELY(!index_set_is_empty(&machine->ending)))
+                node_finish_endings(machine);
+
+        return tick_root(machine);
+}
+
+Status machine_tick_full(Machine *machine) {
+        Status status;
+
+        machine->full = true;
+        status = machine_tick(machine);
+        machine->full = false;
+        return status;
+}
+
+const char *machine_error(const Machine *machine, NodeId *ret_node) {
+        if (machine->error && ret_node)
+                *ret_node = machine->error_node;
+
+        return machine->error;
+}
+
+Status machine_node_status(const Machine *machine, NodeId node) {
+        return machine->states[node].status;
+}
+
+bool machine_node_ending(const Machine *machine, NodeId node) {
+        return machine->states[node].flags & STATE_ENDING;
+}
+
+void *machine_node_data(const Machine *machine, NodeId node) {
+        return machine->states[node].data;
+}
+
+void machine_node_set_data(Machine *machine, NodeId node, void *data) {
+        machine->states[node].data = data;
+}
+
+bool machine_woke(const Machine *machine) {
+        return machine->woke;
+}

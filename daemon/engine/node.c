@@ -1,0 +1,375 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/*
+ * Ticking and halting one node, whatever its type: guards, leaves, results that have to wait for halted leaves, and
+ * what a node can ask of the machine.
+ */
+
+#include <assert.h>
+
+#include "engine/node.h"
+
+void node_mark(Machine *machine, NodeId node) {
+        for (; node != NODE_NONE; node = machine->nodes[node].parent)
+                index_set_add(&machine->marked, node);
+}
+
+static void notify(Machine *machine, NodeId node, Status status) {
+        Reason reason = machine->reason;
+
+        machine->reason = REASON_NONE;
+        if (machine->host->changed)
+                machine->host->changed(machine, node, status, reason);
+}
+
+static Status leaf_start(Machine *machine, NodeId node) {
+        if (machine->nodes[node].flags & NODE_RETAINED)
+                index_set_add(&machine->retained, node);
+
+        return machine->host->leaf_start(machine, node);
+}
+
+/* An action must not start while what it replaces runs, nor while its own last activation is still ending. */
+static bool leaf_must_wait(Machine *machine, NodeId node) {
+        return (machine->deferring && !(machine->nodes[node].flags & NODE_IMMEDIATE)) ||
+               node_state(machine, node)->flags & STATE_ENDING;
+}
+
+static Status leaf_tick_running(Machine *machine, NodeId node) {
+        NodeState *state = node_state(machine, node);
+
+        if (state->flags & STATE_DEFERRED) {
+                if (leaf_must_wait(machine, node))
+                        return STATUS_RUNNING;
+
+                state->flags &= ~STATE_DEFERRED;
+                index_set_remove(&machine->deferred, node);
+                return leaf_start(machine, node);
+        }
+
+        if (state->flags & STATE_ENDED) {
+                state->flags &= ~STATE_ENDED;
+                return state->result;
+        }
+
+        return machine->host->leaf_poll ? machine->host->leaf_poll(machine, node) : STATUS_RUNNING;
+}
+
+static Status leaf_tick(Machine *machine, NodeId node) {
+        if (node_state(machine, node)->status == STATUS_RUNNING)
+                return leaf_tick_running(machine, node);
+
+        if (G_UNLIKELY(machine->deferring || node_state(machine, node)->flags & STATE_ENDING) &&
+            leaf_must_wait(machine, node)) {
+                node_state(machine, node)->flags |= STATE_DEFERRED;
+                index_set_add(&machine->deferred, node);
+                return STATUS_RUNNING;
+        }
+
+        return leaf_start(machine, node);
+}
+
+static void leaf_halt(Machine *machine, NodeId node) {
+        NodeState *state = node_state(machine, node);
+
+        if (state->flags & STATE_DEFERRED) {
+                state->flags &= ~STATE_DEFERRED;
+                index_set_remove(&machine->deferred, node);
+        } else if (state->flags & STATE_ENDED) {
+                state->flags &= ~STATE_ENDED;
+        } else if (!machine->host->leaf_halt(machine, node)) {
+                state->flags |= STATE_ENDING;
+                index_set_add(&machine->ending, node);
+        }
+}
+
+/* A node that holds a result has nothing running below it. */
+static void inner_halt(Machine *machine, NodeId node) {
+        const NodeType *type = machine->nodes[node].type;
+
+        if (node_state(machine, node)->flags & (STATE_HELD | STATE_DEFERRED)) {
+                node_state(machine, node)->flags &= ~(STATE_HELD | STATE_DEFERRED);
+                return;
+        }
+
+        if (type->halt)
+                type->halt(machine, node);
+        else
+                node_reset_children(machine, node);
+
+        if (node_state(machine, node)->flags & (STATE_TIMER | STATE_EXPIRED))
+                node_disarm_timer(machine, node);
+}
+
+static void node_halt(Machine *machine, NodeId node) {
+        NodeState *state = node_state(machine, node);
+
+        if (machine->nodes[node].flags & NODE_LEAF)
+                leaf_halt(machine, node);
+        else
+                inner_halt(machine, node);
+
+        state->status = STATUS_IDLE;
+        index_set_remove(&machine->marked, node);
+        notify(machine, node, STATUS_HALTED);
+}
+
+void node_reset(Machine *machine, NodeId node) {
+        NodeState *state = node_state(machine, node);
+
+        if (state->status == STATUS_RUNNING)
+                node_halt(machine, node);
+
+        state->flags &= ~(STATE_DONE | STATE_SKIPPED);
+        index_set_remove(&machine->sticky, node);
+}
+
+void node_reset_children(Machine *machine, NodeId node) {
+        for (NodeId child = node + 1; child < machine->nodes[node].end; child = machine->nodes[child].end)
+                node_reset(machine, child);
+}
+
+/* Lets go of a node that is still cleaning up although it is about to start again. */
+static bool inner_must_wait(Machine *machine, NodeId node) {
+        NodeState *state = node_state(machine, node);
+
+        if (state->flags & STATE_ENDING) {
+                state->flags |= STATE_DEFERRED;
+                return true;
+        }
+
+        if (state->flags & STATE_DEFERRED) {
+                state->flags &= ~STATE_DEFERRED;
+                state->status = STATUS_IDLE;
+        }
+
+        return false;
+}
+
+/* IDLE: the guards have nothing to say. */
+static Status guards_look(Machine *machine, NodeId node) {
+        static const Status answers[] = {
+                [GUARD_FAIL_IF] = STATUS_FAILURE,
+                [GUARD_SUCCESS_IF] = STATUS_SUCCESS,
+                [GUARD_SKIP_IF] = STATUS_SKIPPED,
+        };
+        const MachineHost *host = machine->host;
+
+        if (node_is_fresh(machine, node))
+                for (Guard guard = GUARD_FAIL_IF; guard <= GUARD_SKIP_IF; guard++)
+                        if (host->guard(machine, node, guard)) {
+                                machine->reason = REASON_GUARD;
+                                return answers[guard];
+                        }
+
+        if (host->guard(machine, node, GUARD_WHILE))
+                return STATUS_IDLE;
+
+        node_reset(machine, node);
+        machine->reason = REASON_GUARD;
+        return STATUS_SKIPPED;
+}
+
+/* A result waits until everything that was halted on the way to it has ended. */
+static Status hold(Machine *machine, NodeId node, Status status) {
+        NodeState *state = node_state(machine, node);
+
+        state->flags |= STATE_HELD;
+        state->result = (uint8_t) (status | machine->reason << 4);
+        state->status = STATUS_RUNNING;
+        machine->reason = REASON_NONE;
+        return STATUS_RUNNING;
+}
+
+static Status complete(Machine *machine, NodeId node, Status status) {
+        NodeState *state = node_state(machine, node);
+
+        if (G_UNLIKELY(state->flags & (STATE_TIMER | STATE_EXPIRED)))
+                node_disarm_timer(machine, node);
+
+        if (G_UNLIKELY(!index_set_is_empty(&machine->ending)) && node_ending_inside(machine, node))
+                return hold(machine, node, status);
+
+        state->status = STATUS_IDLE;
+        if (machine->host->changed)
+                notify(machine, node, status);
+        return status;
+}
+
+static Status settle(Machine *machine, NodeId node, Status status) {
+        NodeState *state = node_state(machine, node);
+
+        if (status != STATUS_RUNNING && status != STATUS_ERROR)
+                return complete(machine, node, status);
+
+        if (state->status == STATUS_IDLE) {
+                state->status = STATUS_RUNNING;
+                if (machine->host->changed && machine->nodes[node].flags & NODE_LEAF)
+                        notify(machine, node, STATUS_RUNNING);
+        }
+
+        return status;
+}
+
+static Status node_tick_held(Machine *machine, NodeId node) {
+        NodeState *state = node_state(machine, node);
+
+        if (node_ending_inside(machine, node))
+                return STATUS_RUNNING;
+
+        state->flags &= ~STATE_HELD;
+        machine->reason = state->result >> 4;
+        return complete(machine, node, state->result & 0xf);
+}
+
+Status node_tick(Machine *machine, NodeId node) {
+        const Node *definition = &machine->nodes[node];
+        NodeState *state = node_state(machine, node);
+
+        if (G_UNLIKELY(state->flags & STATE_HELD))
+                return node_tick_held(machine, node);
+
+        if (G_UNLIKELY(definition->flags & NODE_GUARDED)) {
+                Status status = guards_look(machine, node);
+
+                if (status != STATUS_IDLE)
+                        return settle(machine, node, status);
+        }
+
+        if (definition->flags & NODE_LEAF)
+                return settle(machine, node, leaf_tick(machine, node));
+
+        if (G_UNLIKELY(state->flags & (STATE_ENDING | STATE_DEFERRED)) && inner_must_wait(machine, node))
+                return settle(machine, node, STATUS_RUNNING);
+
+        if (machine->host->changed && state->status == STATUS_IDLE)
+                notify(machine, node, STATUS_RUNNING);
+
+        return settle(machine, node, definition->type->tick(machine, node));
+}
+
+Status node_error(Machine *machine, NodeId node, const char *error) {
+        machine->error = error;
+        machine->error_node = node;
+        return STATUS_ERROR;
+}
+
+/* After an error the records of the nodes above it say nothing: look at every node. */
+void node_halt_all(Machine *machine) {
+        for (NodeId node = 0; node < machine->tree->n_nodes; node++) {
+                NodeState *state = node_state(machine, node);
+
+                if (machine->nodes[node].flags & NODE_LEAF) {
+                        node_reset(machine, node);
+                        continue;
+                }
+
+                if (state->flags & (STATE_TIMER | STATE_EXPIRED))
+                        node_disarm_timer(machine, node);
+
+                state->flags &= STATE_ENDING;
+                state->status = STATUS_IDLE;
+        }
+
+        node_release_retained(machine, 0);
+}
+
+void node_arm_timer(Machine *machine, NodeId node, uint64_t usec) {
+        NodeState *state = node_state(machine, node);
+
+        state->flags &= ~STATE_EXPIRED;
+        state->flags |= STATE_TIMER;
+        machine->host->timer_arm(machine, node, usec);
+}
+
+void node_disarm_timer(Machine *machine, NodeId node) {
+        NodeState *state = node_state(machine, node);
+
+        if (state->flags & STATE_TIMER)
+                machine->host->timer_disarm(machine, node);
+
+        state->flags &= ~(STATE_TIMER | STATE_EXPIRED);
+}
+
+Status node_yield(Machine *machine, NodeId node, bool endless) {
+        machine->woke = true;
+        if (endless && machine->unprompted > UNPROMPTED_MAX)
+                node_visit_again(machine, node, false);
+        else
+                node_mark(machine, node);
+
+        return STATUS_RUNNING;
+}
+
+void node_visit_again(Machine *machine, NodeId node, bool took_time) {
+        node_visit_always(machine, node);
+        if (took_time)
+                node_mark(machine, node);
+        else
+                machine->later = true;
+}
+
+void node_visit_always(Machine *machine, NodeId node) {
+        index_set_add(&machine->sticky, node);
+}
+
+void node_mark_deferred(Machine *machine, NodeId node) {
+        NodeId end = machine->nodes[node].end;
+
+        for (NodeId leaf = index_set_next(&machine->deferred, node); leaf < end;
+             leaf = index_set_next(&machine->deferred, leaf + 1))
+                node_mark(machine, leaf);
+}
+
+/* A reactive node that is itself looked at again leaves that to the one above it. */
+void node_release_retained(Machine *machine, NodeId node) {
+        NodeId end = machine->nodes[node].end;
+
+        if (machine->nodes[node].flags & NODE_RETAINED)
+                return;
+
+        for (NodeId leaf = index_set_next(&machine->retained, node); leaf < end;
+             leaf = index_set_next(&machine->retained, leaf + 1)) {
+                index_set_remove(&machine->retained, leaf);
+                machine->host->leaf_release(machine, leaf);
+        }
+}
+
+void node_set_ending(Machine *machine, NodeId node) {
+        node_state(machine, node)->flags |= STATE_ENDING;
+        index_set_add(&machine->ending, node);
+}
+
+/* Inner nodes come before what is below them, so the last pass is the one that finds nothing more to do. */
+void node_finish_endings(Machine *machine) {
+        bool again = true;
+
+        while (again) {
+                again = false;
+                for (NodeId node = index_set_next(&machine->ending, 0); node != INDEX_SET_END;
+                     node = index_set_next(&machine->ending, node + 1)) {
+                        const Node *definition = &machine->nodes[node];
+
+                        if (definition->flags & NODE_LEAF ||
+                            index_set_has_any(&machine->ending, node + 1, definition->end) ||
+                            !definition->type->finish(machine, node))
+                                continue;
+
+                        node_state(machine, node)->flags &= ~STATE_ENDING;
+                        index_set_remove(&machine->ending, node);
+                        node_mark(machine, node);
+                        again = true;
+                }
+        }
+}
+
+/* xorshift64*: Vigna, "An experimental exploration of Marsaglia's xorshift generators, scrambled" (2016). */
+uint64_t machine_random(Machine *machine, uint64_t n) {
+        uint64_t x = machine->random;
+
+        x ^= x >> 12;
+        x ^= x << 25;
+        x ^= x >> 27;
+        machine->random = x;
+        return x * UINT64_C(0x2545f4914f6cdd1d) % n;
+}

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/*
+ * What the functions of a node type are written with: the state records of a machine, ticking and resetting
+ * children, timers, and asking to be ticked again. For the engine's own files only.
+ */
+
+#include "engine/index-set.h"
+#include "engine/machine.h"
+
+typedef enum StateFlags {
+        STATE_ENDED = 1 << 0,    /* a leaf that has reported its end, which no tick has seen yet */
+        STATE_ENDING = 1 << 1,   /* halted, and not over yet */
+        STATE_DEFERRED = 1 << 2, /* a leaf to be started once what it replaces has ended */
+        STATE_HELD = 1 << 3,     /* has a result, which waits until everything halted below has ended */
+        STATE_TIMER = 1 << 4,    /* its timer is armed */
+        STATE_EXPIRED = 1 << 5,  /* its timer has expired */
+        STATE_DONE = 1 << 6,     /* set by a parent that does not tick it again: completed in this activation */
+        STATE_SKIPPED = 1 << 7,  /* set by a reactive parent: was skipped when last looked at */
+} StateFlags;
+
+/* One a node and run, so small on purpose. A node with a leaf or timer leaves counts to the host's data. */
+typedef struct NodeState {
+        uint8_t status; /* IDLE or RUNNING */
+        uint8_t flags;
+        uint8_t result;    /* with STATE_ENDED or STATE_HELD */
+        uint8_t phase;     /* the type's, 0 when IDLE */
+        uint32_t position; /* the type's: the child that is running, or a count */
+        union {
+                struct {
+                        uint32_t successes, failures;
+                };
+                uint32_t skipped;
+                void *data; /* the host's */
+        };
+} NodeState;
+
+G_STATIC_ASSERT(sizeof(NodeState) == 16);
+
+struct Machine {
+        const Node *nodes;
+        NodeState *states;
+        const MachineHost *host;
+        const Tree *tree;
+        void *userdata;
+
+        IndexSet marked;   /* to be visited by the next tick, each with all its ancestors */
+        IndexSet sticky;   /* to be visited by every tick though they are IDLE: their parent looks at them again */
+        IndexSet ending;   /* halted and not over yet */
+        IndexSet deferred; /* leaves that are to be started when something has ended */
+        IndexSet retained; /* conditions whose value the host keeps */
+
+        uint64_t random;
+        Reason reason;  /* of the failure that is being reported */
+        bool full;      /* this tick visits every running node */
+        bool deferring; /* what is being ticked must not start actions yet */
+        bool halting;
+        bool woke;  /* a node asked to be ticked again at once */
+        bool later; /* a node asked to be ticked again after the interval */
+        bool interval_armed;
+        uint32_t unprompted; /* ticks since the last input */
+
+        const char *error;
+        NodeId error_node;
+        uint64_t memory[];
+};
+
+/* After this many ticks in a row without any input, an endless loop is slowed down to the tree's interval. */
+#define UNPROMPTED_MAX 1000u
+
+Status node_tick(Machine *machine, NodeId node);
+
+/* If it is running, halt it; it is IDLE afterwards, though perhaps still ending. */
+void node_reset(Machine *machine, NodeId node);
+/* That, for all children, in order. */
+void node_reset_children(Machine *machine, NodeId node);
+
+/* Halts whatever runs, after an error. */
+void node_halt_all(Machine *machine);
+
+/* For a type's halt that is not over yet: finish() is called when nothing else below the node is ending, and at each
+ * tick from then on until it says that it is. */
+void node_set_ending(Machine *machine, NodeId node);
+void node_finish_endings(Machine *machine);
+
+/* Ends the run with ERROR; returned by the type's tick. error is one of the texts that the documentation lists. */
+Status node_error(Machine *machine, NodeId node, const char *error);
+
+/* One timer a node; disarmed when the node completes or is halted. At its end STATE_EXPIRED is set. */
+void node_arm_timer(Machine *machine, NodeId node, uint64_t usec);
+void node_disarm_timer(Machine *machine, NodeId node);
+
+/* Hands control back in the middle of a loop and asks for another tick at once. */
+Status node_yield(Machine *machine, NodeId node, bool endless);
+
+/* The node, though IDLE, is to be visited by every tick until it is reset; and there is to be such a tick: at once if
+ * it took time, else after the interval. */
+void node_visit_again(Machine *machine, NodeId node, bool took_time);
+/* Only to be visited by every tick that happens anyway. */
+void node_visit_always(Machine *machine, NodeId node);
+
+void node_mark(Machine *machine, NodeId node);
+
+/* Makes the deferred leaves below the node visible to its next tick. */
+void node_mark_deferred(Machine *machine, NodeId node);
+/* Lets go of the conditions below that were kept to be looked at again. */
+void node_release_retained(Machine *machine, NodeId node);
+
+/* A number below n, from the machine's seed. */
+uint64_t machine_random(Machine *machine, uint64_t n);
+
+static inline NodeState *node_state(Machine *machine, NodeId node) {
+        return &machine->states[node];
+}
+
+static inline bool node_is_fresh(Machine *machine, NodeId node) {
+        return node_state(machine, node)->status == STATUS_IDLE;
+}
+
+/* Is anything below the node halted, and not over yet? */
+static inline bool node_ending_inside(Machine *machine, NodeId node) {
+        return index_set_has_any(&machine->ending, node, machine->nodes[node].end);
+}
+
+/* The same, leaving out one of its children. */
+static inline bool node_ending_beside(Machine *machine, NodeId node, NodeId child) {
+        return index_set_has_any(&machine->ending, node, child) ||
+               index_set_has_any(&machine->ending, machine->nodes[child].end, machine->nodes[node].end);
+}
+
+/* A running child that nothing has happened to is still running. */
+static inline Status child_tick(Machine *machine, NodeId child) {
+        if (node_state(machine, child)->status == STATUS_RUNNING) {
+                if (!machine->full && !index_set_has(&machine->marked, child))
+                        return STATUS_RUNNING;
+
+                index_set_remove(&machine->marked, child);
+        }
+
+        return node_tick(machine, child);
+}
+
+/* The child of the node that is next at or behind the given one, of all or of those that are marked; at or past the
+ * node's end when there is none. */
+static inline NodeId child_next(Machine *machine, NodeId node, NodeId from, bool all) {
+        NodeId child;
+
+        if (all)
+                return from;
+
+        child = index_set_next(&machine->marked, from);
+        if (child >= machine->nodes[node].end)
+                return INDEX_SET_END;
+
+        while (machine->nodes[child].parent != node)
+                child = machine->nodes[child].parent;
+
+        return child;
+}

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/*
+ * Controls that take their children one after the other: Sequence goes on after a SUCCESS and ends with the first
+ * FAILURE, Fallback is its mirror image. The Async forms hand control back between two children; SequenceWithMemory
+ * starts again where it failed.
+ *
+ * At most one child is running at any time, the one at position.
+ */
+
+#include "engine/node.h"
+#include "engine/types/types.h"
+
+typedef struct Order {
+        Status goes_on, stops;
+        bool yields;    /* between two children, after one that completed in one go */
+        bool remembers; /* starts again with the child that failed or was halted */
+} Order;
+
+static Status at_end(Machine *machine, NodeId node, Status goes_on) {
+        NodeState *state = node_state(machine, node);
+
+        state->position = 0;
+        return state->skipped == machine->nodes[node].n_children ? STATUS_SKIPPED : goes_on;
+}
+
+static inline __attribute__((always_inline)) Status ordered_tick(Machine *machine, NodeId node, Order order) {
+        NodeState *state = node_state(machine, node);
+        NodeId end = machine->nodes[node].end, child = state->position;
+
+        if (state->status == STATUS_IDLE) {
+                state->skipped = 0;
+                if (!order.remembers || child == 0)
+                        child = node + 1;
+        }
+
+        while (child < end) {
+                bool in_one_go = node_is_fresh(machine, child);
+                Status status = child_tick(machine, child);
+                NodeId next = machine->nodes[child].end;
+
+                if (status == order.goes_on) {
+                        if (order.yields && in_one_go && next < end) {
+                                state->position = next;
+                                return node_yield(machine, node, false);
+                        }
+                } else if (status == STATUS_SKIPPED)
+                        state->skipped++;
+                else {
+                        state->position = order.remembers || status != order.stops ? child : 0;
+                        return status;
+                }
+
+                child = next;
+        }
+
+        return at_end(machine, node, order.goes_on);
+}
+
+static void ordered_halt(Machine *machine, NodeId node) {
+        NodeState *state = node_state(machine, node);
+
+        node_reset(machine, state->position);
+        state->position = 0;
+}
+
+static Status sequence_tick(Machine *machine, NodeId node) {
+        return ordered_tick(machine, node, (Order){ STATUS_SUCCESS, STATUS_FAILURE, false, false });
+}
+
+static Status async_sequence_tick(Machine *machine, NodeId node) {
+        return ordered_tick(machine, node, (Order){ STATUS_SUCCESS, STATUS_FAILURE, true, false });
+}
+
+static Status sequence_with_memory_tick(Machine *machine, NodeId node) {
+        return ordered_tick(machine, node, (Order){ STATUS_SUCCESS, STATUS_FAILURE, true, true });
+}
+
+static void sequence_with_memory_halt(Machine *machine, NodeId node) {
+        node_reset(machine, node_state(machine, node)->position);
+}
+
+static Status fallback_tick(Machine *machine, NodeId node) {
+        return ordered_tick(machine, node, (Order){ STATUS_FAILURE, STATUS_SUCCESS, false, false });
+}
+
+static Status async_fallback_tick(Machine *machine, NodeId node) {
+        return ordered_tick(machine, node, (Order){ STATUS_FAILURE, STATUS_SUCCESS, true, false });
+}
+
+const NodeType sequence_type = {
+        .name = "Sequence",
+        .class = NODE_CONTROL,
+        .flags = TYPE_PURE,
+        .min_children = 1,
+        .max_children = UINT32_MAX,
+        .summary = "Runs its children one after the other until one fails",
+        .doc = "SUCCESS when all children have succeeded; FAILURE as soon as one fails. The children behind it are "
+               "not started then. A skipped child is passed over; SKIPPED when all children were skipped.",
+        .tick = sequence_tick,
+        .halt = ordered_halt,
+};
+
+const NodeType async_sequence_type = {
+        .name = "AsyncSequence",
+        .class = NODE_CONTROL,
+        .min_children = 1,
+        .max_children = UINT32_MAX,
+        .summary = "A Sequence that lets others go first between two children",
+        .doc = "As Sequence, but after a child that completed at once it hands control back to the daemon, and to the "
+               "reactive nodes above it, before it goes on with the next.",
+        .tick = async_sequence_tick,
+        .halt = ordered_halt,
+};
+
+static const char *const sequence_with_memory_aliases[] = { "SequenceStar", NULL };
+
+const NodeType sequence_with_memory_type = {
+        .name = "SequenceWithMemory",
+        .aliases = sequence_with_memory_aliases,
+        .class = NODE_CONTROL,
+        .min_children = 1,
+        .max_children = UINT32_MAX,
+        .summary = "A Sequence that starts again with the child that failed",
+        .doc = "As AsyncSequence, but when it is started again after a FAILURE or a halt, it goes on with the child "
+               "that failed or was halted; those before it are not run again. Only reaching the end starts it over.",
+        .tick = sequence_with_memory_tick,
+        .halt = sequence_with_memory_halt,
+};
+
+static const char *const fallback_aliases[] = { "Selector", NULL };
+
+const NodeType fallback_type = {
+        .name = "Fallback",
+        .aliases = fallback_aliases,
+        .class = NODE_CONTROL,
+        .flags = TYPE_PURE,
+        .min_children = 1,
+        .max_children = UINT32_MAX,
+        .summary = "Tries its children one after the other until one succeeds",
+        .doc = "SUCCESS as soon as one child succeeds; FAILURE when all have failed. The children behind the one that "
+               "succeeded are not started. A skipped child is passed over; SKIPPED when all children were skipped.",
+        .tick = fallback_tick,
+        .halt = ordered_halt,
+};
+
+const NodeType async_fallback_type = {
+        .name = "AsyncFallback",
+        .class = NODE_CONTROL,
+        .min_children = 1,
+        .max_children = UINT32_MAX,
+        .summary = "A Fallback that lets others go first between two children",
+        .doc = "As Fallback, but after a child that failed at once it hands control back to the daemon, and to the "
+               "reactive nodes above it, before it tries the next.",
+        .tick = async_fallback_tick,
+        .halt = ordered_halt,
+};

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/*
+ * Decorators that run their child again: Repeat as long as it succeeds, RetryUntilSuccessful as long as it fails,
+ * with growing pauses if asked. The rounds that are over are counted in position.
+ */
+
+#include "engine/node.h"
+#include "engine/types/types.h"
+
+enum {
+        PHASE_CHILD,
+        PHASE_PAUSE,
+};
+
+typedef struct RepeatParams {
+        int64_t num_cycles;
+} RepeatParams;
+
+/* Microseconds, but for the factor and the jitter, which is the part of a pause that is left to chance. */
+typedef struct Backoff {
+        uint64_t initial, max;
+        double factor, jitter;
+} Backoff;
+
+typedef struct RetryParams {
+        int64_t num_attempts;
+        const Backoff *backoff;
+} RetryParams;
+
+static bool rounds_left(const NodeState *state, int64_t rounds) {
+        return rounds < 0 || state->position < rounds;
+}
+
+static Status repeat_tick(Machine *machine, NodeId node) {
+        NodeState *state = node_state(machine, node);
+        const RepeatParams *params = machine->nodes[node].params;
+
+        if (state->status == STATUS_IDLE)
+                state->position = 0;
+
+        while (rounds_left(state, params->num_cycles)) {
+                bool in_one_go = node_is_fresh(machine, node + 1);
+                Status status = child_tick(machine, node + 1);
+
+                if (status != STATUS_SUCCESS)
+                        return status;
+
+                state->position += params->num_cycles >= 0;
+                if (in_one_go && rounds_left(state, params->num_cycles))
+                        return node_yield(machine, node, params->num_cycles < 0);
+        }
+
+        return STATUS_SUCCESS;
+}
+
+/* The pause before the attempt that follows the n-th. */
+static uint64_t backoff_pause(Machine *machine, const Backoff *backoff, uint32_t n) {
+        double pause = backoff->initial;
+
+        for (uint32_t i = 1; i < n && pause < backoff->max; i++)
+                pause *= backoff->factor;
+
+        pause = MIN(pause, (double) backoff->max);
+        pause *= 1.0 - backoff->jitter * (double) machine_random(machine, 1 << 20) / (1 << 20);
+        return (uint64_t) pause;
+}
+
+static Status retry_pause(Machine *machine, NodeId node) {
+        NodeState *state = node_state(machine, node);
+        const RetryParams *params = machine->nodes[node].params;
+
+        state->phase = PHASE_PAUSE;
+        node_arm_timer(machine, node, backoff_pause(machine, params->backoff, state->position));
+        return STATUS_RUNNING;
+}
+
+static Status retry_attempts(Machine *machine, NodeId node) {
+        NodeState *state = node_state(machine, node);
+        const RetryParams *params = machine->nodes[node].params;
+
+        while (rounds_left(state, params->num_attempts)) {
+                bool in_one_go = node_is_fresh(machine, node + 1);
+                Status status = child_tick(machine, node + 1);
+
+                if (status != STATUS_FAILURE)
+                        return status;
+
+                state->position += state->position < UINT32_MAX;
+                if (!rounds_left(state, params->num_attempts))
+                        break;
+                if (params->backoff)
+                        return retry_pause(machine, node);
+                if (in_one_go)
+                        return node_yield(machine, node, params->num_attempts < 0);
+        }
+
+        machine->reason = REASON_ATTEMPTS;
+        return STATUS_FAILURE;
+}
+
+static Status retry_tick(Machine *machine, NodeId node) {
+        NodeState *state = node_state(machine, node);
+
+        if (state->status == STATUS_IDLE) {
+                state->position = 0;
+                state->phase = PHASE_CHILD;
+        }
+
+        if (state->phase == PHASE_PAUSE) {
+                if (!(state->flags & STATE_EXPIRED))
+                        return STATUS_RUNNING;
+
+                node_disarm_timer(machine, node);
+                state->phase = PHASE_CHILD;
+        }
+
+        return retry_attempts(machine, node);
+}
+
+static const Param repeat_params[] = {
+        { .name = "num_cycles",
+          .kind = PARAM_INT,
+          .offset = offsetof(RepeatParams, num_cycles),
+          .required = true,
+          .min = -1,
+          .max = UINT32_MAX,
+          .doc = "how often the child is to succeed; -1: for ever" },
+        {},
+};
+
+static const char *const repeat_aliases[] = { "Repeater", NULL };
+
+const NodeType repeat_type = {
+        .name = "Repeat",
+        .aliases = repeat_aliases,
+        .class = NODE_DECORATOR,
+        .params = repeat_params,
+        .params_size = sizeof(RepeatParams),
+        .summary = "Runs its child again and again while it succeeds",
+        .doc = "SUCCESS when the child has succeeded num_cycles times, FAILURE as soon as it fails. A skipped child "
+               "makes it SKIPPED. An endless loop whose child never takes time is slowed down to the tree's interval.",
+        .tick = repeat_tick,
+};
+
+static const Param backoff_members[] = {
+        { .name = "initial",
+          .kind = PARAM_SPAN,
+          .offset = offsetof(Backoff, initial),
+          .required = true,
+          .doc = "the first pause" },
+        { .name = "factor",
+          .kind = PARAM_NUMBER,
+          .offset = offsetof(Backoff, factor),
+          .fallback = "2",
+          .min = 1,
+          .max = 1000,
+          .doc = "each pause is this many times as long as the one before" },
+        { .name = "max",
+          .kind = PARAM_SPAN,
+          .offset = offsetof(Backoff, max),
+          .fallback = "\"1min\"",
+          .doc = "no pause is longer" },
+        { .name = "jitter",
+          .kind = PARAM_NUMBER,
+          .offset = offsetof(Backoff, jitter),
+          .fallback = "0",
+          .min = 0,
+          .max = 1,
+          .doc = "the part of each pause that is left to chance, so that many machines do not retry in step" },
+        {},
+};
+
+static const Param retry_params[] = {
+        { .name = "num_attempts",
+          .kind = PARAM_INT,
+          .offset = offsetof(RetryParams, num_attempts),
+          .required = true,
+          .min = -1,
+          .max = UINT32_MAX,
+          .doc = "how often the child is tried; -1: for ever" },
+        { .name = "backoff",
+          .kind = PARAM_OBJECT,
+          .offset = offsetof(RetryParams, backoff),
+          .members = backoff_members,
+          .members_size = sizeof(Backoff),
+          .doc = "pauses between the attempts; without it the next attempt follows at once" },
+        {},
+};
+
+static const char *const retry_aliases[] = { "Retry", NULL };
+
+const NodeType retry_until_successful_type = {
+        .name = "RetryUntilSuccessful",
+        .aliases = retry_aliases,
+        .class = NODE_DECORATOR,
+        .params = retry_params,
+        .params_size = sizeof(RetryParams),
+        .summary = "Runs its child again and again until it succeeds",
+        .doc = "SUCCESS as soon as the child succeeds, FAILURE when it has failed num_attempts times. A skipped child "
+               "makes it SKIPPED. An endless loop without backoff whose child never takes time is slowed down to the "
+               "tree's interval.",
+        .tick = retry_tick,
+};

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* The table of the engine's node types: one line each, in the order of the reference. */
+
+#include <stddef.h>
+
+#include "engine/types/types.h"
+
+const NodeType *const engine_types[] = {
+        &sequence_type,
+        &async_sequence_type,
+        &sequence_with_memory_type,
+        &fallback_type,
+        &async_fallback_type,
+        &parallel_type,
+        &inverter_type,
+        &force_success_type,
+        &force_failure_type,
+        &repeat_type,
+        &retry_until_successful_type,
+        &delay_type,
+        &timeout_type,
+        NULL,
+};
