@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""The rules of the house that a machine can check, over the files that are under version control."""
+
+import pathlib
+import re
+import subprocess
+import warnings
+
+import pytest
+
+TOP = pathlib.Path(__file__).resolve().parents[2]
+
+# From the bottom up; each room may include itself and what stands before it.
+ROOMS = ["basic", "engine", "script", "definition", "bus", "leaves", "runtime", "published", "main"]
+# btctl speaks D-Bus; of the daemon it links only what its offline verbs need.
+CLIENT_MAY = {"basic", "engine", "script", "definition", "leaves"}
+
+LONG_FILE = 500
+SOURCE = {".c", ".h", ".py", ".sh", ".build"}
+# Paths of a machine, notes left behind, and words that say who wrote it instead of what it does.
+UNWANTED = re.compile(
+    r"/work/|\bshared/|\bissue #?\d|TODO|FIXME|XXX|HACK|\b(?:claude|anthropic|openai|chatgpt|copilot|llm)\b", re.I)
+
+
+def listed():
+    """Paths from the top, of files that are there; all of them where there is no repository (a tarball)."""
+    git = subprocess.run(["git", "-C", TOP, "ls-files", "-z"], capture_output=True, text=True)
+    if git.returncode == 0:
+        names = git.stdout.split("\0")
+    else:
+        names = [str(path.relative_to(TOP)) for path in TOP.rglob("*")]
+    paths = [pathlib.Path(name) for name in names if name]
+    return [path for path in paths if (TOP / path).is_file() and path.parts[0] != "build"]
+
+
+FILES = listed()
+
+
+def text_of(path):
+    return (TOP / path).read_text(encoding="utf-8", errors="replace")
+
+
+def room_of(path):
+    """Which room a path from daemon/ is in. What shows the runtime on the bus lies in bus/, but above the runtime."""
+    parts = pathlib.Path(path).parts
+    if len(parts) == 1:
+        return "main"
+    if parts[0] == "bus" and parts[-1].split(".")[0] not in ("connection", "buses", "value"):
+        return "published"
+    return parts[0]
+
+
+def includes():
+    for path in FILES:
+        if path.suffix in (".c", ".h"):
+            for number, line in enumerate(text_of(path).splitlines(), 1):
+                match = re.match(r'#include "([^"]+)"', line)
+                if match:
+                    yield path, number, match.group(1)
+
+
+def test_includes_point_down():
+    wrong = []
+    for path, number, target in includes():
+        if path.parts[0] != "daemon" or not (TOP / "daemon" / target).exists():
+            continue
+        here, there = room_of(path.relative_to("daemon")), room_of(target)
+        if ROOMS.index(there) > ROOMS.index(here):
+            wrong.append(f"{path}:{number}: {here} must not include {target} ({there})")
+    assert not wrong, "\n".join(wrong)
+
+
+def test_includes_are_found_from_daemon():
+    """One way to write an include, so that the room can be read off it."""
+    wrong = []
+    for path, number, target in includes():
+        own = path.parts[0] != "daemon" and (TOP / path.parent / target).exists()
+        client = path.parts[0] == "client" and (TOP / "client" / target).exists()
+        generated = target == "config.h"
+        if not (own or client or generated or (TOP / "daemon" / target).exists()):
+            wrong.append(f"{path}:{number}: {target} is not a path from daemon/")
+    assert not wrong, "\n".join(wrong)
+
+
+def test_client_includes_only_what_works_offline():
+    wrong = [f"{path}:{number}: btctl must not include {target}"
+             for path, number, target in includes()
+             if path.parts[0] == "client" and (TOP / "daemon" / target).exists()
+             and room_of(target) not in CLIENT_MAY]
+    assert not wrong, "\n".join(wrong)
+
+
+def test_nothing_unwanted_is_said():
+    this = pathlib.Path(__file__).resolve()
+    wrong = []
+    for path in FILES:
+        if TOP / path == this or path.name == "LICENSE":
+            continue
+        for number, line in enumerate(text_of(path).splitlines(), 1):
+            match = UNWANTED.search(line)
+            if match:
+                wrong.append(f"{path}:{number}: {match.group()}")
+    assert not wrong, "\n".join(wrong)
+
+
+def test_sources_name_their_licence():
+    wrong = [str(path) for path in FILES
+             if path.suffix in SOURCE and "SPDX-License-Identifier:" not in text_of(path)[:200]]
+    assert not wrong, "\n".join(wrong)
+
+
+def test_tests_are_meson_tests():
+    """A test that no meson.build names would never run."""
+    wrong = []
+    for path in FILES:
+        if path.parts[0] != "tests" or path.suffix not in (".c", ".py"):
+            continue
+        match = re.match(r"test[-_](.+)", path.stem)
+        builds = (path.parent / "meson.build", pathlib.Path("tests/meson.build"))
+        if match and not any((TOP / build).exists() and re.search(rf"\b{re.sub('[-_]', '[-_]', match.group(1))}\b",
+                                                                  text_of(build)) for build in builds):
+            wrong.append(str(path))
+    assert not wrong, "\n".join(wrong)
+
+
+@pytest.mark.parametrize("page", [path for path in FILES if re.fullmatch(r"\.[1-8]", path.suffix)], ids=str)
+def test_manual_pages_are_clean(page):
+    try:
+        lint = subprocess.run(["mandoc", "-T", "lint", "-W", "warning", TOP / page], capture_output=True, text=True)
+    except FileNotFoundError:
+        pytest.skip("mandoc is not installed")
+    assert lint.returncode == 0, lint.stdout
+
+
+def test_scripts_pass_shellcheck():
+    scripts = [path for path in FILES
+               if re.match(r"#!.*\b(?:ba)?sh\b", text_of(path)[:40]) or path.suffix in (".sh", ".bash")]
+    try:
+        check = subprocess.run(["shellcheck", *scripts], cwd=TOP, capture_output=True, text=True)
+    except FileNotFoundError:
+        pytest.skip("shellcheck is not installed")
+    assert check.returncode == 0, check.stdout
+
+
+def test_long_files_are_pointed_out():
+    """No rule, a hint: a long file is often two."""
+    for path in FILES:
+        lines = text_of(path).count("\n")
+        if path.suffix in (".c", ".h", ".py") and lines > LONG_FILE:
+            warnings.warn(f"{path} has {lines} lines")

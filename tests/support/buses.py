@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""A real message bus of one's own: dbus-daemon or dbus-broker, private to one test, gone with it."""
+
+import os
+import shutil
+import socket
+import subprocess
+import tempfile
+import threading
+
+KINDS = ["dbus-daemon", "dbus-broker"]
+
+CONFIG = """<!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN"
+ "http://www.freedesktop.org/standards/dbus/1.0/busconfig.dtd">
+<busconfig>
+  <type>session</type>
+  <listen>unix:path={socket}</listen>
+  <policy context="default">
+    <allow send_destination="*"/>
+    <allow receive_sender="*"/>
+    <allow own="*"/>
+  </policy>
+  {limits}
+</busconfig>
+"""
+
+# What the system bus of a dbus-daemon allows one connection.
+SYSTEM_LIMITS = '<limit name="max_replies_per_connection">128</limit>'
+
+JOURNAL = "/run/systemd/journal/socket"
+
+
+class CannotRun(Exception):
+    """This kind of bus cannot run on this machine; the text says why."""
+
+
+def _drain(journal):
+    while journal.recv(65536):
+        pass
+
+
+class Bus:
+    """Started when made; start() and stop() again for a bus that dies and comes back."""
+
+    def __init__(self, kind, limits=""):
+        self.kind = kind
+        self.directory = tempfile.mkdtemp(prefix="btd-bus-")
+        self.socket = os.path.join(self.directory, "bus")
+        self.address = "unix:path=" + self.socket
+        self.config = os.path.join(self.directory, "bus.conf")
+        self.process = None
+        with open(self.config, "w", encoding="utf-8") as file:
+            file.write(CONFIG.format(socket=self.socket, limits=limits if kind == "dbus-daemon" else ""))
+        self.start()
+
+    def start(self):
+        if not shutil.which("dbus-daemon" if self.kind == "dbus-daemon" else "dbus-broker-launch"):
+            raise CannotRun(self.kind + " is not installed")
+        if self.kind == "dbus-daemon":
+            self._start_daemon()
+        else:
+            self._start_broker()
+
+    def _start_daemon(self):
+        reader, writer = os.pipe()
+        command = ["dbus-daemon", "--nofork", "--nopidfile", "--nosyslog", "--config-file=" + self.config]
+        self.process = subprocess.Popen(command + [f"--print-address={writer}"], pass_fds=[writer])
+        os.close(writer)
+        with os.fdopen(reader) as pipe:
+            if not pipe.readline():  # it listens once it has said where
+                raise CannotRun("dbus-daemon did not start")
+
+    def _start_broker(self):
+        """It wants what systemd would give it: a listening socket as file descriptor 3, and a journal to write to."""
+        listener = socket.socket(socket.AF_UNIX)
+        listener.bind(self.socket)
+        listener.listen(128)
+        script = f"exec 3<&{listener.fileno()}; export LISTEN_FDS=1 LISTEN_PID=$$; " \
+                 f"exec dbus-broker-launch --scope user --config-file {self.config}"
+        command = ["sh", "-c", script]
+        if not os.path.exists(JOURNAL):
+            if os.geteuid() != 0:
+                raise CannotRun("dbus-broker needs a journal, or root to give it one of its own")
+            command = ["unshare", "--mount", "sh", "-ec", self._journal() + script]
+        env = dict(os.environ, DBUS_SESSION_BUS_ADDRESS=self.address)
+        self.process = subprocess.Popen(command, pass_fds=[listener.fileno()], env=env)
+        listener.close()
+
+    def _journal(self):
+        """A socket where the journal's would be, in a mount namespace of the bus alone."""
+        path = os.path.join(self.directory, "journal")
+        journal = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        journal.bind(path)
+        threading.Thread(target=_drain, args=[journal], daemon=True).start()
+        return "mount -t tmpfs tmpfs /run; mkdir -p /run/systemd/journal; touch " + JOURNAL + \
+            f"; mount --bind {path} {JOURNAL}; "
+
+    def stop(self):
+        if self.process:
+            self.process.kill()
+            self.process.wait()
+            self.process = None
+        for name in ("bus", "journal"):
+            path = os.path.join(self.directory, name)
+            if os.path.exists(path):
+                os.unlink(path)
+
+    def close(self):
+        self.stop()
+        shutil.rmtree(self.directory)

@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""A bus client for tests, on GLib's main loop: it waits for what happens, and never for time to pass."""
+
+import collections
+
+import gi
+
+gi.require_version("Gio", "2.0")
+from gi.repository import Gio, GLib  # noqa: E402
+
+BUS_NAME = "org.btd1"
+MANAGER = "/org/btd1"
+
+Signal = collections.namedtuple("Signal", "path interface member args")
+Result = collections.namedtuple("Result", "returncode stdout stderr")
+
+
+class DBusError(Exception):
+    """An error reply: its name and its message."""
+
+    def __init__(self, name, message):
+        super().__init__(f"{name}: {message}")
+        self.name = name
+        self.message = message
+
+
+def wait(condition, what, timeout=20):
+    """Turns the main loop until the condition holds; its value is returned."""
+    context = GLib.MainContext.default()
+    expired = []
+    deadline = GLib.timeout_add(int(timeout * 1000), lambda: expired.append(True) or GLib.SOURCE_REMOVE)
+    try:
+        while not (value := condition()):
+            if expired:
+                raise TimeoutError(f"waited {timeout} s for {what}")
+            context.iteration(True)
+        return value
+    finally:
+        if not expired:
+            GLib.source_remove(deadline)
+
+
+def run(argv, env=None, stdin=None, timeout=60):
+    """Runs a command to its end while the main loop, and so every object exported by the test, stays alive."""
+    flags = Gio.SubprocessFlags.STDOUT_PIPE | Gio.SubprocessFlags.STDERR_PIPE | Gio.SubprocessFlags.STDIN_PIPE
+    launcher = Gio.SubprocessLauncher(flags=flags)
+    for key, value in (env or {}).items():
+        launcher.setenv(key, value, True)
+    process = launcher.spawnv(argv)
+    results = []
+    process.communicate_utf8_async(stdin, None, lambda source, result: results.append(result))
+    try:
+        wait(lambda: results, "the end of " + " ".join(argv), timeout)
+    except TimeoutError:
+        process.force_exit()
+        wait(lambda: results, "the killed " + argv[0])
+        raise
+    _, stdout, stderr = process.communicate_utf8_finish(results[0])
+    code = process.get_exit_status() if process.get_if_exited() else -process.get_term_sig()
+    return Result(code, stdout, stderr)
+
+
+class Client:
+    """One connection to a bus, and the signals that it has seen since subscribe()."""
+
+    def __init__(self, address):
+        self.connection = Gio.DBusConnection.new_for_address_sync(
+            address,
+            Gio.DBusConnectionFlags.AUTHENTICATION_CLIENT | Gio.DBusConnectionFlags.MESSAGE_BUS_CONNECTION,
+            None, None)
+        self.connection.set_exit_on_close(False)
+        self.signals = []
+
+    def close(self):
+        if not self.connection.is_closed():
+            self.connection.close_sync()
+
+    @property
+    def name(self):
+        return self.connection.get_unique_name()
+
+    def call_any(self, destination, path, interface, method, signature="", *args, timeout=20):
+        """The reply's values: None for none, the value for one, else a tuple. The main loop turns meanwhile."""
+        results = []
+        self.connection.call(
+            destination, path, interface, method, GLib.Variant(f"({signature})", args), None,
+            Gio.DBusCallFlags.NO_AUTO_START, int(timeout * 1000), None,
+            lambda source, result: results.append(result))
+        wait(lambda: results, f"the reply to {method}", timeout + 5)
+        try:
+            values = self.connection.call_finish(results[0]).unpack()
+        except GLib.Error as error:
+            name = Gio.DBusError.get_remote_error(error) or error.domain
+            Gio.DBusError.strip_remote_error(error)
+            raise DBusError(name, error.message) from None
+        return None if not values else values[0] if len(values) == 1 else values
+
+    def call(self, path, interface, method, signature="", *args, **options):
+        return self.call_any(BUS_NAME, path, interface, method, signature, *args, **options)
+
+    def manager(self, method, signature="", *args):
+        return self.call(MANAGER, "org.btd1.Manager", method, signature, *args)
+
+    def get(self, path, interface, name):
+        return self.call(path, "org.freedesktop.DBus.Properties", "Get", "ss", interface, name)
+
+    def get_all(self, path, interface):
+        return self.call(path, "org.freedesktop.DBus.Properties", "GetAll", "s", interface)
+
+    def subscribe(self, interface=None, member=None, path=None, sender=BUS_NAME):
+        """Collects signals into self.signals from now on; a round trip makes sure that none is missed."""
+        def on_signal(connection, sender, path, interface, member, parameters):
+            self.signals.append(Signal(path, interface, member, parameters.unpack()))
+        self.connection.signal_subscribe(sender, interface, member, path, None, Gio.DBusSignalFlags.NONE, on_signal)
+        self.call_any("org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus.Peer", "Ping")
+
+    def wait_signal(self, member, test=lambda signal: True, timeout=20):
+        """The first signal of that name, seen or still to come, that passes the test."""
+        def find():
+            return next((s for s in self.signals if s.member == member and test(s)), None)
+        return wait(find, f"the signal {member}; seen: {self.signals}", timeout)
+
+    def owner(self, name=BUS_NAME):
+        try:
+            return self.call_any("org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus",
+                                 "GetNameOwner", "s", name)
+        except DBusError:
+            return None
+
+    def start(self, tree, instance="", variables=None):
+        """StartTree: (id, path)."""
+        return self.manager("StartTree", "ssa{ss}", tree, instance, variables or {})
+
+    def run_property(self, path, name):
+        return self.get(path, "org.btd1.Run", name)
+
+    def finish(self, path, timeout=20):
+        """Waits for the run's end: (status, cause)."""
+        results = []
+        subscription = self.connection.signal_subscribe(
+            BUS_NAME, "org.btd1.Run", "Finished", path, None, Gio.DBusSignalFlags.NONE,
+            lambda connection, sender, path, interface, member, values: results.append(values.unpack()))
+        try:
+            status = self.run_property(path, "Status")
+            if status in ("running", "halting"):
+                return wait(lambda: results, f"the end of {path}", timeout)[0]
+            return status, self.run_property(path, "Cause")
+        finally:
+            self.connection.signal_unsubscribe(subscription)
+
+    def nodes(self, path):
+        """The run's nodes by name: a dictionary of status, detail and so on."""
+        keys = ["index", "parent", "type", "name", "status", "since", "duration", "detail"]
+        return {row[3]: dict(zip(keys, row)) for row in self.call(path, "org.btd1.Run", "GetNodes")}
+
+
+class Peer:
+    """A service of the test's own on the bus: methods are a dictionary of name -> function(parameters, invocation);
+    what it returns (a GLib.Variant tuple or None) is the reply, unless it has taken the invocation (returned True)."""
+
+    def __init__(self, client, name, path, xml, methods=None, properties=None):
+        self.client = client
+        self.methods = methods or {}
+        self.properties = properties or {}
+        self.calls = []
+        self.path = path
+        self.interface = Gio.DBusNodeInfo.new_for_xml(xml).interfaces[0]
+        client.connection.register_object(path, self.interface, self._on_call, self._on_get, None)
+        client.call_any("org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus",
+                        "RequestName", "su", name, 4)
+
+    def _on_call(self, connection, sender, path, interface, method, parameters, invocation):
+        self.calls.append((method, parameters.unpack()))
+        reply = self.methods[method](parameters.unpack(), invocation)
+        if reply is not True:
+            invocation.return_value(reply)
+
+    def _on_get(self, connection, sender, path, interface, name):
+        return self.properties[name]
+
+    def set(self, name, value):
+        """Changes a property, and tells."""
+        self.properties[name] = value
+        self.client.connection.emit_signal(
+            None, self.path, "org.freedesktop.DBus.Properties", "PropertiesChanged",
+            GLib.Variant("(sa{sv}as)", (self.interface.name, {name: value}, [])))

@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""The built daemon on a bus of one's own, with trees of one's own, and btctl to talk to it."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+
+from gi.repository import GLib
+
+import client as bus_client
+
+BUILD = os.environ.get("BTD_BUILD", "build")
+BTD = os.path.join(BUILD, "daemon", "btd")
+BTCTL = os.path.join(BUILD, "client", "btctl")
+
+# So that a report can neither be missed nor be taken for an ordinary failure.
+SANITIZER_ENV = {
+    "ASAN_OPTIONS": "detect_stack_use_after_return=1:strict_string_checks=1",
+    "UBSAN_OPTIONS": "print_stacktrace=1:halt_on_error=1",
+}
+SANITIZER_REPORT = re.compile(r"(Address|Leak|Thread|Memory|UndefinedBehavior)Sanitizer|runtime error:")
+
+
+def check_report(text, what):
+    assert not SANITIZER_REPORT.search(text), f"{what} has a sanitizer report:\n{text}"
+
+
+def tree_text(root, **keys):
+    """A tree file's text: root is its JSON value."""
+    return json.dumps({"btd": 1, **keys, "root": root}, indent=1)
+
+
+class Daemon:
+    """Not running until start(); trees can be written before and after."""
+
+    def __init__(self, bus, directory):
+        self.bus = bus
+        self.trees = os.path.join(directory, "trees")
+        self.log_path = os.path.join(directory, "btd.log")
+        self.process = None
+        self.client = bus_client.Client(bus.address)
+        os.makedirs(self.trees, exist_ok=True)
+
+    def tree(self, name, root, **keys):
+        """Writes trees/NAME.json; root is a JSON value, or the whole text of the file. Returns the path."""
+        path = os.path.join(self.trees, name + ".json")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(root if isinstance(root, str) else tree_text(root, **keys))
+        return path
+
+    def start(self, *options, env=None, wait=True):
+        command = [BTD, "--address=" + self.bus.address, "--trees=" + self.trees, *options]
+        with open(self.log_path, "ab") as log:
+            self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+                                            env={**os.environ, **SANITIZER_ENV, **(env or {})})
+        # The main loop wakes up when it exits, so that a wait for it ends at once.
+        pidfd = os.pidfd_open(self.process.pid)
+        GLib.unix_fd_add_full(GLib.PRIORITY_DEFAULT, pidfd, GLib.IOCondition.IN,
+                              lambda fd, condition: os.close(fd) or GLib.SOURCE_REMOVE)
+        if wait:
+            self.wait_ready()
+
+    def wait_ready(self):
+        """Until its name is on the bus."""
+        self.client.subscribe("org.freedesktop.DBus", "NameOwnerChanged", sender="org.freedesktop.DBus")
+
+        def ready():
+            assert self.process.poll() is None, f"btd exited with {self.process.returncode}:\n{self.log()}"
+            return self.client.owner()
+        return bus_client.wait(ready, "btd on the bus")
+
+    def stop(self, number=signal.SIGTERM, timeout=20):
+        """Ends it and returns its exit status."""
+        if self.process is None:
+            return None
+        self.process.send_signal(number)
+        return self.wait_exit(timeout)
+
+    def wait_exit(self, timeout=20):
+        try:
+            bus_client.wait(lambda: self.process.poll() is not None, "the end of btd", timeout)
+        except TimeoutError:
+            self.process.kill()
+            self.process.wait()
+            raise
+        status, self.process = self.process.returncode, None
+        return status
+
+    def log(self):
+        if not os.path.exists(self.log_path):
+            return ""
+        with open(self.log_path, encoding="utf-8", errors="replace") as file:
+            return file.read()
+
+    def btctl(self, *arguments, env=None, timeout=60):
+        """Runs btctl on the same bus, without a terminal: returncode, stdout, stderr."""
+        result = bus_client.run([BTCTL, "--address=" + self.bus.address, *arguments],
+                                {**SANITIZER_ENV, **(env or {})}, timeout=timeout)
+        check_report(result.stderr, "btctl")
+        return result
+
+    def close(self):
+        """Leaves nothing behind, and fails for a daemon that did not end well."""
+        status = self.stop() if self.process else 0
+        self.client.close()
+        log = self.log()
+        check_report(log, "btd")
+        assert status == 0, f"btd ended with {status}:\n{log}"
