@@ -1,0 +1,256 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""What is measured: each function gives rows of a value beside its baseline, and the goal."""
+
+import contextlib
+import dataclasses
+import glob
+import json
+import os
+import re
+import shutil
+import signal
+import socket
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+import buses
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ECHO = "org.btd1.Bench"
+N_CALLS, N_SPAWNS, SPAWN_WIDTH, N_UNITS = 10000, 1000, 32, 100
+
+
+class CannotMeasure(Exception):
+    """Not on this machine; the text says why."""
+
+
+@dataclasses.dataclass
+class Goal:
+    """What the ratio, or the value itself, should be."""
+    of: str
+    at_most: float = None
+    at_least: float = None
+
+    def met_by(self, row):
+        it = getattr(row, self.of)
+        return it <= self.at_most if self.at_least is None else it >= self.at_least
+
+    def __str__(self):
+        sign, limit = ("<=", self.at_most) if self.at_least is None else (">=", self.at_least)
+        return f"{sign} {limit:.2f}" if self.of == "ratio" else f"{sign} {limit:g} (value)"
+
+
+@dataclasses.dataclass
+class Row:
+    name: str
+    value: float
+    unit: str
+    baseline: float = None
+    ratio: float = None
+    goal: Goal = None
+
+
+def paired(name, unit, pairs, goal):
+    """The row of interleaved (value, baseline) pairs. The ratio is the median of the pairs' ratios."""
+    values, baselines = zip(*pairs)
+    return Row(name, statistics.median(values), unit, statistics.median(baselines),
+               statistics.median(value / baseline for value, baseline in pairs), goal)
+
+
+class Bench:
+    """The programs of a build, and a place for files."""
+
+    def __init__(self, build):
+        self.build = build
+        self.btd = os.path.join(build, "daemon", "btd")
+        self.btctl = os.path.join(build, "client", "btctl")
+        self.directory = tempfile.mkdtemp(prefix="btd-bench-")
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exception):
+        shutil.rmtree(self.directory)
+
+    def program(self, name, *arguments):
+        """The command line of one of the programs beside this file."""
+        return [os.path.join(self.build, "tests", "bench", "bench-" + name), *map(str, arguments)]
+
+    def microseconds(self, *program):
+        return int(output(self.program(*program)))
+
+    def trees(self, name, files):
+        """A directory of tree files: name -> root node."""
+        directory = os.path.join(self.directory, name)
+        os.makedirs(directory)
+        for tree, root in files.items():
+            with open(os.path.join(directory, tree + ".json"), "w", encoding="utf-8") as file:
+                json.dump({"btd": 1, "root": root}, file)
+        return directory
+
+    def daemon(self, bus, trees):
+        return service([self.btd, "--address=" + bus.address, "--trees=" + trees])
+
+    def echo(self, bus, name=ECHO):
+        return service(self.program("echo", bus.address, name))
+
+
+def output(command, **options):
+    return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, timeout=120, **options).stdout
+
+
+@contextlib.contextmanager
+def private_bus(kind):
+    try:
+        bus = buses.Bus(kind, buses.SYSTEM_LIMITS)
+    except buses.CannotRun as reason:
+        raise CannotMeasure(reason) from None
+    try:
+        yield bus
+    finally:
+        bus.close()
+
+
+@dataclasses.dataclass
+class Service:
+    pid: int
+    ready: float  # seconds from its start until it said READY
+
+
+@contextlib.contextmanager
+def service(command):
+    """Runs a program that tells when it is ready, as systemd would."""
+    with tempfile.TemporaryDirectory(prefix="btd-bench-") as directory, \
+            socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as notify, \
+            open(os.path.join(directory, "log"), "w+", encoding="utf-8") as log:
+        notify.bind(os.path.join(directory, "notify"))
+        notify.settimeout(30)
+        begin = time.monotonic()
+        process = subprocess.Popen(command, env={**os.environ, "NOTIFY_SOCKET": notify.getsockname()},
+                                   stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+        try:
+            while b"READY=1" not in notify.recv(4096).split(b"\n"):
+                pass
+            yield Service(process.pid, time.monotonic() - begin)
+        except (TimeoutError, subprocess.CalledProcessError):
+            log.seek(0)
+            sys.stderr.write(log.read())
+            raise
+        finally:
+            process.send_signal(signal.SIGTERM)
+            process.wait(30)
+
+
+def engine(bench):
+    goals = {"Sequence of 8": 2.0, "5 nested": 6.0, "Parallel of 4": 2.5, "Fallback of 8": 2.0, "realistic": 3.0,
+             "100,000": 2.0}
+    for line in output(bench.program("engine")).splitlines():
+        name, value, baseline = line.split("\t")
+        limit = next((goals[part] for part in goals if part in name), None)
+        if baseline == "-":
+            yield Row(name, float(value), "B")
+        else:
+            yield Row(name, float(value), "ns", float(baseline), float(value) / float(baseline), Goal("ratio", limit))
+
+
+def calls(bench, kind):
+    call = {"type": "DBusCall", "destination": ECHO, "path": "/bench", "interface": ECHO, "member": "Echo",
+            "signature": "s", "args": ["hello"]}
+    trees = bench.trees("calls-" + kind, {"calls": {"type": "Parallel", "children": [call] * N_CALLS}})
+    pairs = []
+    with private_bus(kind) as bus, bench.echo(bus), bench.daemon(bus, trees):
+        for _ in range(15):
+            pairs.append((N_CALLS * 1e6 / bench.microseconds("start", bus.address, "calls"),
+                          N_CALLS * 1e6 / bench.microseconds("calls", bus.address, ECHO, N_CALLS)))
+    yield paired(f"10,000 DBusCalls in a Parallel, {kind}", "calls/s", pairs, Goal("ratio", at_least=0.8))
+
+
+def spawns(bench):
+    spawn = {"type": "Spawn", "argv": ["/bin/true"], "as": "child"}
+    lengths = [len(range(i, N_SPAWNS, SPAWN_WIDTH)) for i in range(SPAWN_WIDTH)]
+    root = {"type": "Parallel", "children": [{"type": "Sequence", "children": [spawn] * n} for n in lengths]}
+    trees = bench.trees("spawns", {"spawns": root})
+    pairs = []
+    with private_bus("dbus-daemon") as bus, bench.daemon(bus, trees):
+        for _ in range(9):
+            pairs.append((bench.microseconds("start", bus.address, "spawns") / 1e3,
+                          bench.microseconds("spawns", N_SPAWNS, SPAWN_WIDTH, "/bin/true") / 1e3))
+    yield paired("1,000 Spawns as children, 32 at a time", "ms", pairs, Goal("ratio", 1.25))
+
+
+def units(bench):
+    """In a user manager of its own, see the file beside."""
+    if os.geteuid() != 0:
+        raise CannotMeasure("needs root, to run a service manager of its own")
+    root = {"type": "Parallel", "children": [{"type": "StartUnit", "unit": f"bench-{i}.service"}
+                                             for i in range(N_UNITS)]}
+    trees = bench.trees("units", {"units": root})
+    command = ["unshare", "--mount", sys.executable, os.path.join(HERE, "units.py"), bench.build, trees, str(N_UNITS)]
+    pairs = json.loads(output(command))
+    yield paired("100 StartUnits of oneshots, beside systemctl", "ms", pairs, Goal("ratio", 1.10))
+
+
+def switches(pid):
+    """How often the process has been woken up, or put aside, so far."""
+    total = 0
+    for path in glob.glob(f"/proc/{pid}/task/*/status"):
+        with open(path, encoding="ascii", errors="replace") as file:
+            total += sum(map(int, re.findall(r"ctxt_switches:\s*(\d+)", file.read())))
+    return total
+
+
+def ten_nodes():
+    pair = [{"type": "Sleep", "duration": "1s"}, {"type": "AlwaysSuccess"}]
+    return {"type": "Sequence", "children": [{"type": "Parallel", "children": pair} for _ in range(3)]}
+
+
+def waiting(bench):
+    """Ten runs that wait for all that can be waited for without anything happening."""
+    waits = [{"type": "Sleep", "duration": "1h"}, {"type": "Spawn", "argv": ["/bin/sleep", "3600"], "as": "child"},
+             {"type": "DBusCall", "destination": ECHO, "path": "/bench", "interface": ECHO, "member": "Wait",
+              "timeout": "1h"}]
+    files = {f"tree{i}": ten_nodes() for i in range(90)}
+    files.update({f"wait{i}": {"type": "Timeout", "timeout": "2h", "child": waits[i % len(waits)]} for i in range(10)})
+    trees = bench.trees("waiting", files)
+    seconds = 10
+    with private_bus("dbus-daemon") as bus, bench.echo(bus), bench.daemon(bus, trees) as daemon:
+        for i in range(10):
+            output([bench.btctl, "--address=" + bus.address, "start", f"wait{i}"])
+        time.sleep(1)
+        before = switches(daemon.pid)
+        time.sleep(seconds)
+        woken = switches(daemon.pid) - before
+    yield Row(f"wake-ups in {seconds} s, 100 trees, 10 runs waiting", woken, "", goal=Goal("value", 0))
+
+
+def pss(pid):
+    with open(f"/proc/{pid}/smaps_rollup", encoding="ascii") as file:
+        return int(re.search(r"^Pss:\s*(\d+) kB", file.read(), re.M)[1]) / 1024
+
+
+def start(bench):
+    trees = bench.trees("start", {f"tree{i}": ten_nodes() for i in range(100)})
+    ready, memory = [], []
+    with private_bus("dbus-daemon") as bus:
+        for _ in range(25):
+            with bench.daemon(bus, trees) as daemon:
+                ours = daemon.ready * 1e3, pss(daemon.pid)
+            with bench.echo(bus) as smallest:
+                ready.append((ours[0], smallest.ready * 1e3))
+                memory.append((ours[1], pss(smallest.pid)))
+    yield paired("exec to READY, 100 trees of 10 nodes", "ms", ready, Goal("value", 30))
+    yield paired("memory (PSS), 100 trees of 10 nodes", "MiB", memory, Goal("value", 8))
+
+
+ALL = [
+    ("calls, dbus-daemon", lambda bench: calls(bench, "dbus-daemon")),
+    ("calls, dbus-broker", lambda bench: calls(bench, "dbus-broker")),
+    ("units", units),
+    ("spawns", spawns),
+    ("waiting", waiting),
+    ("start and memory", start),
+    ("engine", engine),
+]
