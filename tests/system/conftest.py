@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""System tests: btd installed with `meson install` and enabled, in a container with a real systemd and a real bus.
+
+    def test_something(machine):
+        machine.tree("boot", {"type": "StartUnit", "unit": "foo.service"})
+        machine.check("btctl", "reload")
+        assert machine.run("btctl", "start", "boot", "--wait").returncode == 0
+
+A container is shared by the tests of a file, since it takes longer to boot one than to run a test.
+"""
+
+import os
+import subprocess
+
+import pytest
+
+import buses
+import container
+import daemon
+
+TREES = "/etc/btd/trees/"
+SANITIZED = os.environ.get("BTD_SANITIZE", "none") != "none"
+
+
+class Machine(container.Container):
+    """A container with btd."""
+
+    def __init__(self, bus, installed):
+        super().__init__(bus, installed)
+        if SANITIZED:  # the leak check needs ptrace, which the service is denied
+            self.write("/etc/systemd/system/btd.service.d/sanitizer.conf",
+                       "[Service]\nEnvironment=ASAN_OPTIONS=detect_leaks=0\n")
+        self.enable("btd.service")
+
+    def tree(self, name, root, mode=0o644, **keys):
+        """Writes a tree; `btctl reload` is for the test to say."""
+        self.write(TREES + name + ".json", root if isinstance(root, str) else daemon.tree_text(root, **keys), mode)
+
+    def load(self, name, root, **keys):
+        self.tree(name, root, **keys)
+        self.check("btctl", "reload")
+
+    def btctl(self, *arguments, **options):
+        result = self.run("btctl", *arguments, **options)
+        daemon.check_report(result.stderr, "btctl")
+        return result
+
+    def log(self):
+        return self.journal("-u", "btd.service")
+
+
+@pytest.fixture(scope="session")
+def installed(tmp_path_factory):
+    """A folder with what `meson install` lays over a system."""
+    directory = tmp_path_factory.mktemp("installed")
+    subprocess.run(["meson", "install", "-C", daemon.BUILD, "--no-rebuild", "--quiet", "--destdir", directory],
+                   check=True, stdout=subprocess.DEVNULL)
+    return directory
+
+
+def make_machine(kind, installed, prepare=lambda machine: None):
+    """Boots one; prepare(machine) writes what must be there at boot. Where containers cannot run the test is skipped,
+    but not in CI."""
+    machine = None
+    try:
+        machine = Machine(kind, installed)
+        prepare(machine)
+        machine.boot()
+    except container.CannotRun as reason:
+        if machine:
+            machine.close()
+        if os.environ.get("CI") == "true":
+            raise
+        pytest.skip(str(reason))
+    return machine
+
+
+def end_machine(machine):
+    log = machine.log()
+    machine.close()
+    daemon.check_report(log, "btd")
+
+
+@pytest.fixture(scope="module", params=buses.KINDS)
+def shared_machine(request, installed):
+    it = make_machine(request.param, installed, getattr(request.module, "prepare", lambda machine: None))
+    yield it
+    end_machine(it)
+
+
+@pytest.fixture
+def machine(request, shared_machine):
+    """The container of the file. A module's prepare(machine), if there is one, is called before it boots."""
+    yield shared_machine
+    report = getattr(request.node, "report_call", None)
+    if report is not None and report.failed:
+        print("--- journal of btd\n" + shared_machine.log())
+
+
+@pytest.fixture(params=buses.KINDS)
+def boot(request, installed):
+    """For tests that need a boot of their own: boot(prepare) -> machine."""
+    machines = []
+
+    def boot_machine(prepare=lambda machine: None):
+        machines.append(make_machine(request.param, installed, prepare))
+        return machines[-1]
+    yield boot_machine
+    for machine in machines:
+        report = getattr(request.node, "report_call", None)
+        if report is not None and report.failed:
+            print("--- journal of btd\n" + machine.log())
+        end_machine(machine)
