@@ -12,9 +12,10 @@
 
 Machine *machine_new(const Tree *tree, const MachineHost *host, void *userdata, uint64_t seed) {
         uint32_t n = tree->n_nodes, words = index_set_words(n);
-        IndexSet *sets[5];
+        IndexSet *sets[6];
         uint64_t *memory;
-        Machine *machine = g_malloc0(sizeof(Machine) + n * sizeof(NodeState) + 5 * words * sizeof(uint64_t));
+        Machine *machine =
+                g_malloc0(sizeof(Machine) + n * sizeof(NodeState) + G_N_ELEMENTS(sets) * words * sizeof(uint64_t));
 
         machine->nodes = tree->nodes;
         machine->host = host;
@@ -30,6 +31,7 @@ Machine *machine_new(const Tree *tree, const MachineHost *host, void *userdata, 
         sets[2] = &machine->ending;
         sets[3] = &machine->deferred;
         sets[4] = &machine->retained;
+        sets[5] = &machine->counting;
         for (size_t i = 0; i < G_N_ELEMENTS(sets); i++)
                 index_set_init(sets[i], n, memory + i * words);
 

@@ -30,6 +30,7 @@ typedef enum Guard {
         GUARD_SUCCESS_IF,
         GUARD_SKIP_IF,
         GUARD_WHILE,
+        GUARD_PRECONDITION, /* not a guard of the node, but what a Precondition looks at */
 } Guard;
 
 /*
@@ -50,8 +51,10 @@ typedef struct MachineHost {
         void (*timer_disarm)(Machine *machine, NodeId node);
         /* May be NULL where no node is guarded. */
         bool (*guard)(Machine *machine, NodeId node, Guard guard);
-        /* The value of a variable, for Switch: the case's index or -1. May be NULL. */
-        int (*match_case)(Machine *machine, NodeId node);
+        /* Which case of a Switch its variable has: an index, or the number of cases when it has none. */
+        uint32_t (*match_case)(Machine *machine, NodeId node);
+        /* Hands out an element of a Loop's queue; 0 takes a fresh copy of the queue. False: there are no more. */
+        bool (*next_element)(Machine *machine, NodeId node, uint32_t index);
         /* Told of every change: a node started running, or completed, or was halted. May be NULL. */
         void (*changed)(Machine *machine, NodeId node, Status status, Reason reason);
 } MachineHost;

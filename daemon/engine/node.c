@@ -114,11 +114,30 @@ static void node_halt(Machine *machine, NodeId node) {
         notify(machine, node, STATUS_HALTED);
 }
 
+void node_keep_count(Machine *machine, NodeId node) {
+        index_set_add(&machine->counting, node);
+}
+
+void node_forget_counts(Machine *machine, NodeId node) {
+        NodeId end = machine->nodes[node].end;
+
+        if (G_LIKELY(index_set_is_empty(&machine->counting)))
+                return;
+
+        for (NodeId loop = index_set_next(&machine->counting, node); loop < end;
+             loop = index_set_next(&machine->counting, loop + 1)) {
+                node_state(machine, loop)->position = 0;
+                index_set_remove(&machine->counting, loop);
+        }
+}
+
 void node_reset(Machine *machine, NodeId node) {
         NodeState *state = node_state(machine, node);
 
         if (state->status == STATUS_RUNNING)
                 node_halt(machine, node);
+
+        node_forget_counts(machine, node);
 
         state->flags &= ~(STATE_DONE | STATE_SKIPPED);
         index_set_remove(&machine->sticky, node);
@@ -189,6 +208,9 @@ static Status complete(Machine *machine, NodeId node, Status status) {
 
         if (G_UNLIKELY(!index_set_is_empty(&machine->ending)) && node_ending_inside(machine, node))
                 return hold(machine, node, status);
+
+        if (status != STATUS_SKIPPED)
+                node_forget_counts(machine, node);
 
         state->status = STATUS_IDLE;
         if (machine->host->changed)
@@ -314,11 +336,12 @@ void node_visit_always(Machine *machine, NodeId node) {
 }
 
 void node_mark_deferred(Machine *machine, NodeId node) {
-        NodeId end = machine->nodes[node].end;
+        const Node *nodes = machine->nodes;
 
-        for (NodeId leaf = index_set_next(&machine->deferred, node); leaf < end;
+        for (NodeId leaf = index_set_next(&machine->deferred, node); leaf < nodes[node].end;
              leaf = index_set_next(&machine->deferred, leaf + 1))
-                node_mark(machine, leaf);
+                for (NodeId id = leaf; id != nodes[node].parent; id = nodes[id].parent)
+                        index_set_add(&machine->marked, id);
 }
 
 /* A reactive node that is itself looked at again leaves that to the one above it. */

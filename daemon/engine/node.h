@@ -24,14 +24,17 @@ typedef enum StateFlags {
 typedef struct NodeState {
         uint8_t status; /* IDLE or RUNNING */
         uint8_t flags;
-        uint8_t result;    /* with STATE_ENDED or STATE_HELD */
-        uint8_t phase;     /* the type's, 0 when IDLE */
+        uint8_t result;    /* with STATE_ENDED; with STATE_HELD, the reason in the upper half */
+        uint8_t phase;     /* the type's, 0 at first */
         uint32_t position; /* the type's: the child that is running, or a count */
         union {
                 struct {
                         uint32_t successes, failures;
                 };
-                uint32_t skipped;
+                struct {
+                        uint32_t skipped;
+                        NodeId last; /* the last child, where that is looked for once */
+                };
                 void *data; /* the host's */
         };
 } NodeState;
@@ -50,6 +53,7 @@ struct Machine {
         IndexSet ending;   /* halted and not over yet */
         IndexSet deferred; /* leaves that are to be started when something has ended */
         IndexSet retained; /* conditions whose value the host keeps */
+        IndexSet counting; /* loops that were skipped in the middle, and go on counting if they are ticked again */
 
         uint64_t random;
         Reason reason;  /* of the failure that is being reported */
@@ -73,7 +77,11 @@ Status node_tick(Machine *machine, NodeId node);
 
 /* If it is running, halt it; it is IDLE afterwards, though perhaps still ending. */
 void node_reset(Machine *machine, NodeId node);
-/* That, for all children, in order. */
+/* A loop that is skipped keeps its count (in position) until something above it has an outcome or is reset. */
+void node_keep_count(Machine *machine, NodeId node);
+void node_forget_counts(Machine *machine, NodeId node);
+
+/* node_reset() for all children, in order. */
 void node_reset_children(Machine *machine, NodeId node);
 
 /* Halts whatever runs, after an error. */
@@ -102,7 +110,7 @@ void node_visit_always(Machine *machine, NodeId node);
 
 void node_mark(Machine *machine, NodeId node);
 
-/* Makes the deferred leaves below the node visible to its next tick. */
+/* Marks the paths from the node to its deferred leaves, so that its next tick finds them. */
 void node_mark_deferred(Machine *machine, NodeId node);
 /* Lets go of the conditions below that were kept to be looked at again. */
 void node_release_retained(Machine *machine, NodeId node);
@@ -123,7 +131,12 @@ static inline bool node_ending_inside(Machine *machine, NodeId node) {
         return index_set_has_any(&machine->ending, node, machine->nodes[node].end);
 }
 
-/* The same, leaving out one of its children. */
+/* Is a leaf below the node yet to be started? */
+static inline bool node_deferred_inside(Machine *machine, NodeId node) {
+        return index_set_has_any(&machine->deferred, node, machine->nodes[node].end);
+}
+
+/* Is anything below the node but one of its children ending? */
 static inline bool node_ending_beside(Machine *machine, NodeId node, NodeId child) {
         return index_set_has_any(&machine->ending, node, child) ||
                index_set_has_any(&machine->ending, machine->nodes[child].end, machine->nodes[node].end);

@@ -21,6 +21,7 @@ static Status at_end(Machine *machine, NodeId node, Status goes_on) {
         NodeState *state = node_state(machine, node);
 
         state->position = 0;
+        node_forget_counts(machine, node);
         return state->skipped == machine->nodes[node].n_children ? STATUS_SKIPPED : goes_on;
 }
 

@@ -32,26 +32,40 @@ static bool rounds_left(const NodeState *state, int64_t rounds) {
         return rounds < 0 || state->position < rounds;
 }
 
+/* The count starts anew with each outcome and each halt, but not when the child was skipped. */
+static Status finish_rounds(Machine *machine, NodeId node, Status status) {
+        if (status == STATUS_SUCCESS || status == STATUS_FAILURE)
+                node_state(machine, node)->position = 0;
+        else if (status == STATUS_SKIPPED) {
+                node_forget_counts(machine, node + 1);
+                node_keep_count(machine, node);
+        }
+
+        return status;
+}
+
+static void rounds_halt(Machine *machine, NodeId node) {
+        node_reset(machine, node + 1);
+        node_state(machine, node)->position = 0;
+}
+
 static Status repeat_tick(Machine *machine, NodeId node) {
         NodeState *state = node_state(machine, node);
         const RepeatParams *params = machine->nodes[node].params;
-
-        if (state->status == STATUS_IDLE)
-                state->position = 0;
 
         while (rounds_left(state, params->num_cycles)) {
                 bool in_one_go = node_is_fresh(machine, node + 1);
                 Status status = child_tick(machine, node + 1);
 
                 if (status != STATUS_SUCCESS)
-                        return status;
+                        return finish_rounds(machine, node, status);
 
                 state->position += params->num_cycles >= 0;
                 if (in_one_go && rounds_left(state, params->num_cycles))
                         return node_yield(machine, node, params->num_cycles < 0);
         }
 
-        return STATUS_SUCCESS;
+        return finish_rounds(machine, node, STATUS_SUCCESS);
 }
 
 /* The pause before the attempt that follows the n-th. */
@@ -84,7 +98,7 @@ static Status retry_attempts(Machine *machine, NodeId node) {
                 Status status = child_tick(machine, node + 1);
 
                 if (status != STATUS_FAILURE)
-                        return status;
+                        return finish_rounds(machine, node, status);
 
                 state->position += state->position < UINT32_MAX;
                 if (!rounds_left(state, params->num_attempts))
@@ -96,16 +110,14 @@ static Status retry_attempts(Machine *machine, NodeId node) {
         }
 
         machine->reason = REASON_ATTEMPTS;
-        return STATUS_FAILURE;
+        return finish_rounds(machine, node, STATUS_FAILURE);
 }
 
 static Status retry_tick(Machine *machine, NodeId node) {
         NodeState *state = node_state(machine, node);
 
-        if (state->status == STATUS_IDLE) {
-                state->position = 0;
+        if (state->status == STATUS_IDLE)
                 state->phase = PHASE_CHILD;
-        }
 
         if (state->phase == PHASE_PAUSE) {
                 if (!(state->flags & STATE_EXPIRED))
@@ -141,6 +153,7 @@ const NodeType repeat_type = {
         .doc = "SUCCESS when the child has succeeded num_cycles times, FAILURE as soon as it fails. A skipped child "
                "makes it SKIPPED. An endless loop whose child never takes time is slowed down to the tree's interval.",
         .tick = repeat_tick,
+        .halt = rounds_halt,
 };
 
 static const Param backoff_members[] = {
@@ -201,4 +214,5 @@ const NodeType retry_until_successful_type = {
                "makes it SKIPPED. An endless loop without backoff whose child never takes time is slowed down to the "
                "tree's interval.",
         .tick = retry_tick,
+        .halt = rounds_halt,
 };

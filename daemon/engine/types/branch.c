@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* Controls that choose between children by a condition: IfThenElse once, WhileDoElse as long as it runs. */
+
+#include "engine/node.h"
+#include "engine/types/types.h"
+
+static NodeId branch_of(Machine *machine, NodeId node, bool holds) {
+        NodeId first = machine->nodes[node + 1].end, second = machine->nodes[first].end;
+
+        if (holds)
+                return first;
+
+        return second < machine->nodes[node].end ? second : NODE_NONE;
+}
+
+static Status if_then_else_choose(Machine *machine, NodeId node) {
+        Status status = child_tick(machine, node + 1);
+
+        if (status == STATUS_SKIPPED)
+                return node_error(machine, node, "if-condition-skipped");
+        if (status == STATUS_SUCCESS || status == STATUS_FAILURE)
+                node_state(machine, node)->position = branch_of(machine, node, status == STATUS_SUCCESS);
+
+        return status;
+}
+
+static Status if_then_else_end(Machine *machine, NodeId node, Status status) {
+        if (status == STATUS_SKIPPED)
+                node_forget_counts(machine, node);
+
+        return status;
+}
+
+/* The branch that was chosen is at position, 0 before that. */
+static Status if_then_else_tick(Machine *machine, NodeId node) {
+        NodeState *state = node_state(machine, node);
+
+        if (state->status == STATUS_IDLE)
+                state->position = 0;
+
+        if (state->position == 0) {
+                Status status = if_then_else_choose(machine, node);
+
+                if (status == STATUS_RUNNING || status == STATUS_ERROR)
+                        return status;
+                if (state->position == NODE_NONE)
+                        return STATUS_FAILURE;
+        }
+
+        return if_then_else_end(machine, node, child_tick(machine, state->position));
+}
+
+const NodeType if_then_else_type = {
+        .name = "IfThenElse",
+        .class = NODE_CONTROL,
+        .flags = TYPE_PURE,
+        .min_children = 2,
+        .max_children = 3,
+        .summary = "Runs its second child if the first succeeds, else its third",
+        .doc = "Its outcome is that of the child that was chosen. Without a third child the FAILURE of the first is "
+               "its "
+               "own. The condition is not looked at again. A skipped condition is an ERROR.",
+        .tick = if_then_else_tick,
+};
+
+static void while_do_else_halt(Machine *machine, NodeId node) {
+        node_reset_children(machine, node);
+        node_release_retained(machine, node);
+}
+
+static Status while_do_else_end(Machine *machine, NodeId node, Status status) {
+        while_do_else_halt(machine, node);
+        return status;
+}
+
+/* What the condition says now. Its last answer is in phase, and stands while a live condition has not changed. */
+static Status while_do_else_look(Machine *machine, NodeId node) {
+        NodeState *state = node_state(machine, node);
+        NodeId condition = node + 1;
+        bool live = machine->nodes[condition].flags & NODE_LIVE;
+
+        if (live && !machine->full && state->phase != STATUS_IDLE && !index_set_has(&machine->marked, condition))
+                return state->phase;
+
+        if (node_is_fresh(machine, condition))
+                index_set_remove_range(&machine->marked, condition, machine->nodes[condition].end);
+
+        state->phase = child_tick(machine, condition);
+        if (!live && (state->phase == STATUS_SUCCESS || state->phase == STATUS_FAILURE))
+                node_visit_always(machine, condition);
+
+        return state->phase;
+}
+
+static Status while_do_else_tick(Machine *machine, NodeId node) {
+        NodeState *state = node_state(machine, node);
+        NodeId branch, other;
+        Status status;
+
+        if (state->status == STATUS_IDLE)
+                state->phase = STATUS_IDLE;
+
+        status = while_do_else_look(machine, node);
+        if (status == STATUS_RUNNING || status == STATUS_ERROR)
+                return status;
+        if (status == STATUS_SKIPPED) {
+                while_do_else_halt(machine, node);
+                return node_error(machine, node, "while-condition-skipped");
+        }
+
+        branch = branch_of(machine, node, status == STATUS_SUCCESS);
+        if (branch == NODE_NONE)
+                return while_do_else_end(machine, node, STATUS_FAILURE);
+
+        other = branch_of(machine, node, status != STATUS_SUCCESS);
+        if (other != NODE_NONE)
+                node_reset(machine, other);
+
+        if (node_is_fresh(machine, branch) && node_ending_beside(machine, node, branch))
+                return STATUS_RUNNING;
+
+        status = child_tick(machine, branch);
+        return status == STATUS_RUNNING || status == STATUS_ERROR ? status : while_do_else_end(machine, node, status);
+}
+
+const NodeType while_do_else_type = {
+        .name = "WhileDoElse",
+        .class = NODE_CONTROL,
+        .flags = TYPE_PURE | TYPE_REACTIVE_FIRST,
+        .min_children = 2,
+        .max_children = 3,
+        .summary = "Runs its second child while the first succeeds, and its third while it fails",
+        .doc = "The condition is looked at as long as a branch runs; when it changes, the branch that runs is halted, "
+               "and the other one is started when that has ended. Without a third child the FAILURE of the condition "
+               "is "
+               "its own. A skipped condition is an ERROR.",
+        .tick = while_do_else_tick,
+        .halt = while_do_else_halt,
+};

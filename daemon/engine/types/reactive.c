@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/*
+ * ReactiveSequence and its mirror image ReactiveFallback: every tick begins with the first child, so what has
+ * completed is looked at again while a later child runs. Live conditions are only looked at when their value has
+ * changed; other children at every tick.
+ *
+ * The child that is running is at position, 0 when none is. Where another one takes over, its actions start only when
+ * those of the old one have ended.
+ */
+
+#include "engine/node.h"
+#include "engine/types/types.h"
+
+static void reactive_halt(Machine *machine, NodeId node) {
+        node_reset_children(machine, node);
+        node_release_retained(machine, node);
+}
+
+static Status reactive_end(Machine *machine, NodeId node, Status status) {
+        reactive_halt(machine, node);
+        return status;
+}
+
+/* A skipped child counts until it is looked at again. */
+static void set_skipped(Machine *machine, NodeId node, NodeId child, bool skipped) {
+        NodeState *state = node_state(machine, node), *child_state = node_state(machine, child);
+
+        if (skipped == !!(child_state->flags & STATE_SKIPPED))
+                return;
+
+        child_state->flags ^= STATE_SKIPPED;
+        state->skipped += skipped ? 1 : -1;
+}
+
+/* Whether the child must not start actions yet: another one runs, or is ending. */
+static bool must_defer(Machine *machine, NodeId node, NodeId child) {
+        NodeId running = node_state(machine, node)->position;
+
+        return (running != 0 && running != child) || node_ending_beside(machine, node, child);
+}
+
+static Status reactive_visit(Machine *machine, NodeId node, NodeId child, bool defer) {
+        bool deferring = machine->deferring;
+        Status status;
+
+        if (node_is_fresh(machine, child))
+                index_set_remove_range(&machine->marked, child, machine->nodes[child].end);
+        else if (!deferring && !defer)
+                node_mark_deferred(machine, child);
+
+        machine->deferring = deferring || defer;
+        status = child_tick(machine, child);
+        machine->deferring = deferring;
+        return status;
+}
+
+/* The child is running: whatever ran behind it is halted, and counted anew when it is its turn again. */
+static void take_over(Machine *machine, NodeId node, NodeId child) {
+        NodeState *state = node_state(machine, node);
+        NodeId running = state->position;
+
+        if (running != 0 && running != child)
+                for (NodeId other = machine->nodes[child].end; other <= running; other = machine->nodes[other].end) {
+                        set_skipped(machine, node, other, false);
+                        node_reset(machine, other);
+                }
+
+        set_skipped(machine, node, child, false);
+        state->position = child;
+}
+
+static Status reactive_visit_and_take_over(Machine *machine, NodeId node, NodeId child) {
+        bool defer = must_defer(machine, node, child);
+        Status status = reactive_visit(machine, node, child, defer);
+
+        if (status != STATUS_RUNNING)
+                return status;
+
+        take_over(machine, node, child);
+        if (!defer || must_defer(machine, node, child) || !node_deferred_inside(machine, child))
+                return STATUS_RUNNING;
+
+        return reactive_visit(machine, node, child, false);
+}
+
+static inline Status reactive_tick(Machine *machine, NodeId node, Status goes_on, Status stops) {
+        NodeState *state = node_state(machine, node);
+        const Node *nodes = machine->nodes;
+        bool all = machine->full || state->status == STATUS_IDLE;
+        NodeId child = node + 1;
+
+        if (state->status == STATUS_IDLE)
+                state->position = state->skipped = 0;
+
+        while (child < nodes[node].end) {
+                Status status;
+
+                child = child_next(machine, node, child, all);
+                if (state->position != 0 && child > state->position)
+                        child = state->position;
+
+                status = reactive_visit_and_take_over(machine, node, child);
+                if (status == STATUS_RUNNING || status == STATUS_ERROR)
+                        return status;
+                if (status == stops)
+                        return reactive_end(machine, node, stops);
+
+                if (child == state->position) {
+                        state->position = 0;
+                        all = true;
+                }
+
+                set_skipped(machine, node, child, status == STATUS_SKIPPED);
+                if (!(nodes[child].flags & NODE_LIVE))
+                        node_visit_always(machine, child);
+
+                child = nodes[child].end;
+        }
+
+        return reactive_end(machine, node, state->skipped == nodes[node].n_children ? STATUS_SKIPPED : goes_on);
+}
+
+static Status reactive_sequence_tick(Machine *machine, NodeId node) {
+        return reactive_tick(machine, node, STATUS_SUCCESS, STATUS_FAILURE);
+}
+
+static Status reactive_fallback_tick(Machine *machine, NodeId node) {
+        return reactive_tick(machine, node, STATUS_FAILURE, STATUS_SUCCESS);
+}
+
+const NodeType reactive_sequence_type = {
+        .name = "ReactiveSequence",
+        .class = NODE_CONTROL,
+        .flags = TYPE_PURE | TYPE_REACTIVE,
+        .min_children = 1,
+        .max_children = UINT32_MAX,
+        .summary = "A Sequence that keeps looking at the children that have succeeded",
+        .doc = "Runs its last child while the conditions before it hold. When one of them fails, what runs is halted "
+               "and it is a FAILURE. An action before the last child would be started again at every tick.",
+        .tick = reactive_sequence_tick,
+        .halt = reactive_halt,
+};
+
+const NodeType reactive_fallback_type = {
+        .name = "ReactiveFallback",
+        .class = NODE_CONTROL,
+        .flags = TYPE_PURE | TYPE_REACTIVE,
+        .min_children = 1,
+        .max_children = UINT32_MAX,
+        .summary = "A Fallback that keeps looking at the children that have failed",
+        .doc = "Runs the first child that can run; when one before it becomes able to, what runs is halted in its "
+               "favour.",
+        .tick = reactive_fallback_tick,
+        .halt = reactive_halt,
+};

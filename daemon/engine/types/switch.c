@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* Switch: a child for each case of a variable. The case is looked up at every tick; the host knows variables. */
+
+#include "engine/node.h"
+#include "engine/types/types.h"
+
+typedef struct SwitchParams {
+        const char *variable;
+        const char *const *cases;
+} SwitchParams;
+
+static NodeId nth_child(Machine *machine, NodeId node, uint32_t n) {
+        NodeId child = node + 1;
+
+        while (n-- > 0)
+                child = machine->nodes[child].end;
+
+        return child;
+}
+
+/* The child that is running is at position, 0 when none is. */
+static Status switch_tick(Machine *machine, NodeId node) {
+        NodeState *state = node_state(machine, node);
+        NodeId child = nth_child(machine, node, machine->host->match_case(machine, node));
+        Status status;
+
+        if (state->status == STATUS_IDLE)
+                state->position = 0;
+
+        if (state->position != 0 && state->position != child)
+                node_reset(machine, state->position);
+
+        state->position = child;
+        if (node_is_fresh(machine, child) && node_ending_beside(machine, node, child))
+                return STATUS_RUNNING;
+
+        status = child_tick(machine, child);
+        if (status != STATUS_RUNNING)
+                state->position = 0;
+
+        return status;
+}
+
+static void switch_halt(Machine *machine, NodeId node) {
+        if (node_state(machine, node)->position != 0)
+                node_reset(machine, node_state(machine, node)->position);
+}
+
+static char *switch_check(const Tree *tree, NodeId node, bool *ret_is_error) {
+        const SwitchParams *params = tree->nodes[node].params;
+        uint32_t n_cases = params->cases ? g_strv_length((char **) params->cases) : 0, n = tree->nodes[node].n_children;
+
+        if (n == n_cases + 1)
+                return NULL;
+
+        *ret_is_error = true;
+        return g_strdup_printf("%u cases need %u children, one a case and the default last, but there are %u", n_cases,
+                               n_cases + 1, n);
+}
+
+static const Param switch_params[] = {
+        { .name = "variable",
+          .kind = PARAM_STRING,
+          .offset = offsetof(SwitchParams, variable),
+          .required = true,
+          .doc = "the blackboard key that is compared" },
+        { .name = "cases",
+          .kind = PARAM_STRINGS,
+          .offset = offsetof(SwitchParams, cases),
+          .required = true,
+          .doc = "a value for each child but the last, which is the default" },
+        {},
+};
+
+static const char *const switch_aliases[] = { "Switch2", "Switch3", "Switch4", "Switch5", "Switch6", NULL };
+
+const NodeType switch_type = {
+        .name = "Switch",
+        .aliases = switch_aliases,
+        .class = NODE_CONTROL,
+        .min_children = 1,
+        .max_children = UINT32_MAX,
+        .params = switch_params,
+        .params_size = sizeof(SwitchParams),
+        .summary = "Runs the child that belongs to the value of a variable",
+        .doc = "The value is compared with the cases as text or as a number. The last child is the default, for every "
+               "other value and for a variable that is not set. When the value changes while a child runs, that child "
+               "is "
+               "halted, and the right one is started when it has ended.",
+        .tick = switch_tick,
+        .halt = switch_halt,
+        .check = switch_check,
+};

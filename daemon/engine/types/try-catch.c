@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* TryCatch: a Sequence, and a last child that is run when it fails. */
+
+#include "engine/node.h"
+#include "engine/types/types.h"
+
+enum {
+        PHASE_TRY,
+        PHASE_CATCH,
+};
+
+typedef struct TryCatchParams {
+        bool catch_on_halt;
+} TryCatchParams;
+
+static NodeId last_child(Machine *machine, NodeId node) {
+        NodeId child = node + 1;
+
+        while (machine->nodes[child].end < machine->nodes[node].end)
+                child = machine->nodes[child].end;
+
+        return child;
+}
+
+/* RUNNING, FAILURE to go on with the catch, or the outcome when all has been tried. */
+static Status try_tick(Machine *machine, NodeId node, NodeId catch) {
+        NodeState *state = node_state(machine, node);
+
+        while (state->position < catch) {
+                Status status = child_tick(machine, state->position);
+
+                if (status == STATUS_SKIPPED)
+                        state->skipped++;
+                else if (status != STATUS_SUCCESS)
+                        return status;
+
+                state->position = machine->nodes[state->position].end;
+        }
+
+        node_forget_counts(machine, node);
+        return state->skipped == machine->nodes[node].n_children - 1 ? STATUS_SKIPPED : STATUS_SUCCESS;
+}
+
+static Status try_catch_tick(Machine *machine, NodeId node) {
+        NodeState *state = node_state(machine, node);
+        Status status;
+
+        if (state->status == STATUS_IDLE) {
+                state->phase = PHASE_TRY;
+                state->position = node + 1;
+                state->skipped = 0;
+                state->last = last_child(machine, node);
+        }
+
+        if (state->phase == PHASE_TRY) {
+                status = try_tick(machine, node, state->last);
+                if (status != STATUS_FAILURE)
+                        return status;
+
+                state->phase = PHASE_CATCH;
+                state->position = state->last;
+        }
+
+        status = child_tick(machine, state->last);
+        return status == STATUS_RUNNING || status == STATUS_ERROR ? status : STATUS_FAILURE;
+}
+
+/* The catch has one tick: what it starts that takes time is halted again. */
+static bool try_catch_finish(Machine *machine, NodeId node) {
+        NodeId catch = node_state(machine, node)->last;
+        bool deferring = machine->deferring;
+
+        machine->deferring = false;
+        child_tick(machine, catch);
+        node_reset(machine, catch);
+        machine->deferring = deferring;
+        return true;
+}
+
+static void try_catch_halt(Machine *machine, NodeId node) {
+        NodeState *state = node_state(machine, node);
+        const TryCatchParams *params = machine->nodes[node].params;
+
+        node_reset(machine, state->position);
+        if (state->phase == PHASE_CATCH || !params->catch_on_halt)
+                return;
+
+        if (node_ending_inside(machine, node))
+                node_set_ending(machine, node);
+        else
+                try_catch_finish(machine, node);
+}
+
+static const Param try_catch_params[] = {
+        { .name = "catch_on_halt",
+          .kind = PARAM_BOOL,
+          .offset = offsetof(TryCatchParams, catch_on_halt),
+          .fallback = "false",
+          .doc = "also tick the last child, once, when it is halted" },
+        {},
+};
+
+const NodeType try_catch_type = {
+        .name = "TryCatch",
+        .class = NODE_CONTROL,
+        .min_children = 2,
+        .max_children = UINT32_MAX,
+        .params = try_catch_params,
+        .params_size = sizeof(TryCatchParams),
+        .summary = "A Sequence whose last child is run when one of the others fails",
+        .doc = "SUCCESS when all children but the last have succeeded; the last is not run then. When one fails, the "
+               "last is run, and the outcome is FAILURE, whatever that gives.",
+        .tick = try_catch_tick,
+        .halt = try_catch_halt,
+        .finish = try_catch_finish,
+};
