@@ -45,7 +45,7 @@ def room_of(path):
     parts = pathlib.Path(path).parts
     if len(parts) == 1:
         return "main"
-    if parts[0] == "bus" and parts[-1].split(".")[0] not in ("connection", "buses", "value"):
+    if parts[0] == "bus" and parts[-1].rsplit(".")[0].endswith("-bus"):
         return "published"
     return parts[0]
 

@@ -116,7 +116,21 @@ class Container:
                 env=env, stdin=subprocess.DEVNULL, stdout=console, stderr=console)
         with notify:
             self._wait_booted(notify, time.monotonic() + timeout)
+        self.reconnect()
+
+    def reconnect(self):
+        """A new connection to the container's system bus."""
+        if self.client:
+            self.client.close()
         self.client = client.Client("unix:path=" + str(self.path(BUS_SOCKET)))
+
+    def power_off(self, timeout=60):
+        """Shuts it down in order, and returns what was said on the console."""
+        self.check("systemctl", "poweroff")
+        self.client.close()
+        self.client = self.leader = None
+        self.nspawn.wait(timeout)
+        return (self.top / "console").read_text(encoding="utf-8", errors="replace")
 
     def _make_cgroups(self):
         """One of its own in each hierarchy that systemd uses, or containers that run at once would share one."""

@@ -76,7 +76,7 @@ def make_machine(kind, installed, prepare=lambda machine: None):
 
 
 def end_machine(machine):
-    log = machine.log()
+    log = machine.log() if machine.leader else ""
     machine.close()
     daemon.check_report(log, "btd")
 
@@ -108,6 +108,6 @@ def boot(request, installed):
     yield boot_machine
     for machine in machines:
         report = getattr(request.node, "report_call", None)
-        if report is not None and report.failed:
+        if report is not None and report.failed and machine.leader:
             print("--- journal of btd\n" + machine.log())
         end_machine(machine)

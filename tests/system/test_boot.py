@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""What a device does at boot: trees with autostart, units that wait for a tree, and the end of it all."""
+
+BOOT_TREE = {"type": "Sequence", "name": "Boot", "children": [
+    {"type": "StartUnit", "name": "Storage", "unit": "dev-storage.service"},
+    {"type": "Parallel", "name": "Load", "children": [
+        {"type": "StartUnit", "name": "Config", "unit": "dev-config.service"},
+        {"type": "StartUnit", "name": "Calibration", "unit": "dev-calibration.service"}]},
+    {"type": "Fallback", "name": "Camera", "children": [
+        {"type": "StartUnit", "name": "FullCamera", "unit": "dev-camera.service"},
+        {"type": "StartUnit", "name": "TestPicture", "unit": "dev-test-picture.service"}]}]}
+
+
+def oneshot(name, script="true", more=""):
+    return f"{more}[Service]\nType=oneshot\nRemainAfterExit=yes\n" \
+           f"ExecStart=/bin/sh -c 'echo {name} >>/run/order; {script}'\n"
+
+
+def add_device(machine, autostart=True):
+    """The units of a device, whose camera is broken, and the tree that brings them up."""
+    for name in ("storage", "config", "calibration", "test-picture"):
+        machine.unit(f"dev-{name}.service", oneshot(name))
+    machine.unit("dev-camera.service", oneshot("camera", "exit 5"))
+    machine.tree("boot", BOOT_TREE, autostart=autostart)
+
+
+def test_autostart_brings_the_device_up(boot):
+    machine = boot(add_device)
+
+    [row] = machine.client.manager("ListRuns")
+    assert row[2] == "boot"
+    assert machine.client.finish(row[1]) == ("success", "")
+    order = machine.read("/run/order").split()
+    assert order[0] == "storage"
+    assert sorted(order[1:3]) == ["calibration", "config"]
+    assert order[3:] == ["camera", "test-picture"]
+    status = machine.btctl("status", "boot")
+    camera = next(line for line in status.stdout.splitlines() if "FullCamera" in line)
+    assert "exit" in camera and "5" in camera, status.stdout
+
+
+def test_units_can_wait_for_a_tree(boot):
+    def prepare(machine):
+        add_device(machine, autostart=False)
+        machine.unit("app.service", oneshot(
+            "app", more="[Unit]\nRequires=btd-run@boot.service\nAfter=btd-run@boot.service\n")
+            + "[Install]\nWantedBy=multi-user.target\n")
+        machine.enable("app.service")
+
+    machine = boot(prepare)
+
+    assert machine.read("/run/order").split()[-2:] == ["test-picture", "app"]
+    assert machine.property("btd-run@boot.service", "ActiveState") == "active"
+
+
+def test_a_tree_that_fails_holds_them_back(boot):
+    def prepare(machine):
+        machine.tree("bad", {"type": "AlwaysFailure", "name": "Never"})
+        machine.unit("app.service", oneshot(
+            "app", more="[Unit]\nRequires=btd-run@bad.service\nAfter=btd-run@bad.service\n")
+            + "[Install]\nWantedBy=multi-user.target\n")
+        machine.enable("app.service")
+
+    machine = boot(prepare)
+
+    assert not machine.path("/run/order").exists()
+    assert machine.property("btd-run@bad.service", "ActiveState") == "failed"
+    assert machine.property("app.service", "ActiveState") == "inactive"
+
+
+def test_stopping_the_unit_of_a_tree_halts_it(boot):
+    def prepare(machine):
+        machine.tree("long", {"type": "Sequence", "children": [
+            {"type": "Spawn", "name": "Told", "argv": ["/bin/sh", "-c", "echo >/run/pipe"]},
+            {"type": "Sleep", "duration": "1h"}]})
+
+    machine = boot(prepare)
+    machine.check("mkfifo", "/run/pipe")
+    machine.check("systemctl", "start", "--no-block", "btd-run@long.service")
+    machine.check("sh", "-c", "read line </run/pipe")
+
+    machine.check("systemctl", "stop", "btd-run@long.service")
+
+    [row] = machine.client.manager("ListRuns")
+    assert row[4] == "halted"
+
+
+def test_a_shutdown_halts_what_runs(boot):
+    """The process says so on the console, which outlives the container."""
+    def prepare(machine):
+        machine.tree("on-duty", {
+            "type": "Spawn", "name": "Duty",
+            "argv": ["/bin/sh", "-c", 'trap "echo halted by btd >/dev/console; exit 0" TERM; echo >/run/pipe; '
+                                      'while :; do sleep 0.05; done']}, autostart=False)
+
+    machine = boot(prepare)
+    machine.check("mkfifo", "/run/pipe")
+    machine.client.start("on-duty")
+    machine.check("sh", "-c", "read line </run/pipe")
+
+    console = machine.power_off()
+
+    assert "halted by btd" in console
+
+
+def test_a_user_has_one_of_his_own(boot):
+    """The user's manager, the user's bus, the user's trees."""
+    machine = boot()
+    home = "/var/lib/somebody"
+    machine.check("useradd", "--create-home", "--home-dir", home, "somebody")
+    uid = machine.check("id", "-u", "somebody").strip()
+    trees = f"{home}/.config/btd/trees"
+    machine.write(f"{trees}/mine.json", '{ "btd": 1, "root": { "type": "Spawn", "argv": ["/bin/sh", "-c", "id -un"],'
+                                        ' "stdout": "who" } }')
+    machine.check("chown", "-R", "somebody", home)
+    machine.check("systemctl", "start", f"user@{uid}.service")
+    as_user = ["setpriv", "--reuid", uid, "--regid", uid, "--clear-groups", "env", f"XDG_RUNTIME_DIR=/run/user/{uid}",
+               "HOME=" + home]
+
+    machine.check(*as_user, "systemctl", "--user", "start", "btd.service")
+    result = machine.run(*as_user, "btctl", "--user", "start", "mine", "--wait")
+
+    assert result.returncode == 0, result.stderr
+    assert "mine" in machine.check(*as_user, "btctl", "--user", "list")

@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""btd as a service of systemd: what it may do, and how it lives, ends and comes back."""
+
+import re
+
+import pytest
+
+from client import DBusError, wait
+
+# Short spans instead of the unit's own, so that the tests need not wait for half a minute.
+DROP_IN = """
+[Service]
+WatchdogSec=500ms
+TimeoutAbortSec=200ms
+RestartSec=50ms
+
+[Unit]
+StartLimitBurst=1000
+"""
+
+TREE_WITH_PROCESS = {
+    "type": "Spawn", "name": "Work",
+    "argv": ["/bin/sh", "-c", 'trap "echo ended >>/run/work; exit 0" TERM; echo begun >>/run/work; '
+                              'echo >/run/work-pipe; while :; do sleep 0.05; done']}
+
+
+def prepare(machine):
+    machine.write("/etc/systemd/system/btd.service.d/test.conf", DROP_IN)
+    machine.tree("every-time", {"type": "Log", "message": "started by itself"}, autostart=True)
+
+
+def main_pid(machine):
+    return machine.property("btd.service", "MainPID")
+
+
+def begin_work(machine):
+    machine.check("sh", "-c", "rm -f /run/work /run/work-pipe; mkfifo /run/work-pipe")
+    machine.load("work", TREE_WITH_PROCESS)
+    run = machine.client.start("work")
+    machine.check("sh", "-c", "read line </run/work-pipe")
+    return run
+
+
+def wait_for_another(machine, owner):
+    """Until another daemon than the one with this unique name is on the bus."""
+    machine.client.subscribe("org.freedesktop.DBus", "NameOwnerChanged", sender="org.freedesktop.DBus")
+    return wait(lambda: (now := machine.client.owner()) and now != owner, "the next btd")
+
+
+def test_it_is_hardened(machine):
+    report = machine.check("systemd-analyze", "security", "--no-pager", "btd.service")
+    exposure = re.search(r"Overall exposure level for btd.service: ([0-9.]+)", report)
+    assert float(exposure.group(1)) <= 1.0, report
+
+
+def test_its_processes_are_not(machine):
+    """The service has no capability and no network, and its file system is read-only; what it spawns has all that."""
+    machine.load("free", {
+        "type": "Spawn", "name": "Free", "stdout": "seen",
+        "argv": ["/bin/sh", "-c", "touch /etc/written; readlink /proc/self/ns/net /proc/self/ns/mnt /proc/self/ns/user; "
+                                  "grep -E '^(CapEff|NoNewPrivs|Seccomp):' /proc/self/status"]})
+    _, path = machine.client.start("free")
+
+    assert machine.client.finish(path)[0] == "success"
+    machine.path("/etc/written").unlink()
+    seen = machine.client.call(path, "org.btd1.Run", "GetVariables")["seen"]
+    own = machine.check("readlink", "/proc/1/ns/net", "/proc/1/ns/mnt", "/proc/1/ns/user") \
+        + machine.check("grep", "-E", "^(CapEff|NoNewPrivs|Seccomp):", "/proc/1/status")
+    assert seen.strip('"').replace("\\n", "\n").replace("\\t", "\t").strip() == own.strip()
+
+
+def test_it_tells_systemd_how_it_is(machine):
+    assert machine.property("btd.service", "StatusText")
+    assert machine.property("btd.service", "ActiveState") == "active"
+
+
+def test_the_watchdog_is_fed_when_there_is_nothing_to_do(machine):
+    restarts = machine.property("btd.service", "NRestarts")
+    machine.load("idle", {"type": "Sleep", "duration": "1s"})
+    assert machine.btctl("start", "idle", "--wait").returncode == 0
+    assert machine.property("btd.service", "NRestarts") == restarts
+
+
+def test_the_watchdog_restarts_a_daemon_that_hangs(machine):
+    restarts = int(machine.property("btd.service", "NRestarts"))
+    owner = machine.client.owner()
+    machine.check("kill", "-STOP", main_pid(machine))
+
+    wait_for_another(machine, owner)
+
+    assert int(machine.property("btd.service", "NRestarts")) == restarts + 1
+    assert "watchdog" in machine.journal("-u", "btd.service").lower()
+
+
+def test_a_daemon_that_was_killed_comes_back(machine):
+    owner = machine.client.owner()
+    machine.check("kill", "-KILL", main_pid(machine))
+
+    wait_for_another(machine, owner)
+
+    assert any(row[2] == "every-time" for row in machine.client.manager("ListRuns"))
+
+
+def test_a_restart_halts_what_runs(machine):
+    begin_work(machine)
+    owner = machine.client.owner()
+
+    machine.check("systemctl", "restart", "btd.service")
+
+    assert machine.client.owner() not in (None, owner)
+    assert machine.read("/run/work").split() == ["begun", "ended"]
+    assert not machine.run("pgrep", "-f", "/run/work-pipe").stdout
+    assert [row[2] for row in machine.client.manager("ListRuns")] == ["every-time"]
+
+
+def test_a_stop_waits_for_the_end_of_its_runs(machine):
+    begin_work(machine)
+
+    machine.check("systemctl", "stop", "btd.service")
+
+    assert machine.property("btd.service", "Result") == "success"
+    assert machine.read("/run/work").split() == ["begun", "ended"]
+    machine.check("systemctl", "start", "btd.service")
+
+
+def test_systemctl_reload(machine):
+    machine.tree("newcomer", {"type": "AlwaysSuccess"})
+    machine.check("systemctl", "reload", "btd.service")
+    assert machine.btctl("start", "newcomer", "--wait").returncode == 0
+
+
+def test_a_call_starts_it(machine):
+    machine.check("systemctl", "stop", "btd.service")
+    machine.check("busctl", "call", "org.btd1", "/org/btd1", "org.btd1.Manager", "ListTrees")
+    assert machine.property("btd.service", "ActiveState") == "active"
+
+
+def test_a_lost_bus_is_found_again(machine):
+    """Runs go on meanwhile; the same process is on the new bus."""
+    machine.load("long", {"type": "Sleep", "duration": "1h"})
+    run = machine.client.start("long")[0]
+    pid = main_pid(machine)
+
+    machine.check("systemctl", "restart", "dbus.service")
+
+    machine.check("busctl", "--system", "--timeout=10", "call", "org.freedesktop.DBus", "/org/freedesktop/DBus",
+                  "org.freedesktop.DBus", "GetId")
+    machine.reconnect()
+    machine.client.subscribe("org.freedesktop.DBus", "NameOwnerChanged", sender="org.freedesktop.DBus")
+    wait(machine.client.owner, "btd on the new bus")
+    assert main_pid(machine) == pid
+    assert any(row[0] == run and row[4] == "running" for row in machine.client.manager("ListRuns"))
+    machine.check("btctl", "halt", run, "--wait")
+
+
+def test_nonsense_does_not_bring_it_down(machine):
+    pid = main_pid(machine)
+    for arguments in (("", "", {}), ("x" * 100000, "", {}), ("every-time", "\n", {}),
+                      ("every-time", "a", {"k": "no json"}), ("every-time", "b", {"": "1"}), ("../x", "", {})):
+        with pytest.raises(DBusError) as error:
+            machine.client.manager("StartTree", "ssa{ss}", *arguments)
+        assert error.value.name.startswith("org.btd1.Error."), error.value
+    assert main_pid(machine) == pid

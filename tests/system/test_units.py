@@ -1,0 +1,297 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Trees of real units and processes, under a real systemd."""
+
+import pytest
+
+from client import DBusError, wait
+
+MANAGER = "org.btd1.Manager"
+
+
+def oneshot(script, more=""):
+    return f"[Service]\nType=oneshot\nRemainAfterExit=yes\nExecStart=/bin/sh -c '{script}'\n{more}"
+
+
+def start_unit(unit, **keys):
+    return {"type": "StartUnit", "name": unit.removesuffix(".service"), "unit": unit, **keys}
+
+
+def shell(name, script, **keys):
+    return {"type": "Spawn", "name": name, "argv": ["/bin/sh", "-c", script], **keys}
+
+
+def finish(machine, tree):
+    """Starts the tree and waits: (status, cause, nodes by name)."""
+    _, path = machine.client.start(tree)
+    status, cause = machine.client.finish(path)
+    return status, cause, machine.client.nodes(path)
+
+
+def alive(machine, marker):
+    return machine.run("pgrep", "-af", marker).stdout
+
+
+def test_units_start_in_order_and_in_parallel(machine):
+    """Left and right meet at a pipe: neither ends unless both run at once."""
+    machine.unit("order-first.service", oneshot("mkfifo /run/meeting && echo first >>/run/order"))
+    machine.unit("order-left.service", oneshot("echo >/run/meeting && echo side >>/run/order"))
+    machine.unit("order-right.service", oneshot("read line </run/meeting && echo side >>/run/order"))
+    machine.unit("order-last.service", oneshot("echo last >>/run/order"))
+    machine.load("order", {"type": "Sequence", "children": [
+        start_unit("order-first.service"),
+        {"type": "Parallel", "children": [start_unit("order-left.service"), start_unit("order-right.service")]},
+        start_unit("order-last.service")]})
+
+    result = machine.btctl("start", "order", "--wait")
+
+    assert result.returncode == 0, result.stderr
+    assert machine.read("/run/order").split() == ["first", "side", "side", "last"]
+
+
+def test_what_fails_is_recovered_by_the_fallback_and_status_says_why(machine):
+    machine.unit("broken.service", oneshot("exit 7"))
+    machine.unit("spare.service", oneshot("true"))
+    machine.load("recover", {"type": "Fallback", "name": "Camera", "children": [
+        start_unit("broken.service"), start_unit("spare.service")]})
+
+    result = machine.btctl("start", "recover", "--wait")
+
+    assert result.returncode == 0, result.stderr
+    assert machine.property("broken.service", "ActiveState") == "failed"
+    assert machine.property("spare.service", "ActiveState") == "active"
+    status = machine.btctl("status", "recover").stdout
+    line = next(line for line in status.splitlines() if "broken" in line)
+    assert "exit" in line and "7" in line, status
+
+
+def test_a_failure_has_its_cause(machine):
+    machine.unit("broken-too.service", oneshot("exit 9"))
+    machine.load("cause", {"type": "Sequence", "name": "Boot", "children": [start_unit("broken-too.service")]})
+
+    result = machine.btctl("start", "cause", "--wait")
+
+    assert result.returncode == 1
+    status, cause, nodes = finish(machine, "cause")
+    assert status == "failure"
+    assert cause.startswith("Boot/broken-too: ") and "9" in cause
+    assert nodes["broken-too"]["status"] == "failure"
+
+
+@pytest.mark.parametrize("name, text, told", [
+    ("unmet", "[Unit]\nConditionPathExists=/nowhere\n[Service]\nType=oneshot\nExecStart=/bin/true\n", "condition"),
+    ("no-binary", "[Service]\nType=simple\nExecStart=/nowhere/binary\n", "exec"),
+    ("killed", oneshot("kill -KILL $$$$"), "signal"),
+    ("slow", oneshot("sleep 1000", "TimeoutStartSec=200ms\n"), "timeout"),
+    ("nowhere", None, "not"),
+])
+def test_a_job_that_is_done_is_looked_behind(machine, name, text, told):
+    """systemd says "done" for a unit whose condition is not met, and for a binary that is not there."""
+    if text:
+        machine.unit(name + ".service", text)
+    machine.load("behind-" + name, start_unit(name + ".service"))
+
+    status, cause, _ = finish(machine, "behind-" + name)
+
+    assert status == "failure"
+    assert told in cause.lower(), cause
+
+
+def test_units_are_stopped_restarted_and_reloaded(machine):
+    machine.unit("life.service", "[Service]\nExecStart=/bin/sleep infinity\nExecReload=/bin/touch /run/life-reloaded\n")
+    machine.load("life", {"type": "Sequence", "children": [
+        start_unit("life.service"),
+        {"type": "UnitState", "unit": "life.service", "state": "active"},
+        {"type": "ReloadUnit", "unit": "life.service"},
+        {"type": "RestartUnit", "unit": "life.service"},
+        {"type": "StopUnit", "unit": "life.service"},
+        {"type": "UnitState", "unit": "life.service", "state": "inactive"}]})
+
+    status, cause, _ = finish(machine, "life")
+
+    assert status == "success", cause
+    assert machine.path("/run/life-reloaded").exists()
+
+
+@pytest.mark.parametrize("kind", ["unit", "child"])
+def test_a_timeout_leaves_nothing_alive(machine, kind):
+    """A process that ignores SIGTERM, with a child that does, too."""
+    marker = "sleep 98765" if kind == "unit" else "sleep 98766"
+    machine.load("stubborn-" + kind, shell(
+        "Stubborn", f'trap "" TERM; {marker} & {marker} & wait; wait', **{"as": kind},
+        timeout="200ms", kill_timeout="200ms"))
+
+    status, cause, _ = finish(machine, "stubborn-" + kind)
+
+    assert status == "failure"
+    assert "200ms" in cause, cause
+    assert not alive(machine, marker)
+
+
+@pytest.mark.parametrize("kind", ["unit", "child"])
+def test_halting_in_the_middle(machine, kind):
+    tree = "middle-" + kind
+    machine.check("mkfifo", f"/run/{tree}")
+    machine.unit(f"{tree}-before.service", oneshot("true"))
+    machine.unit(f"{tree}-after.service", oneshot("true"))
+    machine.load(tree, {"type": "Sequence", "children": [
+        start_unit(f"{tree}-before.service"),
+        shell("Work", f'trap "echo told >/run/{tree}-end; exit 0" TERM; echo >/run/{tree}; while :; do sleep 0.05; done',
+              **{"as": kind}),
+        start_unit(f"{tree}-after.service")]})
+    _, path = machine.client.start(tree)
+    machine.check("sh", "-c", f"read line </run/{tree}")  # it works now
+
+    result = machine.btctl("halt", tree, "--wait")
+
+    assert result.returncode == 0, result.stderr
+    status, _ = machine.client.finish(path)
+    assert status == "halted"
+    assert machine.read(f"/run/{tree}-end") == "told\n"
+    assert machine.property(f"{tree}-before.service", "ActiveState") == "active"
+    assert machine.property(f"{tree}-after.service", "ActiveState") == "inactive"
+    assert not alive(machine, f"/run/{tree}-end")
+
+
+def test_a_queued_job_is_cancelled_by_a_halt(machine):
+    """The unit waits for one that never starts up."""
+    machine.check("mkfifo", "/run/never")
+    machine.unit("never.service", oneshot("echo >/run/never-begun; read line </run/never"))
+    machine.unit("queued.service", "[Unit]\nRequires=never.service\nAfter=never.service\n" + oneshot("true"))
+    machine.load("queued", start_unit("queued.service"))
+    _, path = machine.client.start("queued")
+    wait_for_job = "until systemctl list-jobs | grep -q queued.service; do :; done"
+    machine.check("sh", "-c", wait_for_job)
+
+    machine.client.call(path, "org.btd1.Run", "Halt")
+
+    assert machine.client.finish(path)[0] == "halted"
+    assert "queued.service" not in machine.check("systemctl", "list-jobs")
+    machine.check("systemctl", "stop", "never.service")
+
+
+def test_a_broken_file_does_not_replace_a_tree(machine):
+    machine.load("steady", {"type": "AlwaysSuccess"})
+    machine.tree("steady", '{ "btd": 1,\n  "root": { "type": "AlwaysSucces" } }')
+
+    result = machine.btctl("reload")
+
+    assert result.returncode != 0
+    assert "/etc/btd/trees/steady.json:2:" in result.stdout + result.stderr
+    assert "AlwaysSuccess" in result.stdout + result.stderr
+    rows = {row[0]: row[4] for row in machine.client.manager("ListTrees")}
+    assert rows["steady"] == "broken"
+    assert finish(machine, "steady")[0] == "success"
+    machine.load("steady", {"type": "AlwaysFailure"})
+    assert finish(machine, "steady")[0] == "failure"
+
+
+@pytest.mark.parametrize("mode, owner", [(0o664, "root:root"), (0o646, "root:root"), (0o644, "nobody:nogroup")])
+def test_a_tree_that_others_can_write_is_refused(machine, mode, owner):
+    name = f"open-{mode:o}-{owner.split(':')[0]}"
+    machine.tree(name, {"type": "AlwaysSuccess"}, mode=mode)
+    machine.check("chown", owner, f"/etc/btd/trees/{name}.json")
+
+    result = machine.btctl("reload")
+
+    machine.check("rm", f"/etc/btd/trees/{name}.json")
+    assert result.returncode != 0
+    text = result.stdout + result.stderr
+    assert f"/etc/btd/trees/{name}.json" in text
+    assert "root" in text, text
+    with pytest.raises(DBusError) as error:
+        machine.client.start(name)
+    assert error.value.name in ("org.btd1.Error.TreeBroken", "org.btd1.Error.NoSuchTree")
+    machine.check("btctl", "reload")
+
+
+def test_reading_is_open_to_everybody(machine):
+    machine.load("public", {"type": "AlwaysSuccess"})
+    run = machine.client.start("public")[0]
+
+    for words in (["list"], ["status"], ["status", "public"], ["status", run], ["cat", "public"]):
+        result = machine.btctl(*words, user="nobody")
+        assert result.returncode == 0, f"{words}: {result.stderr}"
+
+
+@pytest.mark.parametrize("path, interface, method, arguments", [
+    ("/org/btd1", "Manager", "StartTree", ["ssa{ss}", "private", "", "0"]),
+    ("/org/btd1", "Manager", "HaltTree", ["s", "private"]),
+    ("/org/btd1", "Manager", "HaltRun", ["s", "private.1"]),
+    ("/org/btd1", "Manager", "Reload", []),
+    ("/org/btd1/tree/private", "Tree", "Start", ["sa{ss}", "", "0"]),
+    ("/org/btd1/tree/private", "Tree", "Halt", []),
+    ("/org/btd1/run/private_2e1", "Run", "Halt", []),
+])
+def test_changing_is_for_root_only(machine, path, interface, method, arguments):
+    machine.load("private", {"type": "AlwaysSuccess"})
+
+    result = machine.run("busctl", "call", "org.btd1", path, "org.btd1." + interface, method, *arguments,
+                         user="nobody")
+
+    assert result.returncode != 0
+    assert "denied" in result.stderr.lower() or "not permitted" in result.stderr.lower(), result.stderr
+    assert machine.client.manager("ListRuns") is not None
+
+
+def test_btctl_tells_who_is_not_allowed(machine):
+    machine.load("private", {"type": "AlwaysSuccess"})
+    result = machine.btctl("start", "private", user="nobody")
+    assert result.returncode != 0
+    assert "root" in result.stderr, result.stderr
+
+
+def test_busctl_shows_a_service_one_likes_to_look_at(machine):
+    machine.load("seen", {"type": "Sleep", "duration": "1h"})
+    run, path = machine.client.start("seen")
+
+    tree = machine.check("busctl", "tree", "--list", "org.btd1").split()
+    manager = machine.check("busctl", "introspect", "org.btd1", "/org/btd1")
+    shown = machine.check("busctl", "introspect", "org.btd1", path)
+
+    assert {"/org/btd1", "/org/btd1/tree/seen", path} <= set(tree)
+    for word in (".StartTree", ".ListRuns", ".Version", "emits-change", "org.freedesktop.DBus.ObjectManager"):
+        assert word in manager
+    assert ".Status" in shown and '"running"' in shown
+    machine.check("btctl", "halt", run, "--wait")
+
+
+def test_the_journal_knows_tree_run_and_node(machine):
+    machine.load("told", {"type": "Log", "name": "Voice", "message": "the answer is {answer}"},
+                 blackboard={"answer": 42})
+    run, path = machine.client.start("told")
+    machine.client.finish(path)
+
+    assert "the answer is 42" in machine.journal("BTD_TREE=told", f"BTD_RUN={run}", "BTD_NODE=Voice")
+
+
+def test_the_output_of_a_process_is_a_variable(machine):
+    machine.load("output", {"type": "Sequence", "children": [
+        shell("Ask", "echo hello; pwd; echo $WHO", cwd="/usr", env={"WHO": "me"}, stdout="said"),
+        {"type": "Log", "message": "{said}"}]})
+    _, path = machine.client.start("output")
+
+    assert machine.client.finish(path)[0] == "success"
+    assert machine.client.call(path, "org.btd1.Run", "GetVariables")["said"] == '"hello\\n/usr\\nme"'
+
+
+def test_a_condition_follows_the_unit(machine):
+    """A UnitState that is not met yet fails; the retry sees the change."""
+    machine.unit("watched.service", oneshot("true"))
+    machine.load("watch", {
+        "type": "RetryUntilSuccessful", "num_attempts": -1, "backoff": {"initial": "10ms", "max": "50ms"}, "child":
+        {"type": "UnitState", "name": "Watch", "unit": "watched.service", "state": "active"}})
+    machine.client.subscribe("org.btd1.Run")
+    machine.client.manager("Subscribe")
+    _, path = machine.client.start("watch")
+    machine.client.wait_signal("NodesChanged", lambda signal: signal.path == path)
+
+    machine.check("systemctl", "start", "watched.service")
+
+    assert machine.client.finish(path)[0] == "success"
+
+
+def test_many_runs_at_once(machine):
+    machine.load("many", shell("Many", "true"))
+    paths = [machine.client.start("many", str(i))[1] for i in range(30)]
+    assert [machine.client.finish(path)[0] for path in paths] == ["success"] * 30
+    wait(lambda: machine.client.get("/org/btd1", MANAGER, "NRunning") == 0, "no run")
