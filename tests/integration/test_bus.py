@@ -1,0 +1,387 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""org.btd1 as a program sees it: what is there, what it answers, and how it takes nonsense."""
+
+import json
+import os
+import xml.etree.ElementTree as ElementTree
+
+import pytest
+
+from client import Client, DBusError, wait
+
+MANAGER = "org.btd1.Manager"
+TREE = "org.btd1.Tree"
+RUN = "org.btd1.Run"
+SLEEP = {"type": "Sleep", "name": "Nap", "duration": "1h"}
+
+# Everything of the interface: methods as "name(in) -> (out)" with argument names, signals, properties with their flag.
+INTERFACES = {
+    MANAGER: {
+        "StartTree(s tree, s instance, a{ss} variables) -> (s id, o run)",
+        "HaltTree(s tree) -> (u count)",
+        "HaltRun(s id) -> ()",
+        "Reload() -> (as errors)",
+        "ListTrees() -> (a(sosbs) trees)",
+        "ListRuns() -> (a(sosssttss) runs)",
+        "GetTree(s tree) -> (o path)",
+        "GetRun(s id) -> (o path)",
+        "Subscribe() -> ()",
+        "Unsubscribe() -> ()",
+        "signal RunNew(s id, o run)",
+        "signal RunFinished(s id, o run, s status, s cause)",
+        "signal Reloaded(as errors)",
+        "property Version s const",
+        "property Mode s const",
+        "property TreePath as const",
+        "property NTrees u true",
+        "property NRunning u true",
+        "property Status s true",
+    },
+    TREE: {
+        "Start(s instance, a{ss} variables) -> (s id, o run)",
+        "Halt() -> (u count)",
+        "GetText() -> (s text)",
+        "GetNodes() -> (a(uuss) nodes)",
+        "property Name s const",
+        "property Description s true",
+        "property SourcePath s true",
+        "property Hash s true",
+        "property Autostart b true",
+        "property NodeCount u true",
+        "property State s true",
+        "property Diagnostics as true",
+        "property Runs ao true",
+    },
+    RUN: {
+        "Halt() -> ()",
+        "GetNodes() -> (a(uussstts) nodes)",
+        "GetVariables() -> (a{ss} variables)",
+        "signal NodesChanged(a(uussstts) nodes)",
+        "signal Finished(s status, s cause)",
+        "property Id s const",
+        "property Tree s const",
+        "property TreePath o const",
+        "property Instance s const",
+        "property Hash s const",
+        "property Started t const",
+        "property Finished t true",
+        "property Status s true",
+        "property Cause s true",
+    },
+}
+
+
+def describe(interface):
+    def arguments(element, direction=None):
+        wanted = [a for a in element.findall("arg") if direction in (None, a.get("direction", "in"))]
+        return "(" + ", ".join(f"{a.get('type')} {a.get('name')}" for a in wanted) + ")"
+
+    def flag(element):
+        name = "org.freedesktop.DBus.Property.EmitsChangedSignal"
+        return next((a.get("value") for a in element.findall("annotation") if a.get("name") == name), "true")
+
+    return {method.get("name") + arguments(method, "in") + " -> " + arguments(method, "out")
+            for method in interface.findall("method")} \
+        | {"signal " + signal.get("name") + arguments(signal) for signal in interface.findall("signal")} \
+        | {f"property {p.get('name')} {p.get('type')} {flag(p)}" for p in interface.findall("property")}
+
+
+def introspect(btd, path):
+    text = btd.client.call(path, "org.freedesktop.DBus.Introspectable", "Introspect")
+    return {interface.get("name"): interface for interface in ElementTree.fromstring(text).findall("interface")}
+
+
+def start_sleeper(btd, instance=""):
+    btd.tree("nap", SLEEP)
+    btd.start()
+    return btd.client.start("nap", instance)
+
+
+@pytest.mark.parametrize("name, path", [(MANAGER, "/org/btd1"), (TREE, "/org/btd1/tree/nap"),
+                                        (RUN, "/org/btd1/run/nap_2e1")])
+def test_interface_is_as_documented(btd, name, path):
+    start_sleeper(btd)
+    assert describe(introspect(btd, path)[name]) == INTERFACES[name]
+
+
+def test_object_manager_knows_everything(btd):
+    run, path = start_sleeper(btd)
+
+    objects = btd.client.call("/org/btd1", "org.freedesktop.DBus.ObjectManager", "GetManagedObjects")
+
+    assert objects["/org/btd1/tree/nap"][TREE]["Name"] == "nap"
+    assert objects[path][RUN]["Id"] == run == "nap.1"
+
+
+def test_objects_come_and_go_with_signals(btd):
+    btd.start()
+    btd.client.subscribe("org.freedesktop.DBus.ObjectManager")
+    btd.client.subscribe(MANAGER)
+    path = btd.tree("new", {"type": "AlwaysSuccess"})
+
+    btd.client.manager("Reload")
+    btd.client.wait_signal("InterfacesAdded", lambda s: s.args[0] == "/org/btd1/tree/new" and TREE in s.args[1])
+    run, run_path = btd.client.start("new")
+    btd.client.wait_signal("RunNew", lambda s: s.args == (run, run_path))
+    btd.client.wait_signal("InterfacesAdded", lambda s: s.args[0] == run_path)
+    btd.client.wait_signal("RunFinished", lambda s: s.args == (run, run_path, "success", ""))
+
+    os.unlink(path)
+    btd.client.manager("Reload")
+    btd.client.wait_signal("InterfacesRemoved", lambda s: s.args[0] == "/org/btd1/tree/new")
+
+
+def test_properties_change_with_signals(btd):
+    btd.tree("nap", SLEEP)
+    btd.start()
+    btd.client.subscribe("org.freedesktop.DBus.Properties")
+
+    def changed(path, **values):
+        btd.client.wait_signal("PropertiesChanged", lambda s: s.path == path and all(
+            s.args[1].get(name) == value or name in s.args[2] for name, value in values.items()))
+
+    run, path = btd.client.start("nap")
+    changed("/org/btd1", NRunning=1)
+    changed("/org/btd1/tree/nap", Runs=[path])
+    btd.client.manager("HaltRun", "s", run)
+    changed(path, Status="halted")
+    changed("/org/btd1", NRunning=0)
+
+
+def test_a_run_tells_its_story(btd):
+    btd.tree("story", {"type": "Sequence", "name": "Story", "children": [
+        {"type": "AlwaysSuccess", "name": "First"},
+        {"type": "Sleep", "name": "Second", "duration": "10ms"},
+        {"type": "AlwaysFailure", "name": "Third"},
+        {"type": "AlwaysSuccess", "name": "Never"}]})
+    btd.start()
+    _, path = btd.client.start("story")
+
+    status, cause = btd.client.finish(path)
+    nodes = btd.client.nodes(path)
+    values = btd.client.get_all(path, RUN)
+
+    assert status == "failure" and cause.startswith("Story/Third")
+    assert [nodes[name]["status"] for name in ("Story", "First", "Second", "Third", "Never")] == \
+        ["failure", "success", "success", "failure", "idle"]
+    assert nodes["Second"]["duration"] >= 10000
+    assert nodes["Never"]["since"] == 0
+    assert values["Status"] == "failure" and values["Cause"] == cause
+    assert values["Started"] <= values["Finished"]
+    assert values["TreePath"] == "/org/btd1/tree/story"
+
+
+def test_node_changes_are_for_subscribers(btd):
+    btd.tree("one", {"type": "Sleep", "name": "One", "duration": "1ms"})
+    btd.start()
+    btd.client.subscribe(RUN)
+    _, path = btd.client.start("one")
+    btd.client.wait_signal("Finished", lambda s: s.path == path)
+    assert not [s for s in btd.client.signals if s.member == "NodesChanged"]
+
+    btd.client.manager("Subscribe")
+    _, path = btd.client.start("one")
+    btd.client.wait_signal("Finished", lambda s: s.path == path)
+    rows = [row for s in btd.client.signals if s.member == "NodesChanged" and s.path == path for row in s.args[0]]
+    assert [row[4] for row in rows if row[3] == "One"] == ["running", "success"]
+
+    btd.client.manager("Unsubscribe")
+    btd.client.signals.clear()
+    _, path = btd.client.start("one")
+    btd.client.wait_signal("Finished", lambda s: s.path == path)
+    assert not [s for s in btd.client.signals if s.member == "NodesChanged"]
+
+
+def test_instances_have_variables_of_their_own(btd):
+    btd.tree("greet", {"type": "Sequence", "children": [
+        {"type": "Log", "message": "hello {whom}"}, SLEEP]}, blackboard={"whom": "world", "depth": 1})
+    btd.start()
+
+    _, plain = btd.client.start("greet")
+    _, other = btd.client.start("greet", "other", {"whom": json.dumps({"name": "you"})})
+
+    assert btd.client.call(plain, RUN, "GetVariables") == {"whom": '"world"', "depth": "1"}
+    variables = btd.client.call(other, RUN, "GetVariables")
+    assert json.loads(variables["whom"]) == {"name": "you"} and variables["depth"] == "1"
+    assert btd.client.run_property(other, "Instance") == "other"
+    with pytest.raises(DBusError) as error:
+        btd.client.start("greet", "other")
+    assert error.value.name == "org.btd1.Error.AlreadyRunning"
+    assert btd.client.manager("HaltTree", "s", "greet") == 2
+
+
+def test_an_error_says_what_to_do_next(btd):
+    btd.tree("boot", SLEEP)
+    btd.start()
+    btd.client.start("boot")
+
+    with pytest.raises(DBusError) as error:
+        btd.client.start("boto")
+    assert error.value.name == "org.btd1.Error.NoSuchTree"
+    assert error.value.message == "no tree 'boto'; did you mean 'boot'?"
+
+    with pytest.raises(DBusError) as error:
+        btd.client.start("boot")
+    assert error.value.name == "org.btd1.Error.AlreadyRunning"
+    assert error.value.message == "tree 'boot' is already running as boot.1; give another --instance to run it twice"
+
+
+LONG = "x" * 1_000_000
+NONSENSE = [
+    ("StartTree", "ssa{ss}", ("", "", {}), "NoSuchTree InvalidArgument"),
+    ("StartTree", "ssa{ss}", (LONG, "", {}), "NoSuchTree InvalidArgument"),
+    ("StartTree", "ssa{ss}", ("../nap", "", {}), "NoSuchTree InvalidArgument"),
+    ("StartTree", "ssa{ss}", ("nap", "a b", {}), "InvalidArgument"),
+    ("StartTree", "ssa{ss}", ("nap", "new\nline", {}), "InvalidArgument"),
+    ("StartTree", "ssa{ss}", ("nap", LONG, {}), "InvalidArgument"),
+    ("StartTree", "ssa{ss}", ("nap", "2", {"key": "no json"}), "InvalidArgument"),
+    ("StartTree", "ssa{ss}", ("nap", "2", {"key": ""}), "InvalidArgument"),
+    ("StartTree", "ssa{ss}", ("nap", "2", {"key": "1 2"}), "InvalidArgument"),
+    ("StartTree", "ssa{ss}", ("nap", "2", {"key": "[" * 100000}), "InvalidArgument"),
+    ("StartTree", "ssa{ss}", ("nap", "2", {"no key": "1"}), "InvalidArgument"),
+    ("StartTree", "ssa{ss}", ("nap", "2", {LONG: "1"}), "InvalidArgument"),
+    ("HaltTree", "s", ("nop",), "NoSuchTree"),
+    ("HaltTree", "s", (LONG,), "NoSuchTree"),
+    ("HaltRun", "s", ("nap.2",), "NoSuchRun"),
+    ("HaltRun", "s", ("",), "NoSuchRun"),
+    ("HaltRun", "s", (LONG,), "NoSuchRun"),
+    ("GetTree", "s", ("nop",), "NoSuchTree"),
+    ("GetTree", "s", (LONG,), "NoSuchTree"),
+    ("GetRun", "s", ("nap.99999999999999999999",), "NoSuchRun"),
+    ("GetRun", "s", (LONG,), "NoSuchRun"),
+]
+
+
+def test_nonsense_gets_a_named_error(btd):
+    start_sleeper(btd)
+    for method, signature, arguments, names in NONSENSE:
+        with pytest.raises(DBusError) as error:
+            btd.client.manager(method, signature, *arguments)
+        said = f"{method}{tuple(str(a)[:20] for a in arguments)}: {str(error.value)[:200]}"
+        assert error.value.name in ["org.btd1.Error." + name for name in names.split()], said
+        assert error.value.message and len(error.value.message) < 1000, said
+    assert btd.client.get("/org/btd1", MANAGER, "NRunning") == 1
+
+
+def test_wrong_types_and_places(btd):
+    start_sleeper(btd)
+    for path, interface, method, signature, arguments in (
+            ("/org/btd1", MANAGER, "StartTree", "s", ("nap",)),
+            ("/org/btd1", MANAGER, "StartTree", "ssa{si}", ("nap", "", {})),
+            ("/org/btd1", MANAGER, "HaltRun", "u", (1,)),
+            ("/org/btd1", MANAGER, "NoSuchMethod", "", ()),
+            ("/org/btd1", "org.btd1.Nothing", "Reload", "", ()),
+            ("/org/btd1/tree/nop", TREE, "Start", "sa{ss}", ("", {})),
+            ("/org/btd1/run/nap_2e9", RUN, "Halt", "", ())):
+        with pytest.raises(DBusError):
+            btd.client.call(path, interface, method, signature, *arguments)
+    with pytest.raises(DBusError):
+        btd.client.call("/org/btd1", "org.freedesktop.DBus.Properties", "Get", "ss", MANAGER, "Nothing")
+    assert btd.client.get("/org/btd1", MANAGER, "Status") == "running"
+
+
+def test_halting_what_has_ended(btd):
+    btd.tree("done", {"type": "AlwaysSuccess"})
+    btd.start()
+    run, path = btd.client.start("done")
+    btd.client.finish(path)
+
+    with pytest.raises(DBusError) as error:
+        btd.client.manager("HaltRun", "s", run)
+    assert error.value.name == "org.btd1.Error.NotRunning"
+    assert btd.client.manager("HaltTree", "s", "done") == 0
+
+
+def test_finished_runs_are_kept_within_bounds(btd):
+    """The last of each tree and instance, and not more than 64."""
+    btd.tree("quick", {"type": "AlwaysSuccess"})
+    btd.start()
+    for number in range(70):
+        btd.client.finish(btd.client.start("quick", f"i{number}")[1])
+    first = btd.client.start("quick")[0]
+    second, path = btd.client.start("quick")
+    btd.client.finish(path)
+
+    ids = [row[0] for row in btd.client.manager("ListRuns")]
+    assert len(ids) == 64
+    assert second in ids and first not in ids and "quick.1" not in ids
+
+
+def test_reload_keeps_what_runs(btd):
+    btd.tree("change", SLEEP)
+    btd.start()
+    _, old = btd.client.start("change")
+    hash_before = btd.client.get("/org/btd1/tree/change", TREE, "Hash")
+    btd.tree("change", {"type": "AlwaysSuccess"})
+
+    assert btd.client.manager("Reload") == []
+
+    assert btd.client.run_property(old, "Hash") == hash_before
+    assert btd.client.get("/org/btd1/tree/change", TREE, "Hash") != hash_before
+    assert btd.client.finish(btd.client.start("change", "new")[1])[0] == "success"
+    assert btd.client.run_property(old, "Status") == "running"
+
+
+def test_a_broken_file_keeps_the_old_tree(btd):
+    path = btd.tree("steady", {"type": "AlwaysSuccess"})
+    btd.tree("never", '{ "btd": 1 }')
+    btd.start()
+    btd.tree("steady", '{ "btd": 1,\n  "root": { "type": "Slep" } }')
+
+    errors = btd.client.manager("Reload")
+
+    assert any(error.startswith(f"{path}:2:") and "did you mean" in error and "Sleep" in error for error in errors)
+    states = {row[0]: row[4] for row in btd.client.manager("ListTrees")}
+    assert states == {"steady": "broken", "never": "failed"}
+    assert btd.client.finish(btd.client.start("steady")[1])[0] == "success"
+    with pytest.raises(DBusError) as error:
+        btd.client.start("never")
+    assert error.value.name == "org.btd1.Error.TreeBroken"
+    assert btd.client.get("/org/btd1/tree/steady", TREE, "Diagnostics") == [e for e in errors if path in e]
+
+
+def test_sigterm_halts_and_ends(btd):
+    btd.tree("nap", SLEEP)
+    btd.start()
+    btd.client.subscribe(MANAGER)
+    run, path = btd.client.start("nap")
+
+    btd.process.terminate()
+
+    btd.client.wait_signal("RunFinished", lambda s: s.args[:3] == (run, path, "halted"))
+    assert btd.wait_exit() == 0
+
+
+def test_nothing_is_started_while_it_stops(btd):
+    """A process that takes its time to end keeps the daemon there; new runs are refused."""
+    btd.tree("nap", SLEEP)
+    btd.tree("slow", {"type": "Spawn", "as": "child", "kill_timeout": "500ms", "argv": [
+        "/bin/sh", "-c", "trap '' TERM; while :; do sleep 0.01; done"]})
+    btd.start()
+    btd.client.subscribe("org.freedesktop.DBus.Properties", path="/org/btd1")
+    btd.client.start("slow")
+
+    btd.process.terminate()
+    btd.client.wait_signal("PropertiesChanged", lambda s: s.args[1].get("Status") == "stopping")
+
+    with pytest.raises(DBusError) as error:
+        btd.client.start("nap")
+    assert error.value.name == "org.btd1.Error.Stopping"
+    assert btd.wait_exit() == 0
+
+
+def test_a_subscriber_that_leaves_is_forgotten(btd, bus):
+    btd.tree("one", {"type": "Sleep", "name": "One", "duration": "1ms"})
+    btd.start()
+    other = Client(bus.address)
+    other.call("/org/btd1", MANAGER, "Subscribe")
+    name = other.name
+    btd.client.subscribe(RUN)
+    btd.client.subscribe("org.freedesktop.DBus", "NameOwnerChanged", sender="org.freedesktop.DBus")
+    other.close()
+    wait(lambda: any(s.member == "NameOwnerChanged" and s.args == (name, name, "") for s in btd.client.signals),
+         "the end of the subscriber")
+
+    _, path = btd.client.start("one")
+    btd.client.wait_signal("Finished", lambda s: s.path == path)
+    assert not [s for s in btd.client.signals if s.member == "NodesChanged"]

@@ -1,0 +1,263 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""What goes wrong in the world: the run that it concerns fails with a cause that names it, others are not touched."""
+
+import json
+import os
+import subprocess
+
+import pytest
+from gi.repository import GLib
+
+import client
+from client import wait
+
+CAMERA = "org.example.Camera"
+CAMERA_PATH = "/org/example/Camera"
+CAMERA_XML = f"""<node><interface name="{CAMERA}">
+  <method name="Start"><arg type="s" direction="in"/><arg type="u" direction="out"/></method>
+  <method name="Hang"/>
+  <method name="Break"/>
+  <property name="State" type="s" access="read"/>
+</interface></node>"""
+SLEEP = {"type": "Sleep", "duration": "1h"}
+
+
+def call(member, **keys):
+    return {"type": "DBusCall", "name": member, "destination": CAMERA, "path": CAMERA_PATH, "interface": CAMERA,
+            "member": member, **keys}
+
+
+def camera(connection):
+    def break_it(arguments, invocation):
+        invocation.return_dbus_error("org.example.Error.Busy", "the camera is in use")
+        return True
+    return client.Peer(connection, CAMERA, CAMERA_PATH, CAMERA_XML, {
+        "Start": lambda arguments, invocation: GLib.Variant("(u)", (len(arguments[0]),)),
+        "Hang": lambda arguments, invocation: True,
+        "Break": break_it,
+    }, {"State": GLib.Variant("s", "idle")})
+
+
+def shell(script, **keys):
+    return {"type": "Spawn", "name": "Shell", "argv": ["/bin/sh", "-c", script], **keys}
+
+
+def outcome(btd, tree, root, **keys):
+    """Loads, runs, waits: (status, cause)."""
+    btd.tree(tree, root, **keys)
+    if btd.process is None:
+        btd.start()
+    assert btd.client.manager("Reload") == []
+    return btd.client.finish(btd.client.start(tree)[1])
+
+
+def test_a_call_that_works(btd, peer_client):
+    peer = camera(peer_client)
+    btd.tree("call", call("Start", signature="s", args=["{lens}"], outputs=["length"]), blackboard={"lens": "wide"})
+    btd.start()
+    _, path = btd.client.start("call")
+    assert btd.client.finish(path) == ("success", "")
+    assert peer.calls == [("Start", ("wide",))]
+    assert btd.client.call(path, "org.btd1.Run", "GetVariables")["length"] == "4"
+
+
+def test_an_error_reply_is_the_cause(btd, peer_client):
+    camera(peer_client)
+    status, cause = outcome(btd, "call", call("Break"))
+    assert status == "failure"
+    assert "org.example.Error.Busy" in cause and "the camera is in use" in cause
+
+
+def test_nobody_is_there(btd):
+    status, cause = outcome(btd, "call", call("Start", signature="s", args=["x"]))
+    assert status == "failure"
+    assert CAMERA in cause
+
+
+def test_a_call_has_a_timeout(btd, peer_client):
+    camera(peer_client)
+    status, cause = outcome(btd, "call", call("Hang", timeout="50ms"))
+    assert status == "failure"
+    assert "50ms" in cause
+
+
+def test_a_peer_that_vanishes_in_the_middle_of_a_call(btd, peer_client):
+    peer = camera(peer_client)
+    btd.tree("call", call("Hang"))
+    btd.tree("other", SLEEP)
+    btd.start()
+    _, other = btd.client.start("other")
+    _, path = btd.client.start("call")
+    wait(lambda: peer.calls, "the call")
+
+    peer_client.close()
+
+    status, cause = btd.client.finish(path)
+    assert status == "failure"
+    assert "NoReply" in cause, cause
+    assert btd.client.run_property(other, "Status") == "running"
+
+
+def test_a_halted_call_is_dropped(btd, peer_client):
+    peer = camera(peer_client)
+    btd.tree("call", call("Hang"))
+    btd.start()
+    run, path = btd.client.start("call")
+    wait(lambda: peer.calls, "the call")
+
+    btd.client.manager("HaltRun", "s", run)
+
+    assert btd.client.finish(path)[0] == "halted"
+
+
+def test_a_property_is_watched(btd, peer_client):
+    peer = camera(peer_client)
+    condition = {"type": "DBusProperty", "name": "Ready", "destination": CAMERA, "path": CAMERA_PATH,
+                 "interface": CAMERA, "property": "State", "equals": "ready"}
+    status, cause = outcome(btd, "now", condition)
+    assert status == "failure"
+    assert "idle" in cause and "ready" in cause
+    peer.set("State", GLib.Variant("s", "ready"))
+    assert outcome(btd, "now", condition)[0] == "success"
+
+
+def test_a_bus_that_dies(btd_own_bus):
+    """Calls in flight fail; other runs go on; the daemon is back when the bus is."""
+    btd = btd_own_bus
+    other_end = client.Client(btd.bus.address)
+    peer = camera(other_end)
+    btd.tree("call", {"type": "Fallback", "children": [call("Hang"), {"type": "Log", "message": "lost"}, ]})
+    btd.tree("other", SLEEP)
+    btd.start()
+    btd.client.start("other")
+    btd.client.start("call")
+    wait(lambda: peer.calls, "the call")
+
+    btd.bus.stop()
+    btd.bus.start()
+    btd.client = client.Client(btd.bus.address)
+    btd.wait_ready()
+
+    rows = {row[2]: row for row in btd.client.manager("ListRuns")}
+    assert rows["other"][4] == "running"
+    assert rows["call"][4] == "success"
+    hang = btd.client.nodes(rows["call"][1])["Hang"]
+    assert hang["status"] == "failure"
+    assert "NoReply" in hang["detail"] or "Disconnected" in hang["detail"], hang["detail"]
+    assert btd.client.finish(btd.client.start("call", "again")[1], timeout=40)[0] == "success"
+
+
+def test_a_process_that_ignores_sigterm(btd):
+    """Killed after its grace time, with what it started."""
+    status, cause = outcome(btd, "stubborn", shell(
+        "trap '' TERM; sleep 87654 & sleep 87654", **{"as": "child"}, timeout="50ms", kill_timeout="50ms"))
+    assert status == "failure"
+    assert "50ms" in cause
+    assert subprocess.run(["pgrep", "-f", "sleep 87654"], stdout=subprocess.DEVNULL, check=False).returncode == 1
+
+
+@pytest.mark.parametrize("script, told", [("exit 3", "3"), ("kill -SEGV $$", "SEGV"), ("exec /nowhere", "127")])
+def test_the_end_of_a_process_is_the_cause(btd, script, told):
+    status, cause = outcome(btd, "end", shell(script))
+    assert status == "failure"
+    assert told in cause, cause
+
+
+@pytest.mark.parametrize("argv, told", [(["/nowhere/program"], "/nowhere/program"), (["/etc"], "/etc"),
+                                        (["/bin/sh", "-c", "true"], None)])
+def test_a_program_that_cannot_be_run(btd, argv, told):
+    status, cause = outcome(btd, "program", {"type": "Spawn", "argv": argv})
+    assert status == ("failure" if told else "success")
+    assert not told or told in cause, cause
+
+
+def test_a_directory_that_is_not_there(btd):
+    status, cause = outcome(btd, "cwd", shell("true", cwd="/nowhere"))
+    assert status == "failure"
+    assert "/nowhere" in cause, cause
+
+
+def test_too_much_output(btd):
+    status, cause = outcome(btd, "flood", shell("head -c 100000000 /dev/zero | tr '\\0' x", stdout="flood"))
+    assert status == "failure"
+    assert "stdout" in cause, cause
+    assert btd.client.manager("ListTrees")
+
+
+def test_output_that_is_no_text(btd):
+    status, cause = outcome(btd, "binary", shell("printf '\\377\\376'", stdout="binary"))
+    assert status == "failure"
+    assert "UTF-8" in cause, cause
+
+
+def test_a_variable_that_is_not_there(btd):
+    status, cause = outcome(btd, "missing", {"type": "Log", "name": "Say", "message": "{nothing}"})
+    assert status == "failure"
+    assert "nothing" in cause and "Say" in cause
+
+
+def test_a_variable_of_the_wrong_type(btd):
+    status, cause = outcome(btd, "wrong", {"type": "Sleep", "name": "Nap", "duration": "{span}"}, blackboard={"span": 5})
+    assert status in ("failure", "error")
+    assert "duration" in cause
+
+
+@pytest.mark.parametrize("make, told", [
+    (lambda path: os.symlink("/nowhere/at-all", path), "No such file"),
+    (os.mkdir, "directory"),
+    (os.mkfifo, "regular file"),
+    (lambda path: open(path, "w").close(), "empty"),
+    (lambda path: open(path, "wb").write(b'{"btd": 1, "root": {"type": "Log", "message": "\xff"}}'), "UTF-8"),
+    (lambda path: open(path, "w").write('{"btd": 1, "root": {"type": "AlwaysSu'), ":1:"),
+    (lambda path: open(path, "w").write("[" * 1000000), "deep"),
+    (lambda path: open(path, "w").truncate(1 << 30), "large"),
+], ids=["dangling", "directory", "fifo", "empty", "not-utf8", "cut-off", "deep", "large"])
+def test_a_tree_file_that_cannot_be_one(btd, make, told):
+    btd.tree("good", {"type": "AlwaysSuccess"})
+    btd.start()
+    path = os.path.join(btd.trees, "bad.json")
+    make(path)
+
+    errors = btd.client.manager("Reload")
+
+    assert len(errors) == 1 and errors[0].startswith(path + ":"), errors
+    assert told.lower() in errors[0].lower(), errors
+    assert btd.client.finish(btd.client.start("good")[1])[0] == "success"
+
+
+def test_a_tree_directory_that_cannot_be_read(btd, tmp_path):
+    """The others are read all the same."""
+    no_directory = tmp_path / "file"
+    no_directory.write_text("no directory")
+    btd.tree("good", {"type": "AlwaysSuccess"})
+    btd.start(f"--trees={no_directory}")
+
+    errors = btd.client.manager("Reload")
+
+    assert any(str(no_directory) in error for error in errors), errors
+    assert btd.client.finish(btd.client.start("good")[1])[0] == "success"
+
+
+def test_a_link_to_dev_null_masks(btd, tmp_path):
+    later = tmp_path / "later"
+    later.mkdir()
+    text = json.dumps({"btd": 1, "root": {"type": "AlwaysSuccess"}})
+    (later / "masked.json").write_text(text)
+    (later / "hidden.json").write_text(text)
+    btd.tree("hidden", SLEEP)
+    os.symlink("/dev/null", os.path.join(btd.trees, "masked.json"))
+    btd.start(f"--trees={later}")
+
+    assert [row[0] for row in btd.client.manager("ListTrees")] == ["hidden"]
+    assert "Sleep" in btd.client.call("/org/btd1/tree/hidden", "org.btd1.Tree", "GetText")
+
+
+def test_the_name_is_taken(btd):
+    """A second daemon on the same bus says so, and ends."""
+    btd.start()
+    second = subprocess.run([os.path.join(os.environ.get("BTD_BUILD", "build"), "daemon", "btd"),
+                             "--address=" + btd.bus.address, "--trees=" + btd.trees],
+                            capture_output=True, text=True, timeout=20, check=False)
+    assert second.returncode != 0
+    assert "org.btd1" in second.stderr
+    assert btd.client.manager("ListTrees") == []
