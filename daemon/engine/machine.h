@@ -66,7 +66,7 @@ void machine_free(Machine *machine);
 const Tree *machine_tree(const Machine *machine);
 void *machine_userdata(const Machine *machine);
 
-/* Inputs. */
+/* Inputs. machine_leaf_changed(): the value of a retained condition, after its first one, is another now. */
 void machine_start(Machine *machine);
 void machine_halt(Machine *machine);
 void machine_leaf_ended(Machine *machine, NodeId leaf, Status status);

@@ -148,16 +148,17 @@ void node_reset_children(Machine *machine, NodeId node) {
                 node_reset(machine, child);
 }
 
-/* Lets go of a node that is still cleaning up although it is about to start again. */
+/* A control or decorator is not started again before its last activation has ended. */
 static bool inner_must_wait(Machine *machine, NodeId node) {
         NodeState *state = node_state(machine, node);
+        bool deferred = state->flags & STATE_DEFERRED;
 
-        if (state->flags & STATE_ENDING) {
+        if ((deferred || state->status == STATUS_IDLE) && node_ending_inside(machine, node)) {
                 state->flags |= STATE_DEFERRED;
                 return true;
         }
 
-        if (state->flags & STATE_DEFERRED) {
+        if (deferred) {
                 state->flags &= ~STATE_DEFERRED;
                 state->status = STATUS_IDLE;
         }
@@ -261,7 +262,8 @@ Status node_tick(Machine *machine, NodeId node) {
         if (definition->flags & NODE_LEAF)
                 return settle(machine, node, leaf_tick(machine, node));
 
-        if (G_UNLIKELY(state->flags & (STATE_ENDING | STATE_DEFERRED)) && inner_must_wait(machine, node))
+        if (G_UNLIKELY(state->flags & STATE_DEFERRED || !index_set_is_empty(&machine->ending)) &&
+            inner_must_wait(machine, node))
                 return settle(machine, node, STATUS_RUNNING);
 
         if (machine->host->changed && state->status == STATUS_IDLE)

@@ -70,6 +70,17 @@ static void take_over(Machine *machine, NodeId node, NodeId child) {
         state->position = child;
 }
 
+/* Within the same tick: only what was deferred is visited, as nothing else has happened since. */
+static Status start_deferred(Machine *machine, NodeId node, NodeId child) {
+        bool full = machine->full;
+        Status status;
+
+        machine->full = false;
+        status = reactive_visit(machine, node, child, false);
+        machine->full = full;
+        return status;
+}
+
 static Status reactive_visit_and_take_over(Machine *machine, NodeId node, NodeId child) {
         bool defer = must_defer(machine, node, child);
         Status status = reactive_visit(machine, node, child, defer);
@@ -81,7 +92,7 @@ static Status reactive_visit_and_take_over(Machine *machine, NodeId node, NodeId
         if (!defer || must_defer(machine, node, child) || !node_deferred_inside(machine, child))
                 return STATUS_RUNNING;
 
-        return reactive_visit(machine, node, child, false);
+        return start_deferred(machine, node, child);
 }
 
 static inline Status reactive_tick(Machine *machine, NodeId node, Status goes_on, Status stops) {

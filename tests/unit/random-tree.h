@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/*
+ * Random trees for property tests: any of the engine's types, with parameters within their limits, over three kinds of
+ * leaves. The same seed gives the same tree.
+ */
+
+#include "engine/tree.h"
+
+/* An action that takes time, one that completes at once, and a condition. */
+extern const NodeType slow_leaf_type, quick_leaf_type, condition_leaf_type;
+
+typedef struct RandomTree {
+        Tree *tree;
+        GPtrArray *params; /* the structs that the tree borrows */
+} RandomTree;
+
+RandomTree *random_tree_new(GRand *random, unsigned depth);
+void random_tree_free(RandomTree *random_tree);
+
+/* "Sequence(slow, Inverter(condition))", to be freed. */
+char *tree_to_string(const Tree *tree, NodeId node);
+
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(RandomTree, random_tree_free)
