@@ -77,11 +77,11 @@ class Bus:
         listener.listen(128)
         script = f"exec 3<&{listener.fileno()}; export LISTEN_FDS=1 LISTEN_PID=$$; " \
                  f"exec dbus-broker-launch --scope user --config-file {self.config}"
-        command = ["sh", "-c", script]
+        command = ["bash", "-c", script]
         if not os.path.exists(JOURNAL):
             if os.geteuid() != 0:
                 raise CannotRun("dbus-broker needs a journal, or root to give it one of its own")
-            command = ["unshare", "--mount", "sh", "-ec", self._journal() + script]
+            command = ["unshare", "--mount", "bash", "-ec", self._journal() + script]
         env = dict(os.environ, DBUS_SESSION_BUS_ADDRESS=self.address)
         self.process = subprocess.Popen(command, pass_fds=[listener.fileno()], env=env)
         listener.close()

@@ -91,8 +91,7 @@ class Client:
             values = self.connection.call_finish(results[0]).unpack()
         except GLib.Error as error:
             name = Gio.DBusError.get_remote_error(error) or error.domain
-            Gio.DBusError.strip_remote_error(error)
-            raise DBusError(name, error.message) from None
+            raise DBusError(name, error.message.removeprefix(f"GDBus.Error:{name}: ")) from None
         return None if not values else values[0] if len(values) == 1 else values
 
     def call(self, path, interface, method, signature="", *args, **options):

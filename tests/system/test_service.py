@@ -161,3 +161,30 @@ def test_nonsense_does_not_bring_it_down(machine):
             machine.client.manager("StartTree", "ssa{ss}", *arguments)
         assert error.value.name.startswith("org.btd1.Error."), error.value
     assert main_pid(machine) == pid
+
+
+def test_a_killed_daemon_does_not_hinder_the_next(machine):
+    """A process of a run that died with the daemon is not taken for one of the run that has its name now."""
+    begin_work(machine)
+    owner = machine.client.owner()
+    machine.check("kill", "-KILL", main_pid(machine))
+    wait_for_another(machine, owner)
+
+    run = begin_work(machine)[0]
+
+    machine.check("btctl", "halt", run, "--wait")
+    assert machine.read("/run/work").split() == ["begun", "ended"]
+
+
+def test_a_full_disk(machine):
+    """Where nothing can be written, a run works all the same or says why it does not."""
+    machine.load("full", {"type": "Spawn", "name": "Say", "argv": ["/bin/sh", "-c", "seq 2000"], "stdout": "said"})
+    machine.check("mount", "-t", "tmpfs", "-o", "size=4k", "tmpfs", "/run/btd")
+    machine.run("dd", "if=/dev/zero", "of=/run/btd/fill", "bs=4k")
+    _, path = machine.client.start("full")
+
+    status, cause = machine.client.finish(path)
+
+    machine.check("umount", "/run/btd")
+    assert status == "success" or "space" in cause, cause
+    assert machine.client.get("/org/btd1", "org.btd1.Manager", "Status") == "running"
