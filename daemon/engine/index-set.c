@@ -29,7 +29,7 @@ void index_set_init(IndexSet *set, uint32_t n, uint64_t *memory) {
                 assert(set->n_levels < INDEX_SET_LEVELS);
 
                 n = words_for(n);
-                set->levels[set->n_levels++] = memory;
+                set->levels[set->n_levels++] = set->top = memory;
                 memory += n;
         } while (n > 1);
 }

@@ -12,6 +12,7 @@
 #define INDEX_SET_LEVELS 4
 
 typedef struct IndexSet {
+        uint64_t *top;                      /* the single word of the highest level */
         uint64_t *levels[INDEX_SET_LEVELS]; /* from the members up */
         unsigned n_levels;
         uint32_t n; /* members are below this */
@@ -35,15 +36,15 @@ static inline bool index_set_has(const IndexSet *set, uint32_t index) {
 }
 
 static inline bool index_set_is_empty(const IndexSet *set) {
-        return set->levels[set->n_levels - 1][0] == 0;
+        return *set->top == 0;
 }
 
 static inline void index_set_add(IndexSet *set, uint32_t index) {
-        for (unsigned level = 0; level < set->n_levels; level++) {
-                uint64_t *word = &set->levels[level][index / 64], before = *word;
+        for (uint64_t *const *level = set->levels;; level++) {
+                uint64_t *word = *level + index / 64, before = *word;
 
                 *word |= UINT64_C(1) << (index % 64);
-                if (before != 0)
+                if (before != 0 || *level == set->top)
                         return;
 
                 index /= 64;
@@ -51,11 +52,11 @@ static inline void index_set_add(IndexSet *set, uint32_t index) {
 }
 
 static inline void index_set_remove(IndexSet *set, uint32_t index) {
-        for (unsigned level = 0; level < set->n_levels; level++) {
-                uint64_t *word = &set->levels[level][index / 64];
+        for (uint64_t *const *level = set->levels;; level++) {
+                uint64_t *word = *level + index / 64;
 
                 *word &= ~(UINT64_C(1) << (index % 64));
-                if (*word != 0)
+                if (*word != 0 || *level == set->top)
                         return;
 
                 index /= 64;

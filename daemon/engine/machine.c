@@ -18,6 +18,7 @@ Machine *machine_new(const Tree *tree, const MachineHost *host, void *userdata, 
                 g_malloc0(sizeof(Machine) + n * sizeof(NodeState) + G_N_ELEMENTS(sets) * words * sizeof(uint64_t));
 
         machine->nodes = tree->nodes;
+        machine->leaf_start = host->leaf_start;
         machine->host = host;
         machine->tree = tree;
         machine->userdata = userdata;
@@ -123,6 +124,9 @@ bool machine_wants_tick(const Machine *machine) {
 }
 
 static void mark_sticky(Machine *machine) {
+        if (G_LIKELY(index_set_is_empty(&machine->sticky)))
+                return;
+
         for (NodeId node = index_set_next(&machine->sticky, 0); node != INDEX_SET_END;
              node = index_set_next(&machine->sticky, node + 1))
                 node_mark(machine, node);
@@ -142,8 +146,11 @@ static void settle_interval(Machine *machine, bool wanted) {
 
 /* Nothing of one activation may be left for the next. */
 static void forget_marks(Machine *machine) {
-        index_set_remove_range(&machine->marked, 0, machine->tree->n_nodes);
-        index_set_remove_range(&machine->sticky, 0, machine->tree->n_nodes);
+        if (G_UNLIKELY(!index_set_is_empty(&machine->marked)))
+                index_set_remove_range(&machine->marked, 0, machine->tree->n_nodes);
+        if (G_UNLIKELY(!index_set_is_empty(&machine->sticky)))
+                index_set_remove_range(&machine->sticky, 0, machine->tree->n_nodes);
+
         settle_interval(machine, false);
 }
 
@@ -153,7 +160,7 @@ static Status tick_root(Machine *machine) {
         machine->later = false;
         mark_sticky(machine);
         index_set_remove(&machine->marked, 0);
-        status = node_tick(machine, 0);
+        status = node_is_untouched(node_state(machine, 0)) ? child_tick(machine, 0) : node_tick(machine, 0);
 
         if (status == STATUS_RUNNING)
                 settle_interval(machine, machine->later);
@@ -175,6 +182,7 @@ Status machine_tick(Machine *machine) {
                 return tick_halting(machine);
 
         machine->unprompted++;
+        machine_settle_attention(machine);
         if (G_UNLIKELY(!index_set_is_empty(&machine->ending)))
                 node_finish_endings(machine);
 

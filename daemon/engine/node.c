@@ -14,6 +14,11 @@ void node_mark(Machine *machine, NodeId node) {
                 index_set_add(&machine->marked, node);
 }
 
+void machine_settle_attention(Machine *machine) {
+        machine->attentive = machine->host->changed || machine->deferring || !index_set_is_empty(&machine->ending) ||
+                             !index_set_is_empty(&machine->counting);
+}
+
 static void notify(Machine *machine, NodeId node, Status status) {
         Reason reason = machine->reason;
 
@@ -26,7 +31,7 @@ static Status leaf_start(Machine *machine, NodeId node) {
         if (machine->nodes[node].flags & NODE_RETAINED)
                 index_set_add(&machine->retained, node);
 
-        return machine->host->leaf_start(machine, node);
+        return machine->leaf_start(machine, node);
 }
 
 /* An action must not start while what it replaces runs, nor while its own last activation is still ending. */
@@ -78,8 +83,7 @@ static void leaf_halt(Machine *machine, NodeId node) {
         } else if (state->flags & STATE_ENDED) {
                 state->flags &= ~STATE_ENDED;
         } else if (!machine->host->leaf_halt(machine, node)) {
-                state->flags |= STATE_ENDING;
-                index_set_add(&machine->ending, node);
+                node_set_ending(machine, node);
         }
 }
 
@@ -116,13 +120,11 @@ static void node_halt(Machine *machine, NodeId node) {
 
 void node_keep_count(Machine *machine, NodeId node) {
         index_set_add(&machine->counting, node);
+        machine->attentive = true;
 }
 
-void node_forget_counts(Machine *machine, NodeId node) {
+void node_forget_kept_counts(Machine *machine, NodeId node) {
         NodeId end = machine->nodes[node].end;
-
-        if (G_LIKELY(index_set_is_empty(&machine->counting)))
-                return;
 
         for (NodeId loop = index_set_next(&machine->counting, node); loop < end;
              loop = index_set_next(&machine->counting, loop + 1)) {
@@ -219,7 +221,7 @@ static Status complete(Machine *machine, NodeId node, Status status) {
         return status;
 }
 
-static Status settle(Machine *machine, NodeId node, Status status) {
+Status node_settle(Machine *machine, NodeId node, Status status) {
         NodeState *state = node_state(machine, node);
 
         if (status != STATUS_RUNNING && status != STATUS_ERROR)
@@ -256,20 +258,31 @@ Status node_tick(Machine *machine, NodeId node) {
                 Status status = guards_look(machine, node);
 
                 if (status != STATUS_IDLE)
-                        return settle(machine, node, status);
+                        return node_settle(machine, node, status);
         }
 
         if (definition->flags & NODE_LEAF)
-                return settle(machine, node, leaf_tick(machine, node));
+                return node_settle(machine, node, leaf_tick(machine, node));
 
         if (G_UNLIKELY(state->flags & STATE_DEFERRED || !index_set_is_empty(&machine->ending)) &&
             inner_must_wait(machine, node))
-                return settle(machine, node, STATUS_RUNNING);
+                return node_settle(machine, node, STATUS_RUNNING);
 
         if (machine->host->changed && state->status == STATUS_IDLE)
                 notify(machine, node, STATUS_RUNNING);
 
-        return settle(machine, node, definition->type->tick(machine, node));
+        return node_settle(machine, node, definition->tick(machine, node));
+}
+
+Status child_tick_touched(Machine *machine, NodeId child) {
+        if (node_state(machine, child)->status == STATUS_RUNNING) {
+                if (!machine->full && !index_set_has(&machine->marked, child))
+                        return STATUS_RUNNING;
+
+                index_set_remove(&machine->marked, child);
+        }
+
+        return node_tick(machine, child);
 }
 
 Status node_error(Machine *machine, NodeId node, const char *error) {
@@ -363,6 +376,7 @@ void node_release_retained(Machine *machine, NodeId node) {
 void node_set_ending(Machine *machine, NodeId node) {
         node_state(machine, node)->flags |= STATE_ENDING;
         index_set_add(&machine->ending, node);
+        machine->attentive = true;
 }
 
 /* Inner nodes come before what is below them, so the last pass is the one that finds nothing more to do. */

@@ -44,6 +44,7 @@ G_STATIC_ASSERT(sizeof(NodeState) == 16);
 struct Machine {
         const Node *nodes;
         NodeState *states;
+        Status (*leaf_start)(Machine *machine, NodeId node); /* the host's, where every tick finds it */
         const MachineHost *host;
         const Tree *tree;
         void *userdata;
@@ -57,6 +58,7 @@ struct Machine {
 
         uint64_t random;
         Reason reason;  /* of the failure that is being reported */
+        bool attentive; /* there is more to a node than its own tick: see machine_settle_attention() */
         bool full;      /* this tick visits every running node */
         bool deferring; /* what is being ticked must not start actions yet */
         bool halting;
@@ -74,12 +76,19 @@ struct Machine {
 #define UNPROMPTED_MAX 1000u
 
 Status node_tick(Machine *machine, NodeId node);
+/* The same for a child, which is still running when it was and nothing has happened to it. */
+Status child_tick_touched(Machine *machine, NodeId child);
+/* What follows from the answer of a node's own tick. */
+Status node_settle(Machine *machine, NodeId node, Status status);
+
+/* Says whether nodes need more than their own tick: an observer to be told, halts or counts to be minded. */
+void machine_settle_attention(Machine *machine);
 
 /* If it is running, halt it; it is IDLE afterwards, though perhaps still ending. */
 void node_reset(Machine *machine, NodeId node);
 /* A loop that is skipped keeps its count (in position) until something above it has an outcome or is reset. */
 void node_keep_count(Machine *machine, NodeId node);
-void node_forget_counts(Machine *machine, NodeId node);
+void node_forget_kept_counts(Machine *machine, NodeId node);
 
 /* node_reset() for all children, in order. */
 void node_reset_children(Machine *machine, NodeId node);
@@ -126,6 +135,11 @@ static inline bool node_is_fresh(Machine *machine, NodeId node) {
         return node_state(machine, node)->status == STATUS_IDLE;
 }
 
+static inline void node_forget_counts(Machine *machine, NodeId node) {
+        if (G_UNLIKELY(!index_set_is_empty(&machine->counting)))
+                node_forget_kept_counts(machine, node);
+}
+
 /* Is anything below the node halted, and not over yet? */
 static inline bool node_ending_inside(Machine *machine, NodeId node) {
         return index_set_has_any(&machine->ending, node, machine->nodes[node].end);
@@ -142,16 +156,35 @@ static inline bool node_ending_beside(Machine *machine, NodeId node, NodeId chil
                index_set_has_any(&machine->ending, machine->nodes[child].end, machine->nodes[node].end);
 }
 
-/* A running child that nothing has happened to is still running. */
-static inline Status child_tick(Machine *machine, NodeId child) {
-        if (node_state(machine, child)->status == STATUS_RUNNING) {
-                if (!machine->full && !index_set_has(&machine->marked, child))
-                        return STATUS_RUNNING;
+/* Not running, and nothing else that a tick would have to mind. */
+static inline bool node_is_untouched(const NodeState *state) {
+        return (state->status | state->flags) == 0;
+}
 
-                index_set_remove(&machine->marked, child);
+/* Ticks a child. What can be said of an untouched one without a look at the machine's sets is said here. */
+static inline __attribute__((always_inline)) Status child_tick(Machine *machine, NodeId child) {
+        NodeState *state = node_state(machine, child);
+        const Node *node = &machine->nodes[child];
+        Status status;
+
+        if (G_UNLIKELY(!node_is_untouched(state) || machine->attentive))
+                return child_tick_touched(machine, child);
+
+        if (node->flags & NODE_PLAIN_LEAF) {
+                status = machine->leaf_start(machine, child);
+                if (status == STATUS_RUNNING)
+                        state->status = STATUS_RUNNING;
+                return status;
         }
 
-        return node_tick(machine, child);
+        if (G_UNLIKELY(node->flags & (NODE_GUARDED | NODE_LEAF)))
+                return node_tick(machine, child);
+
+        status = node->tick(machine, child);
+        if (status == STATUS_RUNNING || status == STATUS_ERROR || state->flags != 0 || machine->attentive)
+                return node_settle(machine, child, status);
+
+        return status;
 }
 
 /* The child of the node that is next at or behind the given one, of all or of those that are marked; at or past the

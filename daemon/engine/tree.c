@@ -39,7 +39,7 @@ static bool class_is_leaf(NodeClass class) {
 }
 
 NodeId tree_builder_open(TreeBuilder *builder, const NodeType *type, const char *name, const void *params) {
-        Node node = { .type = type, .params = params, .parent = builder->open };
+        Node node = { .tick = type->tick, .type = type, .params = params, .parent = builder->open };
         NodeId id = builder->nodes->len;
 
         assert(id < TREE_NODES_MAX);
@@ -75,6 +75,9 @@ void tree_builder_close(TreeBuilder *builder) {
         NodeId id = builder->open;
         Node *node = builder_node(builder, id);
         bool live = !(node->flags & NODE_GUARDED);
+
+        if (live && node->type->class == NODE_ACTION)
+                node->flags |= NODE_PLAIN_LEAF;
 
         node->end = builder->nodes->len;
         if (node->flags & NODE_LEAF)
@@ -113,8 +116,8 @@ Tree *tree_builder_finish(TreeBuilder *builder) {
 
         tree->interval = TREE_INTERVAL_DEFAULT;
         tree->n_nodes = builder->nodes->len;
-        tree->nodes = (Node *) (void *) g_array_free(g_steal_pointer(&builder->nodes), false);
-        tree->names = (const char **) g_ptr_array_free(g_steal_pointer(&builder->names), false);
+        tree->nodes = g_renew(Node, g_array_free(g_steal_pointer(&builder->nodes), false), tree->n_nodes);
+        tree->names = g_renew(const char *, g_ptr_array_free(g_steal_pointer(&builder->names), false), tree->n_nodes);
         mark_retained(tree);
         return tree;
 }

@@ -21,9 +21,11 @@ typedef enum NodeFlags {
         NODE_RETAINED = 1 << 2, /* a live condition that a reactive ancestor looks at again */
         NODE_GUARDED = 1 << 3,  /* has guards */
         NODE_IMMEDIATE = 1 << 4,
+        NODE_PLAIN_LEAF = 1 << 5, /* an action without guards */
 } NodeFlags;
 
 typedef struct Node {
+        Status (*tick)(Machine *machine, NodeId node); /* the type's, where every tick finds it */
         const NodeType *type;
         const void *params;
         NodeId parent; /* NODE_NONE for the root */

@@ -50,6 +50,7 @@ static Status reactive_visit(Machine *machine, NodeId node, NodeId child, bool d
                 node_mark_deferred(machine, child);
 
         machine->deferring = deferring || defer;
+        machine->attentive |= machine->deferring;
         status = child_tick(machine, child);
         machine->deferring = deferring;
         return status;
