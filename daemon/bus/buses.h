@@ -14,7 +14,10 @@ typedef struct Buses Buses;
 Buses *buses_new(GMainContext *context, const char *default_name, const char *default_address);
 void buses_free(Buses *buses);
 
-/* name NULL: the default. Borrowed. -EINVAL: not the name of a bus, with a text for people. */
+/* -EINVAL: not the name of a bus, with a text for people. */
+int buses_check_name(const char *name, char **ret_error);
+
+/* name NULL: the default. Borrowed. Errors as above; -ENOENT: there is no such bus here. */
 int buses_get(Buses *buses, const char *name, Connection **ret_connection, char **ret_error);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Buses, buses_free)

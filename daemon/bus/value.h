@@ -17,6 +17,7 @@
  */
 
 #include <json-c/json_object.h>
+#include <stdbool.h>
 #include <systemd/sd-bus.h>
 
 /* Is it a signature that can be carried? -EINVAL with a text for people. */
@@ -25,7 +26,15 @@ int value_check_signature(const char *signature, char **ret_error);
 /* Appends the values of the array args, one for each complete type of the signature. args NULL is an empty array.
  * -EINVAL or -ERANGE with a text for people that names the place ("argument 2, key \"mode\": ..."). */
 int value_append(sd_bus_message *message, const char *signature, json_object *args, char **ret_error);
+/* The same without a message: would they fit? */
+int value_check(const char *signature, json_object *args, char **ret_error);
 
 /* Reads all that is left of the message into an array of values; or one complete value. */
 int value_read_all(sd_bus_message *message, json_object **ret_values, char **ret_error);
 int value_read_one(sd_bus_message *message, json_object **ret_value, char **ret_error);
+
+/* The same JSON; numbers by value, so that 1 and 1.0 are equal. */
+bool value_equal(json_object *a, json_object *b);
+
+/* As JSON on one line, cut off where it is long, for messages. To be freed. */
+char *value_to_text(json_object *value);

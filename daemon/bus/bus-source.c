@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/*
+ * The GSource asks the sd_bus afresh in every turn what it waits for, since all of it may change at any time: the
+ * file descriptor, the events, and the (absolute) timeout.
+ */
+
+#include <errno.h>
+#include <stdbool.h>
+
+#include "bus/bus-source.h"
+
+/* Messages in one dispatch: enough to be fast, few enough that timers are not late under a flood. */
+#define BATCH 32u
+
+typedef struct BusSource {
+        GSource source;
+        sd_bus *bus;
+        GPollFD poll;
+        bool polled;
+        int error;
+} BusSource;
+
+/* GLib keeps what it polls sorted by file descriptor, so a new one has to be added anew. */
+static void source_poll(BusSource *source, int fd, int events) {
+        if (source->polled && source->poll.fd != fd) {
+                g_source_remove_poll(&source->source, &source->poll);
+                source->polled = false;
+        }
+
+        source->poll.events = (gushort) events;
+        if (source->polled)
+                return;
+
+        source->poll.fd = fd;
+        g_source_add_poll(&source->source, &source->poll);
+        source->polled = true;
+}
+
+static gboolean source_prepare(GSource *base, int *ret_timeout) {
+        BusSource *source = (BusSource *) base;
+        uint64_t now = (uint64_t) g_source_get_time(base), deadline = UINT64_MAX;
+        int fd = sd_bus_get_fd(source->bus), events = sd_bus_get_events(source->bus);
+
+        /* A bus that is closed has none of these; dispatch finds out why. */
+        if (fd < 0 || events < 0 || sd_bus_get_timeout(source->bus, &deadline) < 0)
+                return TRUE;
+
+        source_poll(source, fd, events);
+        if (deadline == UINT64_MAX)
+                *ret_timeout = -1;
+        else if (deadline > now)
+                *ret_timeout = (int) MIN((deadline - now + 999) / 1000, (uint64_t) G_MAXINT);
+        else
+                *ret_timeout = 0;
+        return *ret_timeout == 0;
+}
+
+static gboolean source_check(GSource *base) {
+        BusSource *source = (BusSource *) base;
+        uint64_t deadline = UINT64_MAX;
+
+        return source->poll.revents != 0 || sd_bus_get_timeout(source->bus, &deadline) < 0 ||
+               deadline <= (uint64_t) g_source_get_time(base);
+}
+
+static gboolean source_dispatch(GSource *base, GSourceFunc callback, void *userdata) {
+        BusSource *source = (BusSource *) base;
+        int64_t ready_time = g_source_get_ready_time(base);
+        int r = 1;
+
+        if (ready_time >= 0 && ready_time <= g_source_get_time(base))
+                g_source_set_ready_time(base, -1);
+
+        /* A bus that is closing has an end: it only tells all that still wait for something. */
+        for (unsigned i = 0; r > 0 && (i < BATCH || sd_bus_is_open(source->bus) <= 0); i++)
+                r = sd_bus_process(source->bus, NULL);
+
+        if (r < 0) {
+                source->error = r;
+                sd_bus_close(source->bus);
+        }
+
+        return callback(userdata);
+}
+
+static void source_finalize(GSource *base) {
+        BusSource *source = (BusSource *) base;
+
+        sd_bus_unref(source->bus);
+}
+
+static GSourceFuncs source_funcs = {
+        .prepare = source_prepare,
+        .check = source_check,
+        .dispatch = source_dispatch,
+        .finalize = source_finalize,
+};
+
+GSource *bus_source_new(sd_bus *bus) {
+        BusSource *source = (BusSource *) g_source_new(&source_funcs, sizeof(BusSource));
+
+        source->bus = sd_bus_ref(bus);
+        source->error = -ENOTCONN;
+        g_source_set_name(&source->source, "bus");
+        return &source->source;
+}
+
+void bus_source_wake(GSource *source, uint64_t when) {
+        int64_t ready_time = g_source_get_ready_time(source);
+
+        if (ready_time < 0 || when < (uint64_t) ready_time)
+                g_source_set_ready_time(source, (int64_t) MIN(when, (uint64_t) INT64_MAX));
+}
+
+int bus_source_error(GSource *source) {
+        return ((BusSource *) source)->error;
+}

@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/*
+ * Calls wait, are in flight, or could not be sent at all; each is in the queue that says so until its owner is
+ * told. The window adapts to what the bus allows: it shrinks to what is in flight when the bus refuses a call,
+ * and grows by one for each window of replies.
+ */
+
+#include <errno.h>
+#include <stdbool.h>
+
+#include "basic/cleanup.h"
+#include "bus/bus-source.h"
+#include "bus/calls.h"
+
+#define DRIVER "org.freedesktop.DBus"
+
+/* When the bus has refused a call, room is made by a reply. Room that is made without our notice (by the
+ * late reply to a call that was cancelled) is looked for at this interval. */
+#define REFUSED_RETRY_USEC (100u * 1000u)
+
+struct Calls {
+        const char *bus_name;
+        sd_bus *bus; /* NULL: not there */
+        GSource *source;
+        GQueue waiting, in_flight, failed;
+        unsigned window;
+        unsigned n_replies; /* since the window last changed */
+        uint64_t retry_at;  /* nothing is sent before; 0: the bus has not refused anything */
+};
+
+struct Call {
+        Calls *calls;
+        GQueue *queue; /* that it is in; NULL: its owner has been told */
+        GList link;
+        sd_bus_message *message;
+        sd_bus_slot *slot;
+        int error; /* why it could not be sent */
+        CallDone done;
+        void *userdata;
+};
+
+static void call_move(Call *call, GQueue *queue) {
+        if (call->queue)
+                g_queue_unlink(call->queue, &call->link);
+        if (queue)
+                g_queue_push_tail_link(queue, &call->link);
+        call->queue = queue;
+}
+
+/* The owner may free the call, and any other. */
+static void call_finish(Call *call, sd_bus_message *reply, const sd_bus_error *error) {
+        call_move(call, NULL);
+        call->slot = sd_bus_slot_unref(call->slot);
+        g_clear_pointer(&call->message, sd_bus_message_unref);
+
+        call->done(reply, error, call->userdata);
+}
+
+static void call_finish_lost(Call *call) {
+        g_auto(sd_bus_error) error = SD_BUS_ERROR_NULL;
+
+        sd_bus_error_setf(&error, SD_BUS_ERROR_DISCONNECTED,
+                          "the connection to the bus '%s' was lost before the reply came", call->calls->bus_name);
+        call_finish(call, NULL, &error);
+}
+
+/* Did the bus itself turn the call away, before anybody could act on it? (The bus as the one who was
+ * called is another matter: that is its answer.) */
+static bool call_was_refused(const Call *call, sd_bus_message *reply) {
+        return sd_bus_message_is_method_error(reply, SD_BUS_ERROR_LIMITS_EXCEEDED) > 0 &&
+               g_strcmp0(sd_bus_message_get_sender(reply), DRIVER) == 0 &&
+               g_strcmp0(sd_bus_message_get_destination(call->message), DRIVER) != 0;
+}
+
+/* What was sent before has its serial number, which may be in use by now: sends a copy. */
+static int message_renew(sd_bus *bus, sd_bus_message **message) {
+        g_autoptr(sd_bus_message) copy = NULL;
+        sd_bus_message *old = *message;
+        uint64_t cookie;
+        int r;
+
+        if (sd_bus_message_get_cookie(old, &cookie) < 0)
+                return 0;
+
+        r = sd_bus_message_new_method_call(bus, &copy, sd_bus_message_get_destination(old),
+                                           sd_bus_message_get_path(old), sd_bus_message_get_interface(old),
+                                           sd_bus_message_get_member(old));
+        if (r >= 0)
+                r = sd_bus_message_set_auto_start(copy, sd_bus_message_get_auto_start(old));
+        if (r >= 0)
+                r = sd_bus_message_set_allow_interactive_authorization(
+                        copy, sd_bus_message_get_allow_interactive_authorization(old));
+        if (r >= 0)
+                r = sd_bus_message_rewind(old, true);
+        if (r >= 0)
+                r = sd_bus_message_copy(copy, old, true);
+        if (r < 0)
+                return r;
+
+        sd_bus_message_unref(old);
+        *message = g_steal_pointer(&copy);
+        return 0;
+}
+
+static int on_reply(sd_bus_message *reply, void *userdata, sd_bus_error *ret_error);
+
+/* False: the bus is going; the call waits for the next. */
+static bool call_send(Call *call) {
+        Calls *calls = call->calls;
+        int r = message_renew(calls->bus, &call->message);
+
+        if (r >= 0)
+                r = sd_bus_call_async(calls->bus, &call->slot, call->message, on_reply, call, UINT64_MAX);
+        if (r == -ENOTCONN || r == -ECONNRESET)
+                return false;
+
+        if (r >= 0) {
+                call_move(call, &calls->in_flight);
+                return true;
+        }
+
+        call->error = r;
+        call_move(call, &calls->failed);
+        bus_source_wake(calls->source, 0);
+        return true;
+}
+
+static void calls_send(Calls *calls) {
+        while (calls->bus && calls->retry_at == 0 && calls->waiting.length > 0 &&
+               calls->in_flight.length < calls->window)
+                if (!call_send(calls->waiting.head->data))
+                        break;
+}
+
+static void calls_refused(Calls *calls) {
+        calls->window = MAX(calls->in_flight.length, 1);
+        calls->n_replies = 0;
+        calls->retry_at = (uint64_t) g_get_monotonic_time() + REFUSED_RETRY_USEC;
+        bus_source_wake(calls->source, calls->retry_at);
+}
+
+static void calls_answered(Calls *calls) {
+        calls->retry_at = 0;
+        if (calls->window < CONNECTION_WINDOW && ++calls->n_replies >= calls->window) {
+                calls->window++;
+                calls->n_replies = 0;
+        }
+}
+
+static int on_reply(sd_bus_message *reply, void *userdata, sd_bus_error *ret_error) {
+        Call *call = userdata;
+        Calls *calls = call->calls;
+
+        if (sd_bus_is_open(calls->bus) <= 0) {
+                call_finish_lost(call);
+                return 1;
+        }
+
+        if (call_was_refused(call, reply)) {
+                /* To the end, so that a receiver for whom the bus takes no more does not hold up the others. */
+                call->slot = sd_bus_slot_unref(call->slot);
+                call_move(call, &calls->waiting);
+                calls_refused(calls);
+                return 1;
+        }
+
+        calls_answered(calls);
+        if (sd_bus_message_is_method_error(reply, NULL) > 0)
+                call_finish(call, NULL, sd_bus_message_get_error(reply));
+        else
+                call_finish(call, reply, NULL);
+        calls_send(calls);
+        return 1;
+}
+
+Calls *calls_new(const char *bus_name) {
+        Calls *calls = g_new0(Calls, 1);
+
+        calls->bus_name = bus_name;
+        calls->window = CONNECTION_WINDOW;
+        return calls;
+}
+
+/* The calls are their owners', who are not told any more. */
+static void queue_disown(GQueue *queue) {
+        while (queue->length > 0) {
+                Call *call = queue->head->data;
+
+                call_move(call, NULL);
+                call->slot = sd_bus_slot_unref(call->slot);
+        }
+}
+
+void calls_free(Calls *calls) {
+        if (!calls)
+                return;
+
+        queue_disown(&calls->waiting);
+        queue_disown(&calls->in_flight);
+        queue_disown(&calls->failed);
+        g_free(calls);
+}
+
+void calls_attach(Calls *calls, sd_bus *bus, GSource *source) {
+        calls->bus = bus;
+        calls->source = source;
+        calls->window = CONNECTION_WINDOW;
+        calls->n_replies = 0;
+        calls->retry_at = 0;
+
+        calls_send(calls);
+}
+
+static void calls_finish_failed(Calls *calls) {
+        while (calls->failed.length > 0) {
+                Call *call = calls->failed.head->data;
+                g_auto(sd_bus_error) error = SD_BUS_ERROR_NULL;
+
+                sd_bus_error_set_errnof(&error, call->error, "the call could not be sent: %s",
+                                        g_strerror(-call->error));
+                call_finish(call, NULL, &error);
+        }
+}
+
+void calls_detach(Calls *calls) {
+        calls_finish_failed(calls);
+        calls->bus = NULL;
+        calls->source = NULL;
+
+        while (calls->in_flight.length > 0)
+                call_finish_lost(calls->in_flight.head->data);
+}
+
+void calls_settle(Calls *calls) {
+        calls_finish_failed(calls);
+
+        if (calls->retry_at > (uint64_t) g_get_monotonic_time())
+                bus_source_wake(calls->source, calls->retry_at);
+        else
+                calls->retry_at = 0;
+        calls_send(calls);
+}
+
+Call *calls_add(Calls *calls, sd_bus_message *message, CallDone done, void *userdata) {
+        Call *call = g_new0(Call, 1);
+
+        call->calls = calls;
+        call->link.data = call;
+        call->message = sd_bus_message_ref(message);
+        call->done = done;
+        call->userdata = userdata;
+
+        call_move(call, &calls->waiting);
+        calls_send(calls);
+        return call;
+}
+
+void call_free(Call *call) {
+        if (!call)
+                return;
+
+        /* Not at once: who frees one call may be about to free all that wait. */
+        if (call->queue && call->queue == &call->calls->in_flight && call->calls->source)
+                bus_source_wake(call->calls->source, 0);
+
+        call_move(call, NULL);
+        sd_bus_slot_unref(call->slot);
+        sd_bus_message_unref(call->message);
+        g_free(call);
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/*
+ * The method calls of one connection: a window of them in flight, the rest waiting in order.
+ */
+
+#include "bus/connection.h"
+
+typedef struct Calls Calls;
+
+/* bus_name: for messages, borrowed. */
+Calls *calls_new(const char *bus_name);
+void calls_free(Calls *calls);
+
+/* The bus is there: what waits is sent. The source is that of the bus, see bus/bus-source.h. */
+void calls_attach(Calls *calls, sd_bus *bus, GSource *source);
+/* The bus is lost: what is in flight fails, what waits goes on waiting. */
+void calls_detach(Calls *calls);
+/* From the main loop: does what had to be put off. */
+void calls_settle(Calls *calls);
+
+Call *calls_add(Calls *calls, sd_bus_message *message, CallDone done, void *userdata);
+
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(Calls, calls_free)

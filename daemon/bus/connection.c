@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/*
+ * The life of a connection: coming, being there, being lost, coming again. What is done with it while it is there
+ * is in bus/calls.c and bus/matches.c.
+ */
+
+#include <stdbool.h>
+
+#include "basic/log.h"
+#include "bus/bus-source.h"
+#include "bus/calls.h"
+#include "bus/connection.h"
+#include "bus/matches.h"
+
+#define RETRY_MSEC_MIN 100u
+#define RETRY_MSEC_MAX 10000u
+
+struct Connection {
+        GMainContext *context;
+        char *name, *address;
+        sd_bus *bus;
+        GSource *source; /* of the bus, while it is open */
+        GSource *retry;  /* while it is not */
+        unsigned retry_msec;
+        bool ready;      /* the bus has answered Hello */
+        bool complained; /* that it cannot be reached */
+        Calls *calls;
+        Matches *matches;
+        GQueue listeners;
+        GList *next_listener; /* the one to be called next: freeing it moves it on */
+};
+
+struct Listener {
+        Connection *connection;
+        GList link;
+        const ListenerCallbacks *callbacks;
+        void *userdata;
+        bool connected; /* as far as it has been told */
+};
+
+/* Tells all who do not know it yet whether the connection is there. */
+static void listeners_tell(Connection *connection) {
+        bool connected = connection->ready;
+
+        connection->next_listener = connection->listeners.head;
+        while (connection->next_listener) {
+                Listener *listener = connection->next_listener->data;
+                void (*tell)(Connection *, void *);
+
+                connection->next_listener = connection->next_listener->next;
+                if (listener->connected == connected)
+                        continue;
+
+                listener->connected = connected;
+                tell = connected ? listener->callbacks->connected : listener->callbacks->lost;
+                if (tell)
+                        tell(connection, listener->userdata);
+        }
+}
+
+/* Rules before calls: a signal that a waiting call brings about is not missed. */
+static void connection_came(Connection *connection) {
+        if (connection->complained)
+                log_notice("bus '%s': connected again", connection->name);
+        connection->complained = false;
+        connection->ready = true;
+        connection->retry_msec = RETRY_MSEC_MIN;
+
+        matches_attach(connection->matches, connection->bus, connection->source);
+        listeners_tell(connection);
+        calls_attach(connection->calls, connection->bus, connection->source);
+}
+
+static void connection_open(Connection *connection);
+
+static gboolean on_retry(void *userdata) {
+        Connection *connection = userdata;
+
+        g_clear_pointer(&connection->retry, g_source_unref);
+        connection_open(connection);
+        return G_SOURCE_REMOVE;
+}
+
+static void connection_retry_later(Connection *connection, int error) {
+        if (!connection->complained)
+                log_warning("bus '%s': %s, connecting again: %s", connection->name,
+                            connection->ready ? "connection lost" : "cannot connect", g_strerror(-error));
+        connection->complained = true;
+
+        connection->retry = g_timeout_source_new(connection->retry_msec);
+        g_source_set_callback(connection->retry, on_retry, connection, NULL);
+        g_source_attach(connection->retry, connection->context);
+        connection->retry_msec = MIN(connection->retry_msec * 2, RETRY_MSEC_MAX);
+}
+
+static void source_drop(GSource **source) {
+        if (!*source)
+                return;
+
+        g_source_destroy(*source);
+        g_clear_pointer(source, g_source_unref);
+}
+
+static void connection_lost(Connection *connection) {
+        connection_retry_later(connection, bus_source_error(connection->source));
+        source_drop(&connection->source);
+        if (!connection->ready)
+                return;
+
+        connection->ready = false;
+        matches_detach(connection->matches);
+        calls_detach(connection->calls);
+        listeners_tell(connection);
+}
+
+static gboolean on_bus(void *userdata) {
+        Connection *connection = userdata;
+
+        if (sd_bus_is_open(connection->bus) <= 0) {
+                connection_lost(connection);
+                return G_SOURCE_REMOVE;
+        }
+
+        if (!connection->ready && sd_bus_is_ready(connection->bus) > 0)
+                connection_came(connection);
+        if (connection->ready) {
+                listeners_tell(connection);
+                matches_settle(connection->matches);
+                calls_settle(connection->calls);
+        }
+        return G_SOURCE_CONTINUE;
+}
+
+/* A bus that cannot be started is closed then, which is as good as one that was lost at once. */
+static void connection_open(Connection *connection) {
+        sd_bus *bus = NULL;
+        int r = sd_bus_new(&bus);
+
+        if (r >= 0)
+                r = sd_bus_set_description(bus, connection->name);
+        if (r >= 0)
+                r = sd_bus_set_address(bus, connection->address);
+        if (r >= 0)
+                r = sd_bus_set_bus_client(bus, true);
+        if (r < 0)
+                g_error("cannot make a bus: %s", g_strerror(-r)); /* no memory: as with g_new() */
+
+        r = sd_bus_start(bus);
+        sd_bus_close_unref(connection->bus);
+        connection->bus = bus;
+        if (r < 0) {
+                connection_retry_later(connection, r);
+                return;
+        }
+
+        connection->source = bus_source_new(connection->bus);
+        g_source_set_callback(connection->source, on_bus, connection, NULL);
+        g_source_attach(connection->source, connection->context);
+}
+
+Connection *connection_new(GMainContext *context, const char *name, const char *address) {
+        Connection *connection = g_new0(Connection, 1);
+
+        connection->context = context;
+        connection->name = g_strdup(name);
+        connection->address = g_strdup(address);
+        connection->retry_msec = RETRY_MSEC_MIN;
+        connection->calls = calls_new(connection->name);
+        connection->matches = matches_new(connection->name);
+
+        connection_open(connection);
+        return connection;
+}
+
+void connection_free(Connection *connection) {
+        if (!connection)
+                return;
+
+        for (GList *i = connection->listeners.head; i; i = i->next)
+                ((Listener *) i->data)->connection = NULL;
+        calls_free(connection->calls);
+        matches_free(connection->matches);
+
+        source_drop(&connection->retry);
+        source_drop(&connection->source);
+        sd_bus_close_unref(connection->bus);
+        g_free(connection->address);
+        g_free(connection->name);
+        g_free(connection);
+}
+
+const char *connection_name(const Connection *connection) {
+        return connection->name;
+}
+
+sd_bus *connection_bus(Connection *connection) {
+        return connection->bus;
+}
+
+bool connection_is_ready(const Connection *connection) {
+        return connection->ready;
+}
+
+Call *connection_call(Connection *connection, sd_bus_message *message, CallDone done, void *userdata) {
+        return calls_add(connection->calls, message, done, userdata);
+}
+
+Match *connection_match(Connection *connection, const char *rule, MatchSignal signal, MatchReady ready,
+                        void *userdata) {
+        return matches_add(connection->matches, rule, signal, ready, userdata);
+}
+
+Listener *connection_listen(Connection *connection, const ListenerCallbacks *callbacks, void *userdata) {
+        Listener *listener = g_new0(Listener, 1);
+
+        listener->connection = connection;
+        listener->link.data = listener;
+        listener->callbacks = callbacks;
+        listener->userdata = userdata;
+
+        g_queue_push_tail_link(&connection->listeners, &listener->link);
+        if (connection->ready)
+                bus_source_wake(connection->source, 0);
+        return listener;
+}
+
+void listener_free(Listener *listener) {
+        Connection *connection;
+
+        if (!listener)
+                return;
+
+        connection = listener->connection;
+        if (connection) {
+                if (connection->next_listener == &listener->link)
+                        connection->next_listener = listener->link.next;
+                g_queue_unlink(&connection->listeners, &listener->link);
+        }
+        g_free(listener);
+}

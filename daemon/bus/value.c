@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/*
+ * What can be said of values without a message. Writing and reading them is in value-write.c and value-read.c.
+ */
+
+#include <errno.h>
+#include <glib.h>
+#include <json-c/linkhash.h>
+
+#include "bus/signature.h"
+#include "bus/value.h"
+
+#define TEXT_MAX 80
+
+int value_check_signature(const char *signature, char **ret_error) {
+        g_autofree char *problem = signature_problem(signature);
+
+        if (!problem && !signature_has(signature, 'h'))
+                return 0;
+
+        *ret_error = g_strdup_printf("signature '%s': %s", signature,
+                                     problem ? problem : "file descriptors ('h') cannot be carried");
+        return -EINVAL;
+}
+
+char *value_to_text(json_object *value) {
+        const char *text =
+                json_object_to_json_string_ext(value, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE);
+        g_autofree char *valid = g_utf8_make_valid(text, -1), *start = NULL;
+
+        if (g_utf8_strlen(valid, -1) <= TEXT_MAX)
+                return g_steal_pointer(&valid);
+
+        start = g_utf8_substring(valid, 0, TEXT_MAX - 3);
+        return g_strconcat(start, "...", NULL);
+}
+
+static bool is_number(json_object *value) {
+        return json_object_is_type(value, json_type_int) || json_object_is_type(value, json_type_double);
+}
+
+/* Wide enough for all integers and doubles. */
+static long double number_of(json_object *value) {
+        if (json_object_is_type(value, json_type_double))
+                return json_object_get_double(value);
+        if (json_object_get_int64(value) < 0)
+                return json_object_get_int64(value);
+        return json_object_get_uint64(value);
+}
+
+static bool arrays_equal(json_object *a, json_object *b) {
+        size_t length = json_object_array_length(a);
+
+        if (json_object_array_length(b) != length)
+                return false;
+        for (size_t i = 0; i < length; i++)
+                if (!value_equal(json_object_array_get_idx(a, i), json_object_array_get_idx(b, i)))
+                        return false;
+        return true;
+}
+
+static bool objects_equal(json_object *a, json_object *b) {
+        if (json_object_object_length(a) != json_object_object_length(b))
+                return false;
+        json_object_object_foreach(a, key, value) {
+                json_object *other;
+
+                if (!json_object_object_get_ex(b, key, &other) || !value_equal(value, other))
+                        return false;
+        }
+        return true;
+}
+
+bool value_equal(json_object *a, json_object *b) {
+        if (is_number(a) && is_number(b))
+                return number_of(a) == number_of(b);
+        if (json_object_get_type(a) != json_object_get_type(b))
+                return false;
+        if (json_object_is_type(a, json_type_array))
+                return arrays_equal(a, b);
+        if (json_object_is_type(a, json_type_object))
+                return objects_equal(a, b);
+        return json_object_equal(a, b);
+}
