@@ -10,6 +10,8 @@
  */
 
 #include <glib.h>
+#include <stdbool.h>
+#include <stdbool.h>
 #include <systemd/sd-bus.h>
 
 typedef struct Connection Connection;

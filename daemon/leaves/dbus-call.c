@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* DBusCall: calls a method and waits for its reply. */
+
+#include "basic/cleanup.h"
+#include "bus/buses.h"
+#include "bus/value.h"
+#include "engine/tree.h"
+#include "leaves/leaf.h"
+#include "leaves/registry.h"
+
+typedef struct DBusCallParams {
+        const char *bus, *destination, *path, *interface, *member, *signature;
+        json_object *args;
+        uint64_t timeout;
+        bool auto_start;
+        const char *const *outputs;
+} DBusCallParams;
+
+typedef struct DBusCall {
+        Connection *connection;
+        Call *call;
+} DBusCall;
+
+static size_t count_outputs(const DBusCallParams *params) {
+        return params->outputs ? g_strv_length((char **) params->outputs) : 0;
+}
+
+/* What no peer would understand, in the parameters that are known; NULL: nothing. */
+static char *params_problem(const DBusCallParams *params) {
+        char *error = NULL;
+
+        if (params->bus && buses_check_name(params->bus, &error) < 0)
+                return error;
+        if (params->destination && !sd_bus_service_name_is_valid(params->destination))
+                return g_strdup_printf("destination: '%s' is not a bus name", params->destination);
+        if (params->path && !sd_bus_object_path_is_valid(params->path))
+                return g_strdup_printf("path: '%s' is not an object path", params->path);
+        if (params->interface && !sd_bus_interface_name_is_valid(params->interface))
+                return g_strdup_printf("interface: '%s' is not an interface name", params->interface);
+        if (params->member && !sd_bus_member_name_is_valid(params->member))
+                return g_strdup_printf("member: '%s' is not a method name", params->member);
+        if (params->signature && value_check_signature(params->signature, &error) < 0)
+                return error;
+        if (params->args && params->signature && value_check(params->signature, params->args, &error) < 0)
+                return error;
+
+        return NULL;
+}
+
+static char *dbus_call_check(const Tree *tree, NodeId node, bool *ret_is_error) {
+        const DBusCallParams *params = tree->nodes[node].params;
+
+        *ret_is_error = true;
+        for (size_t i = 0; i < count_outputs(params); i++)
+                if (*params->outputs[i] && !blackboard_key_valid(params->outputs[i]))
+                        return g_strdup_printf("outputs: '%s' is not the name of a variable", params->outputs[i]);
+
+        return params_problem(params);
+}
+
+/* All of them or, where there are too few, none. */
+static Status take_outputs(Leaf *leaf, sd_bus_message *reply) {
+        const DBusCallParams *params = leaf->params;
+        size_t n_outputs = count_outputs(params), n_values;
+        g_autoptr(json_object) values = NULL;
+        g_autofree char *error = NULL;
+
+        if (n_outputs == 0)
+                return STATUS_SUCCESS;
+
+        if (value_read_all(reply, &values, &error) < 0) {
+                leaf_set_cause(leaf, "the reply cannot go to the outputs: %s", error);
+                return STATUS_FAILURE;
+        }
+
+        n_values = json_object_array_length(values);
+        if (n_values < n_outputs) {
+                leaf_set_cause(leaf, "the reply has %zu value%s, but there are %zu outputs", n_values,
+                               n_values == 1 ? "" : "s", n_outputs);
+                return STATUS_FAILURE;
+        }
+
+        for (size_t i = 0; i < n_outputs; i++)
+                if (*params->outputs[i])
+                        leaf_set_output(leaf, params->outputs[i],
+                                        json_object_get(json_object_array_get_idx(values, i)));
+        return STATUS_SUCCESS;
+}
+
+static void on_reply(sd_bus_message *reply, const sd_bus_error *error, void *userdata) {
+        Leaf *leaf = userdata;
+
+        if (!error) {
+                leaf_end(leaf, take_outputs(leaf, reply));
+                return;
+        }
+
+        if (error->message && *error->message)
+                leaf_set_cause(leaf, "%s: %s", error->name, error->message);
+        else
+                leaf_set_cause(leaf, "%s", error->name);
+        leaf_end(leaf, STATUS_FAILURE);
+}
+
+static int make_message(const DBusCallParams *params, sd_bus *bus, sd_bus_message **ret_message, char **ret_error) {
+        g_autoptr(sd_bus_message) message = NULL;
+        int r = sd_bus_message_new_method_call(bus, &message, params->destination, params->path, params->interface,
+                                               params->member);
+
+        if (r >= 0)
+                r = sd_bus_message_set_auto_start(message, params->auto_start);
+        if (r < 0) {
+                *ret_error = g_strdup_printf("cannot make the call: %s", g_strerror(-r));
+                return r;
+        }
+
+        r = value_append(message, params->signature, params->args, ret_error);
+        if (r < 0)
+                return r;
+
+        *ret_message = g_steal_pointer(&message);
+        return 0;
+}
+
+static Status dbus_call_start(Leaf *leaf) {
+        const DBusCallParams *params = leaf->params;
+        g_autoptr(sd_bus_message) message = NULL;
+        g_autofree char *error = params_problem(params);
+        DBusCall *op = leaf->op;
+
+        if (error || buses_get(leaf->services->buses, params->bus, &op->connection, &error) < 0 ||
+            make_message(params, connection_bus(op->connection), &message, &error) < 0) {
+                leaf_set_cause(leaf, "%s", error);
+                return STATUS_FAILURE;
+        }
+
+        op->call = connection_call(op->connection, message, on_reply, leaf);
+        return STATUS_RUNNING;
+}
+
+static void dbus_call_release(Leaf *leaf) {
+        DBusCall *op = leaf->op;
+
+        g_clear_pointer(&op->call, call_free);
+}
+
+static void dbus_call_describe(Leaf *leaf, GString *text) {
+        const DBusCallParams *params = leaf->params;
+        DBusCall *op = leaf->op;
+
+        if (!connection_is_ready(op->connection)) {
+                g_string_append_printf(text, "connection to the bus '%s'", connection_name(op->connection));
+                return;
+        }
+
+        g_string_append_printf(text, "reply of %s%s%s from %s", params->interface ? params->interface : "",
+                               params->interface ? "." : "", params->member, params->destination);
+}
+
+static const Param dbus_call_params[] = {
+        {
+                .name = "bus",
+                .kind = PARAM_STRING,
+                .offset = offsetof(DBusCallParams, bus),
+                .doc = "\"system\", \"session\", \"host:USER@HOST\", \"machine:NAME\" or an address",
+        },
+        {
+                .name = "destination",
+                .kind = PARAM_STRING,
+                .offset = offsetof(DBusCallParams, destination),
+                .required = true,
+                .doc = "The bus name of the service",
+        },
+        {
+                .name = "path",
+                .kind = PARAM_STRING,
+                .offset = offsetof(DBusCallParams, path),
+                .required = true,
+                .doc = "The path of the object",
+        },
+        {
+                .name = "interface",
+                .kind = PARAM_STRING,
+                .offset = offsetof(DBusCallParams, interface),
+                .doc = "The interface of the method",
+        },
+        {
+                .name = "member",
+                .kind = PARAM_STRING,
+                .offset = offsetof(DBusCallParams, member),
+                .required = true,
+                .doc = "The name of the method",
+        },
+        {
+                .name = "signature",
+                .kind = PARAM_STRING,
+                .offset = offsetof(DBusCallParams, signature),
+                .fallback = "\"\"",
+                .doc = "The D-Bus types of the arguments",
+        },
+        {
+                .name = "args",
+                .kind = PARAM_JSON,
+                .offset = offsetof(DBusCallParams, args),
+                .doc = "The arguments: an array with a value for each type of the signature",
+        },
+        {
+                .name = "timeout",
+                .kind = PARAM_SPAN,
+                .offset = offsetof(DBusCallParams, timeout),
+                .fallback = "\"25s\"",
+                .doc = "How long to wait for the reply; \"infinity\": without a limit",
+        },
+        {
+                .name = "auto_start",
+                .kind = PARAM_BOOL,
+                .offset = offsetof(DBusCallParams, auto_start),
+                .fallback = "true",
+                .doc = "Whether the bus may start a service that is not running",
+        },
+        {
+                .name = "outputs",
+                .kind = PARAM_STRINGS,
+                .offset = offsetof(DBusCallParams, outputs),
+                .literal = true,
+                .doc = "The variables that receive the values of the reply, in order; \"\" skips one",
+        },
+        {},
+};
+
+static const LeafKind dbus_call_kind = {
+        .op_size = sizeof(DBusCall),
+        .has_timeout = true,
+        .timeout_offset = offsetof(DBusCallParams, timeout),
+        .start = dbus_call_start,
+        .release = dbus_call_release,
+        .describe = dbus_call_describe,
+};
+
+const NodeType dbus_call_type = {
+        .name = "DBusCall",
+        .class = NODE_ACTION,
+        .params = dbus_call_params,
+        .params_size = sizeof(DBusCallParams),
+        .summary = "Calls a D-Bus method and waits for its reply",
+        .doc = "Succeeds when the method returns, fails when it returns an error, when no reply comes within the "
+               "timeout, or when the bus is lost. A bus that is not there yet is waited for. Arguments go by the "
+               "signature: numbers are range-checked, \"ay\" also takes a string, \"a{sv}\" an object, and a variant "
+               "whose type is not obvious is written as {\"signature\": \"u\", \"value\": 7}.",
+        .check = dbus_call_check,
+        .leaf = &dbus_call_kind,
+};
