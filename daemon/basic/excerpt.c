@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* Characters are counted, not bytes, and none is cut in two. */
+
+#include <glib.h>
+#include <stdbool.h>
+
+#include "basic/excerpt.h"
+
+#define EXCERPT_MAX 60u
+#define REPLACEMENT_CHARACTER 0xfffdu
+
+static void append_character(GString *quoted, gunichar c) {
+        if (c == '\n')
+                g_string_append(quoted, "\\n");
+        else if (c == '\t')
+                g_string_append(quoted, "\\t");
+        else if (g_unichar_iscntrl(c))
+                g_string_append_printf(quoted, "\\u%04x", c);
+        else
+                g_string_append_unichar(quoted, c);
+}
+
+char *excerpt(const char *text, size_t length) {
+        GString *quoted = g_string_new(NULL);
+        const char *end = text + length;
+        size_t n = 0;
+
+        for (const char *p = text; p < end;) {
+                gunichar c = g_utf8_get_char_validated(p, end - p);
+                bool valid = c < 0x110000;
+
+                if (n++ == EXCERPT_MAX) {
+                        g_string_append(quoted, "...");
+                        break;
+                }
+                append_character(quoted, valid ? c : REPLACEMENT_CHARACTER);
+                p = valid ? g_utf8_next_char(p) : p + 1;
+        }
+
+        return g_string_free(quoted, false);
+}
