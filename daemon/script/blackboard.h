@@ -6,7 +6,10 @@
  *
  * In any string, "{key}" stands for a variable and "{{" for a brace. A string that is nothing but
  * one reference becomes the variable's value with its type; elsewhere the value is put into the
- * text (a string as it is, anything else as JSON).
+ * text (a string as it is, anything else as JSON). A '}' that closes nothing is itself. The keys of objects are
+ * not looked at.
+ *
+ * Values are shared, not copied: whoever holds one must not change it.
  */
 
 #include <glib.h>
@@ -30,6 +33,8 @@ bool blackboard_key_valid(const char *key);
 
 /* Does any string inside the value have a reference or an escaped brace? */
 bool reference_inside(json_object *value);
+/* The key, when the value is a string that is nothing but one reference; else NULL. To be freed. */
+char *reference_key(json_object *value);
 /* Is the syntax of all references inside right? -EINVAL with a text for people. */
 int reference_check(json_object *value, char **ret_error);
 /* A copy of the value with all references replaced and escapes undone (a new reference).

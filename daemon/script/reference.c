@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* The "{key}" references inside of values: a string is a row of pieces, each plain text or one reference. */
+
+#include <errno.h>
+#include <json-c/linkhash.h>
+#include <limits.h>
+#include <string.h>
+
+#include "basic/cleanup.h"
+#include "basic/excerpt.h"
+#include "basic/nearest.h"
+#include "script/blackboard.h"
+
+typedef struct Piece {
+        const char *start;
+        size_t length;
+        bool is_key;
+} Piece;
+
+/* Takes the piece that begins at *p. 1: there is one; 0: the text is over; -EINVAL: a '{' is not as it must be. */
+static int piece_next(const char **p, const char *end, Piece *ret_piece) {
+        const char *start = *p, *brace;
+
+        if (start == end)
+                return 0;
+
+        if (*start != '{') {
+                brace = memchr(start, '{', (size_t) (end - start)) ?: end;
+                *ret_piece = (Piece){ .start = start, .length = (size_t) (brace - start) };
+                *p = brace;
+                return 1;
+        }
+
+        if (start + 1 < end && start[1] == '{') {
+                *ret_piece = (Piece){ .start = start, .length = 1 };
+                *p = start + 2;
+                return 1;
+        }
+
+        brace = memchr(start, '}', (size_t) (end - start));
+        if (!brace)
+                return -EINVAL;
+
+        *ret_piece = (Piece){ .start = start + 1, .length = (size_t) (brace - start) - 1, .is_key = true };
+        *p = brace + 1;
+        return 1;
+}
+
+static int bad_brace(const char *p, const char *end, char **ret_error) {
+        g_autofree char *rest = excerpt(p, (size_t) (end - p));
+
+        *ret_error = g_strdup_printf("the '{' of \"%s\" has no '}'; write '{{' for a brace", rest);
+        return -EINVAL;
+}
+
+/* The key of a piece, checked. */
+static int piece_key(const Piece *piece, char **ret_key, char **ret_error) {
+        g_autofree char *key = g_strndup(piece->start, piece->length);
+        g_autofree char *shown = NULL;
+
+        if (strlen(key) == piece->length && blackboard_key_valid(key)) {
+                *ret_key = g_steal_pointer(&key);
+                return 0;
+        }
+
+        shown = excerpt(piece->start, piece->length);
+        *ret_error = g_strdup_printf("'{%s}' does not name a variable (a letter or '_', then letters, digits, '_', "
+                                     "'-' and '.'); write '{{' for a brace",
+                                     shown);
+        return -EINVAL;
+}
+
+static int no_variable(const Blackboard *blackboard, const char *key, char **ret_error) {
+        g_autoptr(json_object) variables = blackboard_to_json(blackboard);
+        Nearest nearest = { .word = key };
+
+        json_object_object_foreach(variables, name, value) {
+                (void) value;
+                nearest_offer(&nearest, name);
+        }
+
+        *ret_error = nearest.best ? g_strdup_printf("there is no variable '%s'; did you mean '%s'?", key, nearest.best)
+                                  : g_strdup_printf("there is no variable '%s'", key);
+        return -ENOENT;
+}
+
+static int look_up(const Blackboard *blackboard, const Piece *piece, json_object **ret_value, char **ret_error) {
+        g_autofree char *key = NULL;
+        int r = piece_key(piece, &key, ret_error);
+
+        if (r < 0)
+                return r;
+        if (!blackboard_get(blackboard, key, ret_value))
+                return no_variable(blackboard, key, ret_error);
+
+        return 0;
+}
+
+static void append_value(GString *text, json_object *value) {
+        const char *written;
+        size_t length;
+
+        if (json_object_is_type(value, json_type_string)) {
+                g_string_append_len(text, json_object_get_string(value), json_object_get_string_len(value));
+                return;
+        }
+
+        written = json_object_to_json_string_length(value, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE,
+                                                    &length);
+        g_string_append_len(text, written, (gssize) length);
+}
+
+static bool is_whole(const char *text, size_t length, const Piece *piece) {
+        return piece->is_key && piece->length + 2 == length && piece->start == text + 1;
+}
+
+static int expand_string(const Blackboard *blackboard, json_object *string, json_object **ret_value, char **ret_error) {
+        const char *text = json_object_get_string(string), *p = text;
+        size_t length = (size_t) json_object_get_string_len(string);
+        g_autoptr(GString) expanded = g_string_sized_new(length);
+        Piece piece;
+        int r;
+
+        while ((r = piece_next(&p, text + length, &piece)) > 0) {
+                json_object *value;
+
+                if (!piece.is_key) {
+                        g_string_append_len(expanded, piece.start, (gssize) piece.length);
+                        continue;
+                }
+
+                r = look_up(blackboard, &piece, &value, ret_error);
+                if (r < 0)
+                        return r;
+
+                if (is_whole(text, length, &piece)) {
+                        *ret_value = json_object_get(value);
+                        return 0;
+                }
+                append_value(expanded, value);
+        }
+        if (r < 0)
+                return bad_brace(p, text + length, ret_error);
+        if (expanded->len > INT_MAX) {
+                *ret_error = g_strdup("the text becomes too long");
+                return -EINVAL;
+        }
+
+        *ret_value = json_object_new_string_len(expanded->str, (int) expanded->len);
+        return 0;
+}
+
+static int expand_array(const Blackboard *blackboard, json_object *array, json_object **ret_value, char **ret_error) {
+        g_autoptr(json_object) copy = json_object_new_array();
+
+        for (size_t i = 0; i < json_object_array_length(array); i++) {
+                json_object *element;
+                int r = reference_expand(blackboard, json_object_array_get_idx(array, i), &element, ret_error);
+
+                if (r < 0)
+                        return r;
+
+                json_object_array_add(copy, element);
+        }
+
+        *ret_value = g_steal_pointer(&copy);
+        return 0;
+}
+
+static int expand_object(const Blackboard *blackboard, json_object *object, json_object **ret_value, char **ret_error) {
+        g_autoptr(json_object) copy = json_object_new_object();
+
+        json_object_object_foreach(object, key, member) {
+                json_object *expanded;
+                int r = reference_expand(blackboard, member, &expanded, ret_error);
+
+                if (r < 0)
+                        return r;
+
+                json_object_object_add(copy, key, expanded);
+        }
+
+        *ret_value = g_steal_pointer(&copy);
+        return 0;
+}
+
+int reference_expand(const Blackboard *blackboard, json_object *value, json_object **ret_value, char **ret_error) {
+        switch (json_object_get_type(value)) {
+        case json_type_string:
+                return expand_string(blackboard, value, ret_value, ret_error);
+        case json_type_array:
+                return expand_array(blackboard, value, ret_value, ret_error);
+        case json_type_object:
+                return expand_object(blackboard, value, ret_value, ret_error);
+        default:
+                *ret_value = json_object_get(value);
+                return 0;
+        }
+}
+
+/* Calls back for each string inside of the value until one answers other than 0, which is then the answer. */
+typedef int (*StringVisit)(const char *text, size_t length, void *userdata);
+
+static int each_string(json_object *value, StringVisit visit, void *userdata) {
+        int r = 0;
+
+        switch (json_object_get_type(value)) {
+        case json_type_string:
+                return visit(json_object_get_string(value), (size_t) json_object_get_string_len(value), userdata);
+        case json_type_array:
+                for (size_t i = 0; i < json_object_array_length(value) && r == 0; i++)
+                        r = each_string(json_object_array_get_idx(value, i), visit, userdata);
+                return r;
+        case json_type_object: {
+                json_object_object_foreach(value, key, member) {
+                        (void) key;
+                        r = each_string(member, visit, userdata);
+                        if (r != 0)
+                                break;
+                }
+                return r;
+        }
+        default:
+                return 0;
+        }
+}
+
+static int visit_has_brace(const char *text, size_t length, void *userdata) {
+        return memchr(text, '{', length) != NULL;
+}
+
+bool reference_inside(json_object *value) {
+        return each_string(value, visit_has_brace, NULL) != 0;
+}
+
+static int visit_check(const char *text, size_t length, void *userdata) {
+        char **ret_error = userdata;
+        const char *p = text;
+        Piece piece;
+        int r;
+
+        while ((r = piece_next(&p, text + length, &piece)) > 0) {
+                g_autofree char *key = NULL;
+
+                r = piece.is_key ? piece_key(&piece, &key, ret_error) : 0;
+                if (r < 0)
+                        return r;
+        }
+
+        return r < 0 ? bad_brace(p, text + length, ret_error) : 0;
+}
+
+int reference_check(json_object *value, char **ret_error) {
+        return each_string(value, visit_check, ret_error);
+}
+
+char *reference_key(json_object *value) {
+        g_autofree char *error = NULL;
+        const char *text, *p;
+        char *key = NULL;
+        size_t length;
+        Piece piece;
+
+        if (!json_object_is_type(value, json_type_string))
+                return NULL;
+
+        p = text = json_object_get_string(value);
+        length = (size_t) json_object_get_string_len(value);
+        if (piece_next(&p, text + length, &piece) <= 0 || !is_whole(text, length, &piece))
+                return NULL;
+
+        return piece_key(&piece, &key, &error) < 0 ? NULL : key;
+}
