@@ -8,30 +8,13 @@
 
 #include <json-c/json_object.h>
 
+#include "definition/diagnostics.h"
 #include "engine/tree.h"
 
 typedef struct Definition Definition;
 
-/* One thing that is wrong (or, a warning, unwise) in a file. */
-typedef struct Diagnostic {
-        unsigned line, column; /* from 1; columns count characters, not bytes; both 0: the file as a whole */
-        bool warning;
-        char *where;           /* the node's path in the tree, or NULL */
-        char *text;            /* what is wrong and what would be right */
-} Diagnostic;
-
-typedef struct Diagnostics Diagnostics;
-
-Diagnostics *diagnostics_new(const char *file);
-void diagnostics_free(Diagnostics *diagnostics);
-size_t diagnostics_count(const Diagnostics *diagnostics);
-size_t diagnostics_count_errors(const Diagnostics *diagnostics);
-const Diagnostic *diagnostics_get(const Diagnostics *diagnostics, size_t i);
-/* "FILE:LINE:COLUMN: error: TEXT (in Boot/LoadConfig)", to be freed. */
-char *diagnostics_format(const Diagnostics *diagnostics, size_t i);
-/* The place comes from an offset into the text. In order of place once loading is over. */
-
-/* types: NULL-terminated tables of node types. Errors and warnings go to diagnostics. -EINVAL: there were errors. */
+/* tables: NULL-terminated, of NULL-terminated tables of node types. Errors and warnings go to diagnostics. -EINVAL:
+ * there were errors. */
 int definition_load_text(const char *text, size_t length, const NodeType *const *const *tables,
                          Diagnostics *diagnostics, Definition **ret_definition);
 /* Reads the file, too. Other errors: what open and read say, as a diagnostic too. */
@@ -44,8 +27,8 @@ void definition_unref(Definition *definition);
 const Tree *definition_tree(const Definition *definition);
 const char *definition_description(const Definition *definition); /* NULL when none */
 bool definition_autostart(const Definition *definition);
-const char *definition_hash(const Definition *definition);        /* SHA-256 of the text, in hex */
-const char *definition_text(const Definition *definition);        /* as it was loaded */
+const char *definition_hash(const Definition *definition); /* SHA-256 of the text, in hex */
+const char *definition_text(const Definition *definition); /* as it was loaded */
 /* The initial variables, an object; borrowed. */
 json_object *definition_blackboard(const Definition *definition);
 
@@ -59,10 +42,9 @@ typedef struct Params {
 } Params;
 
 struct Blackboard;
-int definition_params(const Definition *definition, NodeId node, const struct Blackboard *blackboard, Params *ret_params,
-                      char **ret_error);
+int definition_params(const Definition *definition, NodeId node, const struct Blackboard *blackboard,
+                      Params *ret_params, char **ret_error);
 void params_clear(Params *params);
 
-G_DEFINE_AUTOPTR_CLEANUP_FUNC(Diagnostics, diagnostics_free)
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Definition, definition_unref)
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Params, params_clear)

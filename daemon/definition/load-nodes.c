@@ -1,0 +1,449 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/*
+ * The nodes of a tree file, depth first. A node is read in two goes: which of the keys that any node has are there,
+ * and then, its type being known, all of its keys. Wrong nodes are read on for what else is wrong inside of them.
+ */
+
+#include <string.h>
+
+#include "basic/excerpt.h"
+#include "basic/nearest.h"
+#include "definition/loader.h"
+
+#define NAME_MAX_BYTES 255u
+
+/* Keys that are no parameters. */
+typedef enum Key {
+        KEY_TYPE,
+        KEY_NAME,
+        KEY_DESCRIPTION,
+        KEY_CHILDREN,
+        KEY_CHILD,
+        KEY_MAX_,
+} Key;
+
+static const char *const key_names[KEY_MAX_] = {
+        [KEY_TYPE] = "type",         [KEY_NAME] = "name",   [KEY_DESCRIPTION] = "description",
+        [KEY_CHILDREN] = "children", [KEY_CHILD] = "child",
+};
+
+typedef struct Reading {
+        uint32_t item;
+        const NodeType *type;    /* NULL: none that is known */
+        uint32_t keys[KEY_MAX_]; /* the item of the value; 0: not given */
+        Target target;
+} Reading;
+
+/* The tree will not come to be, but reading goes on. */
+static void give_up_tree(Loader *loader) {
+        g_clear_pointer(&loader->builder, tree_builder_free);
+}
+
+static Key key_of(Loader *loader, uint32_t item) {
+        size_t length;
+        const char *word = text_string(&loader->text, item, loader->scratch, &length);
+
+        for (Key key = 0; key < KEY_MAX_; key++)
+                if (strncmp(key_names[key], word, length) == 0 && key_names[key][length] == 0)
+                        return key;
+
+        return KEY_MAX_;
+}
+
+static bool is_string(const Loader *loader, uint32_t item) {
+        return item > 0 && text_kind(&loader->text, item) == TEXT_STRING;
+}
+
+/* What an error calls the node; it is the path's, too. */
+static const char *display_name(Loader *loader, const Reading *reading) {
+        uint32_t name = reading->keys[KEY_NAME], type = reading->keys[KEY_TYPE];
+
+        if (is_string(loader, name) && text_item(&loader->text, name)->end > text_item(&loader->text, name)->start)
+                return loader_intern(loader, name);
+        if (reading->type)
+                return reading->type->name;
+
+        return is_string(loader, type) ? loader_intern(loader, type) : "?";
+}
+
+static bool node_is_leaf(const NodeType *type) {
+        return type->class == NODE_ACTION || type->class == NODE_CONDITION;
+}
+
+/* The struct of a type's defaults, which all nodes share that give none of the parameters. */
+static const void *defaults_of(Loader *loader, const NodeType *type) {
+        void *values;
+
+        if (type->params_size == 0)
+                return NULL;
+
+        values = g_hash_table_lookup(loader->defaults, type);
+        if (!values) {
+                values = arena_alloc(loader->arena, type->params_size);
+                params_set_defaults(loader->arena, type->params, values);
+                g_hash_table_insert(loader->defaults, (NodeType *) type, values);
+        }
+
+        return values;
+}
+
+static void find_keys(Loader *loader, Reading *reading) {
+        uint32_t n = text_item(&loader->text, reading->item)->count, item = reading->item + 1;
+
+        for (uint32_t i = 0; i < n; i++, item = text_next(&loader->text, item + 1)) {
+                Key key = key_of(loader, item);
+
+                if (key < KEY_MAX_ && reading->keys[key] == 0)
+                        reading->keys[key] = item + 1;
+        }
+
+        if (is_string(loader, reading->keys[KEY_TYPE])) {
+                size_t length;
+
+                reading->type = types_find(loader->types, loader_string(loader, reading->keys[KEY_TYPE], &length));
+        }
+}
+
+static void wrong(Loader *loader, Reading *reading, uint32_t item, char *text) {
+        reading->target.wrong = true;
+        loader_error(loader, item, text);
+}
+
+static void expect_string(Loader *loader, Reading *reading, Key key) {
+        uint32_t item = reading->keys[key];
+
+        if (item > 0 && !is_string(loader, item))
+                wrong(loader, reading, item,
+                      g_strdup_printf("%s: expected a string, not %s", key_names[key], loader_describe(loader, item)));
+}
+
+static void check_type(Loader *loader, Reading *reading) {
+        uint32_t item = reading->keys[KEY_TYPE];
+        g_autofree char *shown = NULL;
+        const char *nearest, *word;
+        size_t length;
+
+        if (reading->type)
+                return;
+
+        give_up_tree(loader);
+        if (item == 0) {
+                wrong(loader, reading, reading->item,
+                      g_strdup("'type' is missing; it says what the node is, such as \"Sequence\""));
+                return;
+        }
+        if (!is_string(loader, item))
+                return;
+
+        word = loader_string(loader, item, &length);
+        shown = excerpt(word, length);
+        nearest = types_nearest(loader->types, word);
+        wrong(loader, reading, item,
+              nearest ? g_strdup_printf("unknown type '%s'; did you mean '%s'?", shown, nearest)
+                      : g_strdup_printf("unknown type '%s'; 'btctl types' lists all that there are", shown));
+}
+
+static void check_name(Loader *loader, Reading *reading) {
+        uint32_t item = reading->keys[KEY_NAME];
+        const char *name;
+        size_t length;
+
+        if (!is_string(loader, item))
+                return;
+
+        name = loader_string(loader, item, &length);
+        if (length == 0)
+                wrong(loader, reading, item, g_strdup("name: it is empty; leave it out, or give one"));
+        else if (length > NAME_MAX_BYTES)
+                wrong(loader, reading, item,
+                      g_strdup_printf("name: it is longer than %u bytes; 'description' has room", NAME_MAX_BYTES));
+
+        for (const char *p = name; *p; p = g_utf8_next_char(p))
+                if (g_unichar_iscntrl(g_utf8_get_char(p))) {
+                        wrong(loader, reading, item, g_strdup("name: it contains a control character"));
+                        break;
+                }
+}
+
+/* "a Sequence takes: children; any node: type, name, description" */
+static char *describe_keys(const NodeType *type) {
+        g_autofree char *owner = with_article(type->name);
+        GString *text = g_string_new(NULL);
+        const char *separator = " takes: ";
+
+        if (!node_is_leaf(type)) {
+                g_string_append_printf(text, "%s%s%s", owner, separator,
+                                       type->class == NODE_CONTROL ? "children" : "child");
+                separator = ", ";
+        }
+        for (const Param *param = type->params; param && param->name; param++) {
+                g_string_append_printf(text, "%s%s%s", text->len == 0 ? owner : "", separator, param->name);
+                separator = ", ";
+        }
+        g_string_append_printf(text, "%s: type, name, description", text->len > 0 ? "; any node" : "any node takes");
+        return g_string_free(text, false);
+}
+
+static void report_unknown_key(Loader *loader, Reading *reading, uint32_t item) {
+        const NodeType *type = reading->type;
+        size_t length;
+        const char *word = loader_string(loader, item, &length);
+        g_autofree char *shown = excerpt(word, length), *keys = describe_keys(type);
+        Nearest nearest = { .word = word };
+        GString *text = g_string_new(NULL);
+
+        for (const Param *param = type->params; param && param->name; param++)
+                nearest_offer(&nearest, param->name);
+        for (Key key = 0; key < KEY_MAX_; key++)
+                if ((key != KEY_CHILDREN || type->class == NODE_CONTROL) &&
+                    (key != KEY_CHILD || type->class == NODE_DECORATOR))
+                        nearest_offer(&nearest, key_names[key]);
+
+        g_string_append_printf(text, "unknown key '%s'", shown);
+        if (nearest.best)
+                g_string_append_printf(text, "; did you mean '%s'?", nearest.best);
+        g_string_append_printf(text, " (%s)", keys);
+        wrong(loader, reading, item, g_string_free(text, false));
+}
+
+/* Nodes that set something have a struct of their own. */
+static void own_values(Loader *loader, Target *target, const NodeType *type) {
+        const void *defaults = defaults_of(loader, type);
+
+        if (target->values)
+                return;
+
+        target->values = arena_alloc(loader->arena, type->params_size);
+        memcpy(target->values, defaults, type->params_size);
+}
+
+static void read_key(Loader *loader, Reading *reading, uint32_t item) {
+        Key key = key_of(loader, item);
+        const Param *param;
+        const char *word;
+        size_t length;
+
+        if (key < KEY_MAX_) {
+                if (reading->keys[key] != item + 1)
+                        wrong(loader, reading, item, g_strdup_printf("'%s' is given twice", key_names[key]));
+                return;
+        }
+        if (!reading->type)
+                return;
+
+        word = text_string(&loader->text, item, loader->scratch, &length);
+        param = params_find(reading->type->params, word, length);
+        if (!param)
+                report_unknown_key(loader, reading, item);
+        else if (target_was_given(&reading->target, param))
+                wrong(loader, reading, item, g_strdup_printf("'%s' is given twice", param->name));
+        else {
+                own_values(loader, &reading->target, reading->type);
+                loader_set_param(loader, &reading->target, param, item + 1);
+        }
+}
+
+static void read_keys(Loader *loader, Reading *reading) {
+        uint32_t n = text_item(&loader->text, reading->item)->count, item = reading->item + 1;
+
+        for (uint32_t i = 0; i < n; i++, item = text_next(&loader->text, item + 1))
+                read_key(loader, reading, item);
+
+        for (Key key = KEY_TYPE; key <= KEY_DESCRIPTION; key++)
+                expect_string(loader, reading, key);
+
+        if (reading->type) {
+                g_autofree char *owner = with_article(reading->type->name);
+
+                loader_check_required(loader, &reading->target, reading->item, owner);
+        }
+}
+
+/* The shape of the tree is wrong here. */
+static void wrong_shape(Loader *loader, Reading *reading, uint32_t item, char *text) {
+        give_up_tree(loader);
+        wrong(loader, reading, item, text);
+}
+
+static void check_leaf(Loader *loader, Reading *reading, const char *owner) {
+        Key key = reading->keys[KEY_CHILDREN] ? KEY_CHILDREN : KEY_CHILD;
+
+        if (reading->keys[key] > 0)
+                wrong_shape(loader, reading, reading->keys[key] - 1,
+                            g_strdup_printf("%s is a leaf, so it takes no '%s'", owner, key_names[key]));
+}
+
+static void check_decorator(Loader *loader, Reading *reading, const char *owner) {
+        if (reading->keys[KEY_CHILDREN] > 0)
+                wrong_shape(loader, reading, reading->keys[KEY_CHILDREN] - 1,
+                            g_strdup_printf("%s has one child: it takes 'child', a node, not 'children'", owner));
+        else if (reading->keys[KEY_CHILD] == 0)
+                wrong_shape(loader, reading, reading->item,
+                            g_strdup_printf("'child' is missing; %s needs it: a node", owner));
+}
+
+static char *describe_arity(const NodeType *type) {
+        if (type->max_children == UINT32_MAX)
+                return g_strdup_printf("at least %u", type->min_children);
+        if (type->max_children == type->min_children)
+                return g_strdup_printf("exactly %u", type->min_children);
+
+        return g_strdup_printf("%u to %u", type->min_children, type->max_children);
+}
+
+static void check_control(Loader *loader, Reading *reading, const char *owner) {
+        const NodeType *type = reading->type;
+        uint32_t item = reading->keys[KEY_CHILDREN], n;
+        g_autofree char *arity = describe_arity(type);
+
+        if (reading->keys[KEY_CHILD] > 0)
+                wrong_shape(loader, reading, reading->keys[KEY_CHILD] - 1,
+                            g_strdup_printf("%s takes 'children', an array of nodes, not 'child'", owner));
+        else if (item == 0 && type->min_children > 0)
+                wrong_shape(loader, reading, reading->item,
+                            g_strdup_printf("'children' is missing; %s needs it: an array of nodes", owner));
+        if (item == 0 || text_kind(&loader->text, item) != TEXT_ARRAY)
+                return;
+
+        n = text_item(&loader->text, item)->count;
+        if (n < type->min_children || n > type->max_children)
+                wrong_shape(loader, reading, item,
+                            g_strdup_printf("%s takes %s child%s, not %u", owner, arity,
+                                            type->max_children == 1 ? "" : "ren", n));
+}
+
+/* Where a node has its children: an array, or a node. */
+static void check_container(Loader *loader, Reading *reading) {
+        uint32_t item = reading->keys[KEY_CHILDREN];
+
+        if (item > 0 && text_kind(&loader->text, item) != TEXT_ARRAY)
+                wrong_shape(
+                        loader, reading, item,
+                        g_strdup_printf("children: expected an array of nodes, not %s", loader_describe(loader, item)));
+}
+
+static void check_children(Loader *loader, Reading *reading) {
+        g_autofree char *owner = NULL;
+
+        check_container(loader, reading);
+        if (!reading->type)
+                return;
+
+        owner = with_article(reading->type->name);
+        if (reading->type->class == NODE_CONTROL)
+                check_control(loader, reading, owner);
+        else if (reading->type->class == NODE_DECORATOR)
+                check_decorator(loader, reading, owner);
+        else
+                check_leaf(loader, reading, owner);
+}
+
+/* What is to be read next below the node. Children under the wrong key are read, too, for what is wrong in them. */
+static void set_children(Loader *loader, const Reading *reading) {
+        Frame *frame = &g_array_index(loader->open, Frame, loader->open->len - 1);
+        uint32_t array = reading->keys[KEY_CHILDREN], child = reading->keys[KEY_CHILD];
+
+        if (array > 0 && text_kind(&loader->text, array) == TEXT_ARRAY) {
+                frame->child = array + 1;
+                frame->n_left = text_item(&loader->text, array)->count;
+        } else if (child > 0) {
+                frame->child = child;
+                frame->n_left = 1;
+        }
+}
+
+static void open_node(Loader *loader, Reading *reading) {
+        const char *name = display_name(loader, reading);
+        Frame frame = { .name = name };
+        Origin origin = { .item = reading->item };
+
+        g_array_append_val(loader->open, frame);
+        reading->target.node = NODE_NONE;
+        if (!reading->type)
+                return;
+
+        reading->target.params = reading->type->params;
+        reading->target.literal = !node_is_leaf(reading->type);
+        if (loader->builder) {
+                reading->target.node =
+                        tree_builder_open(loader->builder, reading->type, reading->keys[KEY_NAME] > 0 ? name : NULL,
+                                          defaults_of(loader, reading->type));
+                g_array_append_val(loader->origins, origin);
+        }
+}
+
+static void finish_node(Loader *loader, const Reading *reading) {
+        const Target *target = &reading->target;
+
+        if (!loader->builder)
+                return;
+
+        if (target->values)
+                tree_builder_set_params(loader->builder, target->node, target->values);
+        g_array_index(loader->origins, Origin, target->node).check = !target->wrong && !target->unknown;
+}
+
+/* Is there room for a node here? */
+static bool check_limits(Loader *loader, uint32_t item) {
+        if (loader->open->len >= TREE_DEPTH_MAX) {
+                give_up_tree(loader);
+                loader_error(loader, item,
+                             g_strdup_printf("nested too deeply: a tree has at most %u levels", TREE_DEPTH_MAX));
+                return false;
+        }
+        if (loader->n_nodes >= TREE_NODES_MAX) {
+                give_up_tree(loader);
+                loader_error(loader, item, g_strdup_printf("a tree has at most %u nodes", TREE_NODES_MAX));
+                g_array_set_size(loader->open, 0);
+                return false;
+        }
+
+        loader->n_nodes++;
+        return true;
+}
+
+static void read_node(Loader *loader, uint32_t item) {
+        Reading reading = { .item = item };
+
+        if (!check_limits(loader, item))
+                return;
+
+        if (text_kind(&loader->text, item) != TEXT_OBJECT) {
+                give_up_tree(loader);
+                loader_error(loader, item,
+                             g_strdup_printf("expected a node, such as {\"type\": \"Sequence\", ...}, not %s",
+                                             loader_describe(loader, item)));
+                return;
+        }
+
+        find_keys(loader, &reading);
+        open_node(loader, &reading);
+        check_type(loader, &reading);
+        check_name(loader, &reading);
+        read_keys(loader, &reading);
+        check_children(loader, &reading);
+        set_children(loader, &reading);
+        finish_node(loader, &reading);
+}
+
+void loader_read_nodes(Loader *loader, uint32_t root) {
+        read_node(loader, root);
+
+        while (loader->open->len > 0) {
+                Frame *frame = &g_array_index(loader->open, Frame, loader->open->len - 1);
+
+                if (frame->n_left > 0) {
+                        uint32_t child = frame->child;
+
+                        frame->n_left--;
+                        frame->child = text_next(&loader->text, child);
+                        read_node(loader, child);
+                        continue;
+                }
+
+                g_array_set_size(loader->open, loader->open->len - 1);
+                if (loader->builder)
+                        tree_builder_close(loader->builder);
+        }
+}

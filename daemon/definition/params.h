@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/*
+ * The struct of a type's parameters, filled by its table: the same way when a file is loaded, and when a leaf starts
+ * and references have been filled in.
+ */
+
+#include "definition/arena.h"
+#include "engine/type.h"
+
+/* Where inside of a parameter something is: "backoff.initial", "argv[1]". */
+typedef struct Place Place;
+
+struct Place {
+        const Place *parent; /* NULL: the parameter itself */
+        const char *key;     /* NULL: the element at index */
+        size_t index;
+};
+
+/* To be freed. */
+char *place_format(const Place *place);
+
+/* Something is wrong at the place, or, at_key, with the very key at the end of it. The text is taken. */
+typedef void (*ParamReport)(const Place *place, bool at_key, char *text, void *userdata);
+
+typedef struct ParamSetter {
+        Arena *arena; /* of what the struct points to */
+        ParamReport report;
+        void *userdata;
+
+        /* Strings with references stand for values that are not known yet: they are taken for what they may
+         * become. The fields are of no use, but everything around the references is checked. */
+        bool provisional;
+        /* The value before references were filled in, or NULL; for messages. */
+        json_object *origin;
+} ParamSetter;
+
+/* Sets the field of the parameter from a value (borrowed). -EINVAL: something was reported. */
+int param_set(const ParamSetter *setter, const Param *param, void *values, json_object *value);
+
+/* Sets the fields that have a default. */
+void params_set_defaults(Arena *arena, const Param *params, void *values);
+
+/* params may be NULL. NULL: no such parameter. */
+const Param *params_find(const Param *params, const char *key, size_t length);
+
+/* "expected a string": what a value must be, for people. To be freed. */
+char *param_kind_describe(const Param *param);
+/* "at least 1", or NULL where there is no limit. To be freed. */
+char *param_range_describe(const Param *param);
