@@ -13,28 +13,36 @@ typedef struct Library Library;
 
 /* One name of the search path. */
 typedef struct LibraryEntry {
-        char *name;             /* "boot" for boot.json: letters, digits, '_' and '-' */
-        char *path;             /* of the file that was looked at last */
-        Definition *definition; /* NULL while none has loaded */
-        Diagnostics *diagnostics; /* of the last look at the file; NULL: none */
-        bool masked;
+        char *name;               /* "boot" for boot.json */
+        char *path;               /* of the file that was looked at last */
+        Definition *definition;   /* NULL while none has loaded */
+        Diagnostics *diagnostics; /* of the last look at the file, empty when all was well */
+        bool masked;              /* then the name is known, but neither listed nor told of */
 } LibraryEntry;
 
+/* From within library_reload(). */
 typedef struct LibraryCallbacks {
         void (*added)(const LibraryEntry *entry, void *userdata);
         void (*changed)(const LibraryEntry *entry, void *userdata);
-        void (*removed)(const LibraryEntry *entry, void *userdata); /* about to be freed */
+        void (*removed)(const LibraryEntry *entry, void *userdata); /* about to go */
 } LibraryCallbacks;
 
-/* directories: NULL-terminated, the first wins. secure: refuse what others than root can write. */
-Library *library_new(const char *const *directories, bool secure, const LibraryCallbacks *callbacks, void *userdata);
+/* directories: NULL-terminated, the first wins. secure: refuse what others than root and the daemon's own user can
+ * write. tables: of node types, see definition.h. */
+Library *library_new(const char *const *directories, bool secure, const NodeType *const *const *tables,
+                     const LibraryCallbacks *callbacks, void *userdata);
 void library_free(Library *library);
 
-/* Reads the directories again. The number of files with errors, or a negative errno where a directory cannot be
- * read (one that does not exist is no error). */
-int library_reload(Library *library, GPtrArray *ret_messages);
+/* Letters, digits, '_' and '-'; 100 at most. */
+bool library_name_valid(const char *name);
 
+/* Reads the directories again. The errors of all files and directories are added to messages, as texts to be freed; a
+ * directory that does not exist is none. */
+void library_reload(Library *library, GPtrArray *messages);
+
+/* NULL: not known. */
 const LibraryEntry *library_get(const Library *library, const char *name);
+/* The listed name that was most likely meant, or NULL. */
 const char *library_nearest(const Library *library, const char *name);
 /* In order of name; free the array only. */
 GPtrArray *library_list(const Library *library);

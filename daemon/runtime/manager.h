@@ -11,16 +11,21 @@
 
 typedef struct Manager Manager;
 
-typedef struct ManagerCallbacks {
+/* What those who look on are told; every callback may be NULL. */
+typedef struct ManagerObserver {
         void (*tree_added)(const LibraryEntry *entry, void *userdata);
         void (*tree_changed)(const LibraryEntry *entry, void *userdata);
-        void (*tree_removed)(const LibraryEntry *entry, void *userdata);
+        void (*tree_removed)(const LibraryEntry *entry, void *userdata); /* about to go */
         void (*run_added)(Run *run, void *userdata);
-        void (*run_changed)(Run *run, void *userdata); /* nodes have changed */
+        void (*run_changed)(Run *run, void *userdata); /* nodes may have changed */
+        void (*run_halting)(Run *run, void *userdata);
         void (*run_finished)(Run *run, void *userdata);
-        void (*run_removed)(Run *run, void *userdata); /* about to be freed */
-        void (*idle)(void *userdata);                  /* after manager_stop(): no run is left running */
-} ManagerCallbacks;
+        void (*run_removed)(Run *run, void *userdata); /* about to go */
+        void (*reloading)(void *userdata);
+        void (*reloaded)(const GPtrArray *messages, void *userdata);
+        void (*stopping)(void *userdata);
+        void (*idle)(void *userdata); /* after manager_stop(), from the main loop: no run is left running */
+} ManagerObserver;
 
 /* What manager functions fail with, besides -EINVAL for bad arguments; each with a text for people. */
 #define MANAGER_NO_SUCH_TREE (-ENOENT)
@@ -31,28 +36,49 @@ typedef struct ManagerCallbacks {
 #define MANAGER_NOT_RUNNING (-EALREADY)
 #define MANAGER_LIMIT (-EDQUOT)
 
-Manager *manager_new(GMainContext *context, const LeafServices *services, const char *const *directories, bool secure);
-void manager_free(Manager *manager);
-void manager_set_callbacks(Manager *manager, const ManagerCallbacks *callbacks, void *userdata);
+/* How many runs can be running at once, and how many finished ones are remembered. */
+#define MANAGER_RUNNING_MAX 1024u
+#define MANAGER_FINISHED_MAX 64u
 
-/* Loads the trees and starts those with autostart. */
-int manager_load(Manager *manager);
-/* The number of files with errors; messages: their texts (char *), to be freed with the array. */
-int manager_reload(Manager *manager, GPtrArray *ret_messages);
+typedef struct ManagerOptions {
+        const char *const *directories; /* the search path, see library.h */
+        bool secure;
+        const NodeType *const *const *tables; /* of node types */
+        const char *state_directory;          /* for what is to survive a restart of the daemon, or NULL */
+} ManagerOptions;
+
+Manager *manager_new(GMainContext *context, const LeafServices *services, const ManagerOptions *options);
+void manager_free(Manager *manager);
+
+/* observer is borrowed. */
+void manager_observe(Manager *manager, const ManagerObserver *observer, void *userdata);
+void manager_unobserve(Manager *manager, const ManagerObserver *observer, void *userdata);
+
+void manager_load(Manager *manager);
+/* Starts the trees that say "autostart"; once, not after a reload. */
+void manager_autostart(Manager *manager);
+/* The errors of all files, as texts; free with g_ptr_array_unref(). */
+GPtrArray *manager_reload(Manager *manager);
 
 /* variables: an object, may be NULL; borrowed. instance: "" for the plain one. */
 int manager_start(Manager *manager, const char *tree, const char *instance, json_object *variables, Run **ret_run,
                   char **ret_error);
+/* who: "UID 0 (btctl)". */
 int manager_halt_run(Manager *manager, const char *id, const char *who, char **ret_error);
 int manager_halt_tree(Manager *manager, const char *tree, const char *who, unsigned *ret_count, char **ret_error);
 
-/* Halts everything and starts nothing any more; the idle callback follows from the main loop. */
+/* Halts everything and starts nothing any more; the observers hear of it when all is idle. */
 void manager_stop(Manager *manager);
+bool manager_is_stopping(const Manager *manager);
 
-const LibraryEntry *manager_tree(Manager *manager, const char *name);
+/* With the text that says what there is instead. MANAGER_NO_SUCH_TREE, MANAGER_NO_SUCH_RUN. */
+int manager_find_tree(Manager *manager, const char *name, const LibraryEntry **ret_entry, char **ret_error);
+int manager_find_run(Manager *manager, const char *id, Run **ret_run, char **ret_error);
+
+const LibraryEntry *manager_tree(Manager *manager, const char *name); /* NULL for a masked one, too */
 Run *manager_run(Manager *manager, const char *id);
-GPtrArray *manager_trees(Manager *manager); /* of LibraryEntry, by name; free the array only */
-GPtrArray *manager_runs(Manager *manager);  /* of Run, oldest first; free the array only */
+GPtrArray *manager_trees(Manager *manager);      /* of LibraryEntry, by name; free the array only */
+const GPtrArray *manager_runs(Manager *manager); /* of Run, in order of start */
 unsigned manager_n_running(const Manager *manager);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Manager, manager_free)

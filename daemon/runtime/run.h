@@ -8,24 +8,24 @@
 #include "definition/definition.h"
 #include "engine/machine.h"
 #include "leaves/leaf.h"
+#include "runtime/ticker.h"
 
 typedef struct Run Run;
 
 /* What became of a node, for people. Times are CLOCK_REALTIME microseconds. */
 typedef struct NodeReport {
-        Status status;       /* the last thing that happened to it; IDLE: nothing yet */
-        uint64_t since;      /* when it was last started; 0: never */
-        uint64_t duration;   /* how long it took, or runs by now */
-        char *detail;        /* what it waits for, or why it failed; NULL: nothing to say. To be freed */
+        Status status;     /* the last thing that happened to it; IDLE: nothing yet */
+        uint64_t since;    /* when it was last started; 0: never */
+        uint64_t duration; /* how long it took, or runs by now */
+        char *detail;      /* what it waits for, or why it failed; NULL: nothing to say. To be freed */
 } NodeReport;
 
 typedef struct RunCallbacks {
         void (*changed)(Run *run, void *userdata);  /* nodes have changed: run_take_changes() has them */
-        void (*finished)(Run *run, void *userdata); /* once; the run stays until it is freed */
+        void (*finished)(Run *run, void *userdata); /* once, from the main loop; the run stays until it is freed */
 } RunCallbacks;
 
-typedef struct Ticker Ticker; /* ticks runs with inputs waiting, fairly: runtime/ticker.h */
-
+/* The definition is referenced, services and ticker are borrowed. */
 Run *run_new(const char *id, const char *tree, const char *instance, Definition *definition,
              const LeafServices *services, Ticker *ticker, const RunCallbacks *callbacks, void *userdata);
 void run_free(Run *run);
@@ -33,8 +33,9 @@ void run_free(Run *run);
 /* Before run_start(). Takes the value. */
 void run_set_variable(Run *run, const char *key, json_object *value);
 void run_start(Run *run);
-/* Asks; it is over when the callback says that it has finished. */
-void run_halt(Run *run, const char *who);
+/* Asks; it is over when the callback says that it has finished. why: the cause to be, "halted by UID 0". Asking again
+ * changes nothing. */
+void run_halt(Run *run, const char *why);
 
 const char *run_id(const Run *run);
 const char *run_tree(const Run *run);
@@ -50,7 +51,8 @@ uint64_t run_started(const Run *run);
 uint64_t run_finished(const Run *run); /* 0 while it runs */
 
 void run_node_report(const Run *run, NodeId node, NodeReport *ret_report);
-/* Nodes that have changed since the last call: ids, in order, each once. Only collected while watched. */
+/* Nodes that have changed since the last call: NodeIds in order of change, each once; NULL when there are none. Only
+ * collected while watched. */
 void run_set_watched(Run *run, bool watched);
 GArray *run_take_changes(Run *run);
 

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* What a leaf may do is checked here, once for all kinds. */
+
+#include <assert.h>
+#include <stdalign.h>
+
+#include "basic/span.h"
+#include "basic/timers.h"
+#include "runtime/activity.h"
+
+struct Activity {
+        Leaf leaf; /* first: a Leaf is its Activity */
+        ActivityContext *context;
+        GList link; /* of the context's activities */
+        Params params;
+        Timer *timeout;
+        Status status;
+        bool started;   /* the kind has been called, and its release is due */
+        bool stopping;  /* the kind has been told to stop */
+        bool timed_out; /* ... because its time was over */
+        bool halted;    /* ... or its outcome is no longer asked for */
+        char *cause;
+        alignas(max_align_t) char op[];
+};
+
+static Activity *activity_of(Leaf *leaf) {
+        return (Activity *) leaf;
+}
+
+static const LeafKind *kind_of(const Activity *activity) {
+        return activity->leaf.type->leaf;
+}
+
+static bool is_condition(const Activity *activity) {
+        return activity->leaf.type->class == NODE_CONDITION;
+}
+
+static void settle(Activity *activity, Status status) {
+        const ActivityContext *context = activity->context;
+
+        g_clear_pointer(&activity->timeout, timer_free);
+        activity->status = status;
+        if (is_condition(activity))
+                context->changed(activity, context->userdata);
+        else
+                context->ended(activity, context->userdata);
+}
+
+static bool stop(Activity *activity) {
+        activity->stopping = true;
+        return !kind_of(activity)->halt || kind_of(activity)->halt(&activity->leaf);
+}
+
+static uint64_t timeout_of(const Activity *activity) {
+        const LeafKind *kind = kind_of(activity);
+
+        if (!kind->has_timeout)
+                return SPAN_INFINITY;
+
+        return *(const uint64_t *) ((const char *) activity->leaf.params + kind->timeout_offset);
+}
+
+static void on_timeout(void *userdata) {
+        Activity *activity = userdata;
+        g_autofree char *span = span_format(timeout_of(activity));
+
+        leaf_set_cause(&activity->leaf, "timed out after %s", span);
+        activity->timed_out = true;
+        if (stop(activity))
+                settle(activity, STATUS_FAILURE);
+}
+
+static Status start(Activity *activity) {
+        const ActivityContext *context = activity->context;
+        uint64_t timeout;
+        int r;
+
+        r = definition_params(context->definition, activity->leaf.node, context->blackboard, &activity->params,
+                              &activity->cause);
+        if (r < 0)
+                return STATUS_FAILURE;
+
+        activity->leaf.params = activity->params.values;
+        activity->started = true;
+        activity->status = kind_of(activity)->start(&activity->leaf);
+        assert(activity->status != STATUS_IDLE && activity->status <= STATUS_SKIPPED);
+
+        timeout = timeout_of(activity);
+        if (activity->status == STATUS_RUNNING && timeout != SPAN_INFINITY)
+                activity->timeout = timer_new(context->services->timers, timeout, on_timeout, activity);
+
+        return activity->status;
+}
+
+Activity *activity_start(ActivityContext *context, NodeId node, uint32_t attempt) {
+        const Tree *tree = definition_tree(context->definition);
+        const NodeType *type = tree->nodes[node].type;
+        Activity *activity = g_malloc0(sizeof(Activity) + type->leaf->op_size);
+
+        activity->context = context;
+        activity->link.data = activity;
+        activity->leaf = (Leaf){
+                .type = type,
+                .op = activity->op,
+                .services = context->services,
+                .blackboard = context->blackboard,
+                .tree = context->tree,
+                .run = context->run,
+                .name = tree_node_name(tree, node),
+                .node = node,
+                .attempt = attempt,
+        };
+        g_queue_push_tail_link(&context->activities, &activity->link);
+        activity->status = start(activity);
+        return activity;
+}
+
+void activity_free(Activity *activity) {
+        if (!activity)
+                return;
+
+        timer_free(activity->timeout);
+        if (activity->started && kind_of(activity)->release)
+                kind_of(activity)->release(&activity->leaf);
+
+        g_queue_unlink(&activity->context->activities, &activity->link);
+        params_clear(&activity->params);
+        g_free(activity->cause);
+        g_free(activity);
+}
+
+bool activity_halt(Activity *activity) {
+        assert(!is_condition(activity) && activity->status == STATUS_RUNNING && !activity->halted);
+
+        g_clear_pointer(&activity->timeout, timer_free);
+        activity->halted = true;
+        return activity->stopping ? false : stop(activity);
+}
+
+NodeId activity_node(const Activity *activity) {
+        return activity->leaf.node;
+}
+
+Status activity_status(const Activity *activity) {
+        return activity->status;
+}
+
+bool activity_is_ending(const Activity *activity) {
+        return activity->halted && activity->status == STATUS_RUNNING;
+}
+
+const char *activity_cause(const Activity *activity) {
+        return activity->cause;
+}
+
+static void describe_timeout(const Activity *activity, GString *text) {
+        g_autofree char *span = NULL;
+        uint64_t now = (uint64_t) g_get_monotonic_time(), deadline;
+
+        if (activity->stopping) {
+                g_string_append(text, text->len > 0 ? "; being stopped" : "being stopped");
+                return;
+        }
+        if (!activity->timeout)
+                return;
+
+        deadline = timer_deadline(activity->timeout);
+        span = span_format(deadline > now ? deadline - now : 0);
+        g_string_append_printf(text, "%stimes out in %s", text->len > 0 ? "; " : "", span);
+}
+
+char *activity_describe(Activity *activity) {
+        GString *text = g_string_new(NULL);
+
+        if (activity->status == STATUS_RUNNING) {
+                if (kind_of(activity)->describe)
+                        kind_of(activity)->describe(&activity->leaf, text);
+                describe_timeout(activity, text);
+        }
+
+        return g_string_free(text, text->len == 0);
+}
+
+void leaf_end(Leaf *leaf, Status status) {
+        Activity *activity = activity_of(leaf);
+
+        assert(activity->status == STATUS_RUNNING);
+        assert(status == STATUS_SUCCESS || status == STATUS_FAILURE || status == STATUS_SKIPPED);
+
+        settle(activity, activity->timed_out ? STATUS_FAILURE : status);
+}
+
+void leaf_set_value(Leaf *leaf, Status value) {
+        Activity *activity = activity_of(leaf);
+
+        assert(is_condition(activity) && (value == STATUS_SUCCESS || value == STATUS_FAILURE));
+
+        if (!activity->stopping && activity->status != value)
+                settle(activity, value);
+}
+
+/* What comes after the time is over is not the reason. */
+void leaf_set_cause(Leaf *leaf, const char *format, ...) {
+        Activity *activity = activity_of(leaf);
+        g_autofree char *text = NULL;
+        va_list args;
+
+        if (activity->timed_out)
+                return;
+
+        va_start(args, format);
+        text = g_strdup_vprintf(format, args);
+        va_end(args);
+
+        g_free(activity->cause);
+        activity->cause = g_utf8_make_valid(text, -1);
+}
+
+void leaf_set_output(Leaf *leaf, const char *key, json_object *value) {
+        blackboard_set(leaf->blackboard, key, value);
+}

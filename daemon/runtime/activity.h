@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/*
+ * One start of a leaf: its parameters with references filled in, its kind's record, its timeout, and how it ended.
+ * The other side of the contract in leaves/leaf.h.
+ */
+
+#include "definition/definition.h"
+#include "leaves/leaf.h"
+
+typedef struct Activity Activity;
+
+/* What the activities of a run have in common; outlives them. */
+typedef struct ActivityContext {
+        const char *tree, *run;
+        Definition *definition;
+        const LeafServices *services;
+        Blackboard *blackboard;
+        /* An action has ended: activity_status() tells how. Neither is called from within activity_start() or
+         * activity_halt(). */
+        void (*ended)(Activity *activity, void *userdata);
+        /* The value of a condition is known, or is another one. */
+        void (*changed)(Activity *activity, void *userdata);
+        void *userdata;
+        GQueue activities; /* all that there are */
+} ActivityContext;
+
+/* Never fails: parameters that cannot be resolved are a FAILURE with a cause. attempt: from 1. */
+Activity *activity_start(ActivityContext *context, NodeId node, uint32_t attempt);
+/* Whatever it was doing is dropped. */
+void activity_free(Activity *activity);
+
+/* Actions only. True: has ended. False: is ending, the ended callback follows. */
+bool activity_halt(Activity *activity);
+
+NodeId activity_node(const Activity *activity);
+/* RUNNING until it has ended, or its value is known. */
+Status activity_status(const Activity *activity);
+/* Halted, by its run, and not over yet. */
+bool activity_is_ending(const Activity *activity);
+/* NULL: the leaf gave none. */
+const char *activity_cause(const Activity *activity);
+/* What it waits for. To be freed; NULL: nothing to say. */
+char *activity_describe(Activity *activity);
+
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(Activity, activity_free)

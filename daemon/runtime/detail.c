@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* Nothing here knows a type by name: a node's timer, its rounds and its child's state say enough. */
+
+#include <inttypes.h>
+
+#include "basic/span.h"
+#include "runtime/detail.h"
+
+/* How often a decorator is to run its child at most: the only number that such a type is given. */
+static int64_t rounds_max(const Node *node) {
+        for (const Param *param = node->type->params; param && param->name; param++)
+                if (param->kind == PARAM_INT)
+                        return *(const int64_t *) ((const char *) node->params + param->offset);
+
+        return -1;
+}
+
+/* "attempt 2 of 5; before: exited with status 3", "round 3". */
+static void append_round(GString *text, const Tree *tree, const History *history, NodeId node) {
+        uint32_t rounds = history_rounds(history, node);
+        g_autofree char *failure = history_last_cause(history, node + 1);
+        int64_t max = rounds_max(&tree->nodes[node]);
+
+        if (rounds == 0)
+                return;
+
+        g_string_append_printf(text, "%s %" PRIu32, failure ? "attempt" : "round", rounds + 1);
+        if (max > 0)
+                g_string_append_printf(text, " of %" PRIi64, max);
+        if (failure)
+                g_string_append_printf(text, "; before: %s", failure);
+}
+
+/* A timer over a running child is a limit, without one a pause. */
+static void append_timer(GString *text, const History *history, NodeId node, uint64_t left) {
+        g_autofree char *span = span_format(left);
+        const char *separator = text->len > 0 ? "; " : "";
+
+        if (history_status(history, node + 1) == STATUS_RUNNING)
+                g_string_append_printf(text, "%stimes out in %s", separator, span);
+        else
+                g_string_append_printf(text, "%sgoes on in %s", separator, span);
+}
+
+static char *running_detail(const Tree *tree, const History *history, NodeId node, uint64_t timer_left) {
+        GString *text = g_string_new(NULL);
+
+        if (tree->nodes[node].type->class == NODE_DECORATOR)
+                append_round(text, tree, history, node);
+        if (timer_left != DETAIL_NO_TIMER)
+                append_timer(text, history, node, timer_left);
+
+        return g_string_free(text, text->len == 0);
+}
+
+char *detail_text(const Tree *tree, const History *history, NodeId node, Activity *activity, uint64_t timer_left) {
+        if (activity && activity_is_ending(activity))
+                return g_strdup("ending");
+        if (history_status(history, node) != STATUS_RUNNING)
+                return history_cause(history, node);
+        if (!(tree->nodes[node].flags & NODE_LEAF))
+                return running_detail(tree, history, node, timer_left);
+        if (!activity)
+                return g_strdup("waits until what it replaces has ended");
+
+        return activity_describe(activity);
+}

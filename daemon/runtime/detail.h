@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/*
+ * What there is to say about a node for people, in half a line: what it waits for while it runs, why it failed when
+ * it is over.
+ */
+
+#include "runtime/activity.h"
+#include "runtime/history.h"
+
+#define DETAIL_NO_TIMER UINT64_MAX
+
+/* activity: of a running leaf, NULL when it has not begun; timer_left: microseconds until the node's own timer expires.
+ * To be freed; NULL: nothing to say. */
+char *detail_text(const Tree *tree, const History *history, NodeId node, Activity *activity, uint64_t timer_left);
