@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include <glib.h>
+#include <stdbool.h>
+
+#include "bus/arguments.h"
+#include "bus/errors.h"
+
+static const sd_bus_vtable *find_method(const sd_bus_vtable *vtable, const char *member) {
+        for (; vtable->type != _SD_BUS_VTABLE_END; vtable++)
+                if (vtable->type == _SD_BUS_VTABLE_METHOD && g_str_equal(vtable->x.method.member, member))
+                        return vtable;
+
+        return NULL;
+}
+
+int arguments_check(sd_bus_message *message, const sd_bus_vtable *vtable) {
+        const char *member = sd_bus_message_get_member(message), *given = sd_bus_message_get_signature(message, true);
+        const sd_bus_vtable *method = find_method(vtable, member);
+
+        if (!method || g_str_equal(method->x.method.signature, given))
+                return 0;
+
+        return sd_bus_reply_method_errorf(message, ERROR_INVALID_ARGUMENT,
+                                          "%s takes arguments of the types '%s', not '%s'", member,
+                                          method->x.method.signature, given);
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/*
+ * The errors of the D-Bus interface, by name.
+ */
+
+#include <systemd/sd-bus.h>
+
+#define ERROR_NO_SUCH_TREE "org.btd1.Error.NoSuchTree"
+#define ERROR_NO_SUCH_RUN "org.btd1.Error.NoSuchRun"
+#define ERROR_ALREADY_RUNNING "org.btd1.Error.AlreadyRunning"
+#define ERROR_TREE_BROKEN "org.btd1.Error.TreeBroken"
+#define ERROR_NOT_RUNNING "org.btd1.Error.NotRunning"
+#define ERROR_INVALID_ARGUMENT "org.btd1.Error.InvalidArgument"
+#define ERROR_STOPPING "org.btd1.Error.Stopping"
+#define ERROR_LIMIT_EXCEEDED "org.btd1.Error.LimitExceeded"
+#define ERROR_ACCESS_DENIED "org.btd1.Error.AccessDenied"
+
+/* To be called once: lets sd-bus know the errno of each, since it keeps no error without one. */
+void errors_register(void);
+
+/* Gives what a function of the manager has failed with its name, and returns what a method handler returns. */
+int error_from_manager(sd_bus_error *ret_error, int r, const char *text);

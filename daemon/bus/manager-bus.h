@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/*
+ * /org/btd1: org.btd1.Manager. Its userdata is the Service.
+ */
+
+#include "bus/service.h"
+
+#define MANAGER_INTERFACE "org.btd1.Manager"
+
+extern const sd_bus_vtable manager_vtable[];
+
+void manager_bus_emit_run_new(sd_bus *bus, const Run *run);
+void manager_bus_emit_run_finished(sd_bus *bus, const Run *run);
+void manager_bus_emit_reloaded(sd_bus *bus, const GPtrArray *messages);

@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include <errno.h>
+#include <json-c/linkhash.h>
+
+#include "basic/cleanup.h"
+#include "basic/log.h"
+#include "bus/errors.h"
+#include "bus/run-bus.h"
+#include "bus/tree-bus.h"
+
+/* index, parent, type, name, status, since, duration, detail */
+#define NODE_SIGNATURE "(uussstts)"
+
+char *run_bus_path(const char *id) {
+        char *path = NULL;
+        int r = sd_bus_path_encode(RUN_PREFIX, id, &path);
+
+        g_assert(r >= 0);
+        return path;
+}
+
+static Run *run_at(void *userdata, const char *path) {
+        g_autofree char *id = NULL;
+
+        if (sd_bus_path_decode(path, RUN_PREFIX, &id) <= 0)
+                return NULL;
+
+        return manager_run(service_manager(userdata), id);
+}
+
+int run_bus_find(sd_bus *bus, const char *path, const char *interface, void *userdata, void **ret_found,
+                 sd_bus_error *ret_error) {
+        if (!run_at(userdata, path))
+                return 0;
+
+        *ret_found = userdata;
+        return 1;
+}
+
+int run_bus_enumerate(sd_bus *bus, const char *prefix, void *userdata, char ***ret_paths, sd_bus_error *ret_error) {
+        const GPtrArray *runs = manager_runs(service_manager(userdata));
+        char **paths = g_new0(char *, runs->len + 1);
+
+        for (unsigned i = 0; i < runs->len; i++)
+                paths[i] = run_bus_path(run_id(g_ptr_array_index(runs, i)));
+
+        *ret_paths = paths;
+        return 0;
+}
+
+const char *run_bus_status(const Run *run) {
+        return run_halting(run) ? "halting" : status_to_string(run_status(run));
+}
+
+static int halt(sd_bus_message *message, const char *who, void *userdata, sd_bus_error *ret_error) {
+        g_autofree char *id = NULL, *error = NULL;
+        int r;
+
+        if (sd_bus_path_decode(sd_bus_message_get_path(message), RUN_PREFIX, &id) <= 0)
+                return -ENOENT;
+
+        r = manager_halt_run(service_manager(userdata), id, who, &error);
+        if (r < 0)
+                return error_from_manager(ret_error, r, error);
+
+        return sd_bus_reply_method_return(message, NULL);
+}
+
+static int method_halt(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
+        return service_authorize(userdata, message, halt, ret_error);
+}
+
+static int append_node(sd_bus_message *message, const Run *run, NodeId node) {
+        const Tree *tree = definition_tree(run_definition(run));
+        g_autofree char *detail = NULL;
+        NodeReport report;
+
+        run_node_report(run, node, &report);
+        detail = report.detail;
+        return sd_bus_message_append(message, NODE_SIGNATURE, node, tree->nodes[node].parent,
+                                     tree->nodes[node].type->name, tree_node_name(tree, node),
+                                     status_to_string(report.status), report.since, report.duration, detail);
+}
+
+static int append_nodes(sd_bus_message *message, const Run *run) {
+        int r = sd_bus_message_open_container(message, 'a', NODE_SIGNATURE);
+
+        for (NodeId node = 0; r >= 0 && node < definition_tree(run_definition(run))->n_nodes; node++)
+                r = append_node(message, run, node);
+
+        return r < 0 ? r : sd_bus_message_close_container(message);
+}
+
+static int method_get_nodes(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
+        g_autoptr(sd_bus_message) reply = NULL;
+        int r;
+
+        r = sd_bus_message_new_method_return(message, &reply);
+        if (r < 0)
+                return r;
+        r = append_nodes(reply, run_at(userdata, sd_bus_message_get_path(message)));
+        if (r < 0)
+                return r;
+
+        return sd_bus_message_send(reply);
+}
+
+static int append_variables(sd_bus_message *message, json_object *variables) {
+        int r = sd_bus_message_open_container(message, 'a', "{ss}");
+
+        json_object_object_foreach(variables, key, value) {
+                const char *text = json_object_to_json_string_ext(value, JSON_C_TO_STRING_NOSLASHESCAPE);
+                g_autofree char *valid = g_utf8_make_valid(text, -1);
+
+                if (r >= 0)
+                        r = sd_bus_message_append(message, "{ss}", key, valid);
+        }
+
+        return r < 0 ? r : sd_bus_message_close_container(message);
+}
+
+static int method_get_variables(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
+        Run *run = run_at(userdata, sd_bus_message_get_path(message));
+        g_autoptr(json_object) variables = blackboard_to_json(run_blackboard(run));
+        g_autoptr(sd_bus_message) reply = NULL;
+        int r;
+
+        r = sd_bus_message_new_method_return(message, &reply);
+        if (r < 0)
+                return r;
+        r = append_variables(reply, variables);
+        if (r < 0)
+                return r;
+
+        return sd_bus_message_send(reply);
+}
+
+static int property_get_text(sd_bus *bus, const char *path, const char *interface, const char *property,
+                             sd_bus_message *reply, void *userdata, sd_bus_error *ret_error) {
+        static const struct {
+                const char *property;
+                const char *(*get)(const Run *run);
+        } texts[] = {
+                { "Id", run_id },
+                { "Tree", run_tree },
+                { "Instance", run_instance },
+                { "Status", run_bus_status },
+                { "Cause", run_cause },
+        };
+        const Run *run = run_at(userdata, path);
+
+        for (size_t i = 0; i < G_N_ELEMENTS(texts); i++)
+                if (g_str_equal(texts[i].property, property))
+                        return sd_bus_message_append(reply, "s", texts[i].get(run));
+
+        return -ENOENT;
+}
+
+static int property_get_tree_path(sd_bus *bus, const char *path, const char *interface, const char *property,
+                                  sd_bus_message *reply, void *userdata, sd_bus_error *ret_error) {
+        g_autofree char *tree_path = tree_bus_path(run_tree(run_at(userdata, path)));
+
+        return sd_bus_message_append(reply, "o", tree_path);
+}
+
+static int property_get_hash(sd_bus *bus, const char *path, const char *interface, const char *property,
+                             sd_bus_message *reply, void *userdata, sd_bus_error *ret_error) {
+        return sd_bus_message_append(reply, "s", definition_hash(run_definition(run_at(userdata, path))));
+}
+
+static int property_get_started(sd_bus *bus, const char *path, const char *interface, const char *property,
+                                sd_bus_message *reply, void *userdata, sd_bus_error *ret_error) {
+        return sd_bus_message_append(reply, "t", run_started(run_at(userdata, path)));
+}
+
+static int property_get_finished(sd_bus *bus, const char *path, const char *interface, const char *property,
+                                 sd_bus_message *reply, void *userdata, sd_bus_error *ret_error) {
+        return sd_bus_message_append(reply, "t", run_finished(run_at(userdata, path)));
+}
+
+const sd_bus_vtable run_vtable[] = {
+        SD_BUS_VTABLE_START(0),
+
+        SD_BUS_PROPERTY("Id", "s", property_get_text, 0, SD_BUS_VTABLE_PROPERTY_CONST),
+        SD_BUS_PROPERTY("Tree", "s", property_get_text, 0, SD_BUS_VTABLE_PROPERTY_CONST),
+        SD_BUS_PROPERTY("TreePath", "o", property_get_tree_path, 0, SD_BUS_VTABLE_PROPERTY_CONST),
+        SD_BUS_PROPERTY("Instance", "s", property_get_text, 0, SD_BUS_VTABLE_PROPERTY_CONST),
+        SD_BUS_PROPERTY("Hash", "s", property_get_hash, 0, SD_BUS_VTABLE_PROPERTY_CONST),
+        SD_BUS_PROPERTY("Started", "t", property_get_started, 0, SD_BUS_VTABLE_PROPERTY_CONST),
+        SD_BUS_PROPERTY("Finished", "t", property_get_finished, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
+        SD_BUS_PROPERTY("Status", "s", property_get_text, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
+        SD_BUS_PROPERTY("Cause", "s", property_get_text, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
+
+        SD_BUS_METHOD_WITH_ARGS("Halt", SD_BUS_NO_ARGS, SD_BUS_NO_RESULT, method_halt, SD_BUS_VTABLE_UNPRIVILEGED),
+        SD_BUS_METHOD_WITH_ARGS("GetNodes", SD_BUS_NO_ARGS, SD_BUS_RESULT("a" NODE_SIGNATURE, nodes), method_get_nodes,
+                                SD_BUS_VTABLE_UNPRIVILEGED),
+        SD_BUS_METHOD_WITH_ARGS("GetVariables", SD_BUS_NO_ARGS, SD_BUS_RESULT("a{ss}", variables), method_get_variables,
+                                SD_BUS_VTABLE_UNPRIVILEGED),
+
+        SD_BUS_SIGNAL_WITH_ARGS("NodesChanged", SD_BUS_ARGS("a" NODE_SIGNATURE, nodes), 0),
+        SD_BUS_SIGNAL_WITH_ARGS("Finished", SD_BUS_ARGS("s", status, "s", cause), 0),
+
+        SD_BUS_VTABLE_END,
+};
+
+static int emit_nodes(sd_bus *bus, const Run *run, const GArray *nodes) {
+        g_autofree char *path = run_bus_path(run_id(run));
+        g_autoptr(sd_bus_message) signal = NULL;
+        int r;
+
+        r = sd_bus_message_new_signal(bus, &signal, path, RUN_INTERFACE, "NodesChanged");
+        if (r < 0)
+                return r;
+
+        r = sd_bus_message_open_container(signal, 'a', NODE_SIGNATURE);
+        for (unsigned i = 0; r >= 0 && i < nodes->len; i++)
+                r = append_node(signal, run, g_array_index(nodes, NodeId, i));
+        if (r < 0)
+                return r;
+
+        r = sd_bus_message_close_container(signal);
+        return r < 0 ? r : sd_bus_send(bus, signal, NULL);
+}
+
+static void check_emitted(const Run *run, int r) {
+        if (r < 0)
+                log_message(LOG_DEBUG, &(LogSubject){ .tree = run_tree(run), .run = run_id(run) },
+                            "a signal could not be sent: %s", g_strerror(-r));
+}
+
+void run_bus_emit_nodes_changed(sd_bus *bus, Run *run) {
+        g_autoptr(GArray) nodes = run_take_changes(run);
+
+        if (nodes)
+                check_emitted(run, emit_nodes(bus, run, nodes));
+}
+
+void run_bus_emit_finished(sd_bus *bus, const Run *run) {
+        g_autofree char *path = run_bus_path(run_id(run));
+
+        check_emitted(run, sd_bus_emit_signal(bus, path, RUN_INTERFACE, "Finished", "ss", run_bus_status(run),
+                                              run_cause(run)));
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/*
+ * /org/btd1/run/ID: org.btd1.Run. Its userdata is the Service; the run is found by the path.
+ */
+
+#include "bus/service.h"
+
+#define RUN_PREFIX "/org/btd1/run"
+#define RUN_INTERFACE "org.btd1.Run"
+
+extern const sd_bus_vtable run_vtable[];
+
+int run_bus_find(sd_bus *bus, const char *path, const char *interface, void *userdata, void **ret_found,
+                 sd_bus_error *ret_error);
+int run_bus_enumerate(sd_bus *bus, const char *prefix, void *userdata, char ***ret_paths, sd_bus_error *ret_error);
+
+/* To be freed. */
+char *run_bus_path(const char *id);
+/* As for people: "running", "halting" or how it ended. */
+const char *run_bus_status(const Run *run);
+
+/* Takes the changes of the run and tells of them, if there are any. */
+void run_bus_emit_nodes_changed(sd_bus *bus, Run *run);
+void run_bus_emit_finished(sd_bus *bus, const Run *run);
