@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* Options, wiring, signals and sd_notify. */
+
+#include <errno.h>
+#include <glib-unix.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <systemd/sd-daemon.h>
+
+#include "basic/cleanup.h"
+#include "basic/log.h"
+#include "basic/span.h"
+#include "basic/timers.h"
+#include "bus/buses.h"
+#include "bus/service.h"
+#include "options.h"
+#include "runtime/manager.h"
+
+typedef struct Daemon {
+        const Options *options;
+        GMainContext *context;
+        GMainLoop *loop;
+        Timers *timers;
+        Buses *buses;
+        Connection *connection;
+        LeafServices services;
+        Manager *manager;
+        ServiceInfo info;
+        Service *service;
+
+        bool ready;
+        int exit_status;
+        uint64_t watchdog_usec;
+        Timer *watchdog;
+        Timer *stop_timeout; /* while it is stopping */
+        GSource *status;     /* while it is to be told */
+} Daemon;
+
+static const NodeType *const *const node_types[] = { engine_types, leaf_types, NULL };
+
+static void quit(Daemon *daemon, int exit_status) {
+        daemon->exit_status = MAX(daemon->exit_status, exit_status);
+        g_main_loop_quit(daemon->loop);
+}
+
+static char *status_text(const Daemon *daemon) {
+        g_autoptr(GPtrArray) trees = manager_trees(daemon->manager);
+        unsigned running = manager_n_running(daemon->manager);
+
+        return g_strdup_printf("%u tree%s, %u run%s", trees->len, trees->len == 1 ? "" : "s", running,
+                               running == 1 ? "" : "s");
+}
+
+static gboolean on_status_due(void *userdata) {
+        Daemon *daemon = userdata;
+        g_autofree char *text = status_text(daemon);
+
+        daemon->status = NULL;
+        sd_notifyf(false, "STATUS=%s", text);
+        return G_SOURCE_REMOVE;
+}
+
+/* Once a turn of the main loop, however many runs come and go in it. */
+static void status_changed(Daemon *daemon) {
+        if (!daemon->ready || daemon->status)
+                return;
+
+        daemon->status = g_idle_source_new();
+        g_source_set_callback(daemon->status, on_status_due, daemon, NULL);
+        g_source_attach(daemon->status, daemon->context);
+        g_source_unref(daemon->status);
+}
+
+static void notify_ready(const Daemon *daemon) {
+        g_autofree char *text = status_text(daemon);
+
+        sd_notifyf(false, "READY=1\nSTATUS=%s", text);
+}
+
+static void on_tree_event(const LibraryEntry *entry, void *userdata) {
+        status_changed(userdata);
+}
+
+static void on_run_event(Run *run, void *userdata) {
+        status_changed(userdata);
+}
+
+static void on_reloading(void *userdata) {
+        const Daemon *daemon = userdata;
+
+        if (daemon->ready)
+                sd_notifyf(false, "RELOADING=1\nMONOTONIC_USEC=%" PRIi64, g_get_monotonic_time());
+}
+
+static void on_reloaded(const GPtrArray *messages, void *userdata) {
+        const Daemon *daemon = userdata;
+
+        if (daemon->ready)
+                notify_ready(daemon);
+}
+
+static void on_idle(void *userdata) {
+        quit(userdata, EXIT_SUCCESS);
+}
+
+static const ManagerObserver observer = {
+        .tree_added = on_tree_event,
+        .tree_removed = on_tree_event,
+        .run_added = on_run_event,
+        .run_finished = on_run_event,
+        .reloading = on_reloading,
+        .reloaded = on_reloaded,
+        .idle = on_idle,
+};
+
+/* The name is also what keeps a second daemon from starting the same trees once more. */
+static void on_named(void *userdata) {
+        Daemon *daemon = userdata;
+        g_autofree char *text = NULL;
+
+        if (daemon->ready || manager_is_stopping(daemon->manager))
+                return;
+
+        manager_autostart(daemon->manager);
+        daemon->ready = true;
+        notify_ready(daemon);
+        text = status_text(daemon);
+        log_info("ready on bus '%s': %s", connection_name(daemon->connection), text);
+}
+
+static void on_refused(const char *text, void *userdata) {
+        log_error("%s", text);
+        quit(userdata, EXIT_FAILURE);
+}
+
+static const ServiceCallbacks service_callbacks = {
+        .named = on_named,
+        .refused = on_refused,
+};
+
+static void log_left_over(Daemon *daemon) {
+        const GPtrArray *runs = manager_runs(daemon->manager);
+
+        for (unsigned i = 0; i < runs->len; i++) {
+                const Run *run = g_ptr_array_index(runs, i);
+
+                if (run_status(run) == STATUS_RUNNING)
+                        log_message(LOG_WARNING, &(LogSubject){ .tree = run_tree(run), .run = run_id(run) },
+                                    "has not ended, left behind");
+        }
+}
+
+static void on_stop_timeout(void *userdata) {
+        Daemon *daemon = userdata;
+
+        log_left_over(daemon);
+        quit(daemon, EXIT_FAILURE);
+}
+
+static gboolean on_stop_signal(void *userdata) {
+        Daemon *daemon = userdata;
+
+        if (daemon->stop_timeout) {
+                log_warning("asked to stop once more, not waiting any longer");
+                log_left_over(daemon);
+                quit(daemon, EXIT_FAILURE);
+                return G_SOURCE_CONTINUE;
+        }
+
+        log_info("stopping");
+        sd_notify(false, "STOPPING=1");
+        daemon->stop_timeout = timer_new(daemon->timers, daemon->options->stop_timeout, on_stop_timeout, daemon);
+        manager_stop(daemon->manager);
+        return G_SOURCE_CONTINUE;
+}
+
+static gboolean on_reload_signal(void *userdata) {
+        Daemon *daemon = userdata;
+        g_autoptr(GPtrArray) messages = NULL;
+
+        if (manager_is_stopping(daemon->manager))
+                return G_SOURCE_CONTINUE;
+
+        log_info("reloading");
+        messages = manager_reload(daemon->manager);
+        return G_SOURCE_CONTINUE;
+}
+
+static void watch_signal(const Daemon *daemon, int number, GSourceFunc callback) {
+        g_autoptr(GSource) source = g_unix_signal_source_new(number);
+
+        g_source_set_callback(source, callback, (void *) daemon, NULL);
+        g_source_attach(source, daemon->context);
+}
+
+static void on_watchdog(void *userdata) {
+        Daemon *daemon = userdata;
+
+        sd_notify(false, "WATCHDOG=1");
+        timer_free(daemon->watchdog);
+        daemon->watchdog = timer_new(daemon->timers, daemon->watchdog_usec / 2, on_watchdog, daemon);
+}
+
+static void start_watchdog(Daemon *daemon) {
+        if (sd_watchdog_enabled(false, &daemon->watchdog_usec) > 0)
+                daemon->watchdog = timer_new(daemon->timers, daemon->watchdog_usec / 2, on_watchdog, daemon);
+}
+
+/* RUNTIME_DIRECTORY is a list where a unit has several, see systemd.exec(5). */
+static char *state_directory(void) {
+        const char *directories = g_getenv("RUNTIME_DIRECTORY");
+
+        return directories ? g_strndup(directories, strcspn(directories, ":")) : NULL;
+}
+
+static int connect_bus(Daemon *daemon) {
+        const Options *options = daemon->options;
+        g_autofree char *error = NULL;
+        int r;
+
+        daemon->buses = buses_new(daemon->context,
+                                  options->address ? options->address
+                                  : options->user  ? "session"
+                                                   : "system",
+                                  options->address);
+        r = buses_get(daemon->buses, NULL, &daemon->connection, &error);
+        if (r < 0)
+                log_error("%s", error);
+        return r;
+}
+
+static int daemon_setup(Daemon *daemon) {
+        const Options *options = daemon->options;
+        const char *const *directories = (const char *const *) options->trees;
+        g_autofree char *state = state_directory();
+        ManagerOptions manager_options = {
+                .directories = directories,
+                .secure = !options->user,
+                .tables = node_types,
+                .state_directory = state,
+        };
+        int r;
+
+        daemon->context = g_main_context_default();
+        daemon->loop = g_main_loop_new(daemon->context, FALSE);
+        daemon->timers = timers_new(daemon->context);
+        r = connect_bus(daemon);
+        if (r < 0)
+                return r;
+
+        daemon->services = (LeafServices){ .buses = daemon->buses, .timers = daemon->timers, .user = options->user };
+        daemon->manager = manager_new(daemon->context, &daemon->services, &manager_options);
+        manager_observe(daemon->manager, &observer, daemon);
+
+        daemon->info = (ServiceInfo){ .version = BTD_VERSION,
+                                      .mode = options->user ? "user" : "system",
+                                      .tree_path = directories };
+        daemon->service = service_new(daemon->context, daemon->connection, daemon->manager, &daemon->info,
+                                      &service_callbacks, daemon);
+        return 0;
+}
+
+/* What was said last, the ends of the runs above all, should reach the bus. */
+static void drain(Daemon *daemon) {
+        uint64_t n_queued = 0;
+
+        while (daemon->exit_status == EXIT_SUCCESS && connection_is_ready(daemon->connection) &&
+               sd_bus_get_n_queued_write(connection_bus(daemon->connection), &n_queued) >= 0 && n_queued > 0)
+                g_main_context_iteration(daemon->context, TRUE);
+}
+
+static void daemon_clear(Daemon *daemon) {
+        if (daemon->status)
+                g_source_destroy(daemon->status);
+        service_free(daemon->service);
+        manager_free(daemon->manager);
+        timer_free(daemon->watchdog);
+        timer_free(daemon->stop_timeout);
+        buses_free(daemon->buses);
+        timers_free(daemon->timers);
+        if (daemon->loop)
+                g_main_loop_unref(daemon->loop);
+}
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Daemon, daemon_clear)
+
+static int run(const Options *options) {
+        g_auto(Daemon) daemon = { .options = options };
+        int r;
+
+        r = daemon_setup(&daemon);
+        if (r < 0)
+                return EXIT_FAILURE;
+
+        watch_signal(&daemon, SIGTERM, on_stop_signal);
+        watch_signal(&daemon, SIGINT, on_stop_signal);
+        watch_signal(&daemon, SIGHUP, on_reload_signal);
+        start_watchdog(&daemon);
+
+        manager_load(daemon.manager);
+        g_main_loop_run(daemon.loop);
+        drain(&daemon);
+        return daemon.exit_status;
+}
+
+int main(int argc, char **argv) {
+        g_auto(Options) options = { 0 };
+        int r;
+
+        r = options_parse(&options, argc, argv);
+        if (r != OPTIONS_RUN)
+                return r;
+
+        log_open(options.log_level);
+        return run(&options);
+}

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <syslog.h>
+
+#include "basic/span.h"
+#include "options.h"
+#include "runtime/search-path.h"
+
+#define EXIT_USAGE 2
+
+/* Less than the time after which systemd kills a service that does not stop. */
+#define STOP_TIMEOUT_DEFAULT "30s"
+
+/* What was given, before it is looked at. */
+typedef struct Given {
+        gboolean system, user, version;
+        char *address, *log_level, *stop_timeout;
+        char **trees;
+        char **rest;
+} Given;
+
+static void given_clear(Given *given) {
+        g_free(given->address);
+        g_free(given->log_level);
+        g_free(given->stop_timeout);
+        g_strfreev(given->trees);
+        g_strfreev(given->rest);
+}
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Given, given_clear)
+
+static int G_GNUC_PRINTF(1, 2) usage_error(const char *format, ...) {
+        va_list args;
+
+        fputs("btd: ", stderr);
+        va_start(args, format);
+        vfprintf(stderr, format, args);
+        va_end(args);
+        fputs("\nSee 'btd --help'.\n", stderr);
+        return EXIT_USAGE;
+}
+
+static int parse(Given *given, int argc, char **argv, char **ret_error) {
+        const GOptionEntry entries[] = {
+                { "system", 0, 0, G_OPTION_ARG_NONE, &given->system, "Serve the system (default)", NULL },
+                { "user", 0, 0, G_OPTION_ARG_NONE, &given->user, "Serve a user, on the session bus", NULL },
+                { "address", 0, 0, G_OPTION_ARG_STRING, &given->address, "Live on the bus at this D-Bus address",
+                  "ADDRESS" },
+                { "trees", 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &given->trees,
+                  "Look for trees here only; the first of several wins", "DIRECTORY" },
+                { "log-level", 0, 0, G_OPTION_ARG_STRING, &given->log_level,
+                  "error, warning, notice, info (default) or debug", "LEVEL" },
+                { "stop-timeout", 0, 0, G_OPTION_ARG_STRING, &given->stop_timeout,
+                  "How long to wait for the runs at the end (" STOP_TIMEOUT_DEFAULT ")", "SPAN" },
+                { "version", 0, 0, G_OPTION_ARG_NONE, &given->version, "Show the version", NULL },
+                { G_OPTION_REMAINING, 0, 0, G_OPTION_ARG_STRING_ARRAY, &given->rest, NULL, NULL },
+                { NULL },
+        };
+        g_autoptr(GOptionContext) context = g_option_context_new("— run behavior trees");
+        g_autoptr(GError) error = NULL;
+        g_auto(GStrv) arguments = g_strdupv(argv);
+
+        g_option_context_add_main_entries(context, entries, NULL);
+        g_option_context_set_description(context, "btctl(1) controls the daemon; btd(8) and btd-tree(5) tell more.");
+        if (g_option_context_parse_strv(context, &arguments, &error))
+                return 0;
+
+        *ret_error = g_strdup(error->message);
+        return -EINVAL;
+}
+
+static int parse_log_level(const char *name, int *ret_level) {
+        static const struct {
+                const char *name;
+                int level;
+        } levels[] = {
+                { "error", LOG_ERR }, { "warning", LOG_WARNING }, { "notice", LOG_NOTICE },
+                { "info", LOG_INFO }, { "debug", LOG_DEBUG },
+        };
+
+        for (size_t i = 0; i < G_N_ELEMENTS(levels); i++)
+                if (strcmp(levels[i].name, name) == 0) {
+                        *ret_level = levels[i].level;
+                        return 0;
+                }
+
+        return -EINVAL;
+}
+
+static bool trees_valid(char **directories) {
+        for (; directories && *directories; directories++)
+                if (**directories == '\0' || !g_utf8_validate(*directories, -1, NULL))
+                        return false;
+
+        return true;
+}
+
+/* Absolute, since that is how they are shown on the bus. */
+static char **absolute_paths(char **paths) {
+        char **absolute = g_new0(char *, g_strv_length(paths) + 1);
+
+        for (size_t i = 0; paths[i]; i++)
+                absolute[i] = g_canonicalize_filename(paths[i], NULL);
+
+        return absolute;
+}
+
+int options_parse(Options *options, int argc, char **argv) {
+        g_auto(Given) given = { 0 };
+        g_autofree char *error = NULL;
+
+        if (parse(&given, argc, argv, &error) < 0)
+                return usage_error("%s", error);
+        if (given.version) {
+                puts("btd " BTD_VERSION);
+                return EXIT_SUCCESS;
+        }
+
+        if (given.rest)
+                return usage_error("'%s' is not an option, and there are no arguments; btctl(1) is the one with the "
+                                   "commands",
+                                   given.rest[0]);
+        if (given.system && given.user)
+                return usage_error("--system and --user exclude each other");
+        if (parse_log_level(given.log_level ? given.log_level : "info", &options->log_level) < 0)
+                return usage_error("'%s' is not a log level; give error, warning, notice, info or debug",
+                                   given.log_level);
+        if (span_parse(given.stop_timeout ? given.stop_timeout : STOP_TIMEOUT_DEFAULT, &options->stop_timeout) < 0)
+                return usage_error("'%s' is not a time span; give one like 30s or 1min", given.stop_timeout);
+        if (!trees_valid(given.trees))
+                return usage_error("--trees= needs the name of a directory, in UTF-8");
+
+        options->user = given.user;
+        options->address = g_steal_pointer(&given.address);
+        options->trees = given.trees ? absolute_paths(given.trees) : search_path_new(given.user);
+        return OPTIONS_RUN;
+}
+
+void options_clear(Options *options) {
+        g_free(options->address);
+        g_strfreev(options->trees);
+}
