@@ -92,16 +92,8 @@ void machine_leaf_ended(Machine *machine, NodeId leaf, Status status) {
         machine_input(machine, leaf);
 }
 
-void machine_leaf_changed(Machine *machine, NodeId leaf) {
-        NodeState *state = node_state(machine, leaf);
-
-        assert(machine->nodes[leaf].flags & NODE_RETAINED);
-
-        /* A first value that no tick has seen is out of date: have it asked for again. */
-        if (state->flags & STATE_ENDED) {
-                state->flags &= ~STATE_ENDED;
-                state->status = STATUS_IDLE;
-        }
+void machine_condition_changed(Machine *machine, NodeId leaf) {
+        assert(machine->nodes[leaf].type->class == NODE_CONDITION);
 
         machine_input(machine, leaf);
 }

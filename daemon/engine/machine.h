@@ -34,16 +34,19 @@ typedef enum Guard {
 } Guard;
 
 /*
- * What a machine wants done. leaf_start answers RUNNING, or the outcome when the leaf completes
- * at once. leaf_halt answers true when the leaf has ended; false when it is ending: then
- * machine_leaf_ended() must follow (whatever status it gives is ignored). None of these may
- * call back into the machine.
+ * What a machine wants done. None of these may call back into the machine.
+ *
+ * Actions: leaf_start answers RUNNING, or the outcome when the leaf completes at once. leaf_halt answers true when the
+ * leaf has ended; false when it is ending: then machine_leaf_ended() must follow (whatever status it gives is ignored).
+ *
+ * Conditions: condition_look answers what the value is now, RUNNING while that is not known. From the first look until
+ * condition_release, machine_condition_changed() must follow each time that the answer would be another.
  */
 typedef struct MachineHost {
         Status (*leaf_start)(Machine *machine, NodeId node);
         bool (*leaf_halt)(Machine *machine, NodeId node);
-        /* The value of a retained condition is no longer looked at. May be NULL where there are none. */
-        void (*leaf_release)(Machine *machine, NodeId node);
+        Status (*condition_look)(Machine *machine, NodeId node);
+        void (*condition_release)(Machine *machine, NodeId node);
         /* For hosts whose running leaves have to be asked at every tick (scripted ones); else NULL. */
         Status (*leaf_poll)(Machine *machine, NodeId node);
         /* One timer a node, and one for the machine itself (NODE_NONE). */
@@ -66,11 +69,11 @@ void machine_free(Machine *machine);
 const Tree *machine_tree(const Machine *machine);
 void *machine_userdata(const Machine *machine);
 
-/* Inputs. machine_leaf_changed(): the value of a retained condition, after its first one, is another now. */
+/* Inputs. */
 void machine_start(Machine *machine);
 void machine_halt(Machine *machine);
 void machine_leaf_ended(Machine *machine, NodeId leaf, Status status);
-void machine_leaf_changed(Machine *machine, NodeId leaf);
+void machine_condition_changed(Machine *machine, NodeId leaf);
 void machine_timer_expired(Machine *machine, NodeId node);
 
 /* Has something happened that a tick should look at? */

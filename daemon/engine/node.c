@@ -27,11 +27,23 @@ static void notify(Machine *machine, NodeId node, Status status) {
                 machine->host->changed(machine, node, status, reason);
 }
 
-static Status leaf_start(Machine *machine, NodeId node) {
+/* A condition below a reactive node is kept until that is through with it. */
+static Status condition_tick(Machine *machine, NodeId node) {
+        Status status = machine->host->condition_look(machine, node);
+
         if (machine->nodes[node].flags & NODE_RETAINED)
                 index_set_add(&machine->retained, node);
 
-        return machine->leaf_start(machine, node);
+        status = node_settle(machine, node, status);
+        if (status != STATUS_RUNNING && !(machine->nodes[node].flags & NODE_RETAINED))
+                machine->host->condition_release(machine, node);
+
+        return status;
+}
+
+static void condition_halt(Machine *machine, NodeId node) {
+        if (!(machine->nodes[node].flags & NODE_RETAINED))
+                machine->host->condition_release(machine, node);
 }
 
 /* An action must not start while what it replaces runs, nor while its own last activation is still ending. */
@@ -49,7 +61,7 @@ static Status leaf_tick_running(Machine *machine, NodeId node) {
 
                 state->flags &= ~STATE_DEFERRED;
                 index_set_remove(&machine->deferred, node);
-                return leaf_start(machine, node);
+                return machine->leaf_start(machine, node);
         }
 
         if (state->flags & STATE_ENDED) {
@@ -71,13 +83,15 @@ static Status leaf_tick(Machine *machine, NodeId node) {
                 return STATUS_RUNNING;
         }
 
-        return leaf_start(machine, node);
+        return machine->leaf_start(machine, node);
 }
 
 static void leaf_halt(Machine *machine, NodeId node) {
         NodeState *state = node_state(machine, node);
 
-        if (state->flags & STATE_DEFERRED) {
+        if (machine->nodes[node].type->class == NODE_CONDITION) {
+                condition_halt(machine, node);
+        } else if (state->flags & STATE_DEFERRED) {
                 state->flags &= ~STATE_DEFERRED;
                 index_set_remove(&machine->deferred, node);
         } else if (state->flags & STATE_ENDED) {
@@ -261,6 +275,9 @@ Status node_tick(Machine *machine, NodeId node) {
                         return node_settle(machine, node, status);
         }
 
+        if (definition->type->class == NODE_CONDITION)
+                return condition_tick(machine, node);
+
         if (definition->flags & NODE_LEAF)
                 return node_settle(machine, node, leaf_tick(machine, node));
 
@@ -308,7 +325,7 @@ void node_halt_all(Machine *machine) {
                 state->status = STATUS_IDLE;
         }
 
-        node_release_retained(machine, 0);
+        node_release_conditions(machine, 0);
 }
 
 void node_arm_timer(Machine *machine, NodeId node, uint64_t usec) {
@@ -359,18 +376,20 @@ void node_mark_deferred(Machine *machine, NodeId node) {
                         index_set_add(&machine->marked, id);
 }
 
-/* A reactive node that is itself looked at again leaves that to the one above it. */
-void node_release_retained(Machine *machine, NodeId node) {
+void node_release_conditions(Machine *machine, NodeId node) {
         NodeId end = machine->nodes[node].end;
-
-        if (machine->nodes[node].flags & NODE_RETAINED)
-                return;
 
         for (NodeId leaf = index_set_next(&machine->retained, node); leaf < end;
              leaf = index_set_next(&machine->retained, leaf + 1)) {
                 index_set_remove(&machine->retained, leaf);
-                machine->host->leaf_release(machine, leaf);
+                machine->host->condition_release(machine, leaf);
         }
+}
+
+void node_reset_reactive(Machine *machine, NodeId node) {
+        node_reset_children(machine, node);
+        if (!(machine->nodes[node].flags & NODE_RETAINED))
+                node_release_conditions(machine, node);
 }
 
 void node_set_ending(Machine *machine, NodeId node) {

@@ -122,7 +122,10 @@ void node_mark(Machine *machine, NodeId node);
 /* Marks the paths from the node to its deferred leaves, so that its next tick finds them. */
 void node_mark_deferred(Machine *machine, NodeId node);
 /* Lets go of the conditions below that were kept to be looked at again. */
-void node_release_retained(Machine *machine, NodeId node);
+void node_release_conditions(Machine *machine, NodeId node);
+/* For a reactive node that completes or is halted; one that is itself looked at again leaves the conditions to the one
+ * above it. */
+void node_reset_reactive(Machine *machine, NodeId node);
 
 /* A number below n, from the machine's seed. */
 uint64_t machine_random(Machine *machine, uint64_t n);

@@ -94,16 +94,15 @@ void tree_builder_close(TreeBuilder *builder) {
         builder->open = node->parent;
 }
 
-/* All nodes of the live children that a reactive node looks at again. Parents come before their children, so
- * whatever is below a retained node is found retained by the time it is reached. */
+/* Everything below the children that a reactive node looks at again. Parents come before their children, so the
+ * children of a retained node are found in the same pass. */
 static void mark_retained(Tree *tree) {
         for (NodeId id = 1; id < tree->n_nodes; id++) {
                 Node *node = &tree->nodes[id];
                 const Node *parent = &tree->nodes[node->parent];
-                bool watched = parent->type->flags & TYPE_REACTIVE ||
-                               (parent->type->flags & TYPE_REACTIVE_FIRST && id == node->parent + 1);
 
-                if (parent->flags & NODE_RETAINED || (watched && node->flags & NODE_LIVE))
+                if (parent->flags & NODE_RETAINED || parent->type->flags & TYPE_REACTIVE ||
+                    (parent->type->flags & TYPE_REACTIVE_FIRST && id == node->parent + 1))
                         node->flags |= NODE_RETAINED;
         }
 }

@@ -18,7 +18,7 @@
 typedef enum NodeFlags {
         NODE_LEAF = 1 << 0,
         NODE_LIVE = 1 << 1,     /* a live condition, or a pure composition of only such */
-        NODE_RETAINED = 1 << 2, /* a live condition that a reactive ancestor looks at again */
+        NODE_RETAINED = 1 << 2, /* below a reactive node, which looks at its conditions again when they change */
         NODE_GUARDED = 1 << 3,  /* has guards */
         NODE_IMMEDIATE = 1 << 4,
         NODE_PLAIN_LEAF = 1 << 5, /* an action without guards */

@@ -26,16 +26,12 @@ static unsigned outcome(const World *world, NodeId node, unsigned n) {
         return (node * 2654435761u ^ (world->starts[node] * 40503u)) / 7 % n;
 }
 
-static Status world_value(const World *world, NodeId leaf) {
-        return world->values[leaf] ? STATUS_SUCCESS : STATUS_FAILURE;
-}
-
-/* May the leaf run beside what else is below the node? Else that must end before the leaf starts. */
-static bool runs_side_by_side(const Tree *tree, NodeId node, NodeId leaf) {
+/* May the two leaves run beside one another, the node being where their paths part? */
+static bool run_side_by_side(const Tree *tree, NodeId node, NodeId a, NodeId b) {
         const char *type = tree->nodes[node].type->name;
 
         if (g_str_equal(type, "WhileDoElse"))
-                return leaf < tree->nodes[node + 1].end;
+                return MIN(a, b) < tree->nodes[node + 1].end;
 
         return g_str_has_prefix(type, "Parallel") || g_str_equal(type, "PipelineSequence");
 }
@@ -60,31 +56,18 @@ static void check_nothing_ends_before(World *world, NodeId leaf) {
                         NodeId above = common_ancestor(world->tree, other, leaf);
 
                         g_assert_cmpuint(other, !=, leaf);
-                        if (!runs_side_by_side(world->tree, above, leaf))
+                        if (!run_side_by_side(world->tree, above, other, leaf))
                                 explain(world);
-                        g_assert_true(runs_side_by_side(world->tree, above, leaf));
+                        g_assert_true(run_side_by_side(world->tree, above, other, leaf));
                 }
 }
 
 static Status on_leaf_start(Machine *machine, NodeId leaf) {
         World *world = machine_userdata(machine);
-        const Node *node = &world->tree->nodes[leaf];
-
-        if (node->type->class == NODE_CONDITION) {
-                if (!world->watching[leaf]) {
-                        world->unknown[leaf] = outcome(world, leaf, 2);
-                        world->starts[leaf]++;
-                        g_string_append_printf(world->effects, " watch:%u", leaf);
-                }
-
-                world->watching[leaf] = node->flags & NODE_RETAINED;
-                world->running[leaf] = world->unknown[leaf];
-                return world->unknown[leaf] ? STATUS_RUNNING : world_value(world, leaf);
-        }
 
         g_string_append_printf(world->effects, " start:%u", leaf);
         world->starts[leaf]++;
-        if (node->type == &quick_leaf_type)
+        if (world->tree->nodes[leaf].type == &quick_leaf_type)
                 return STATUS_SUCCESS + outcome(world, leaf, 3);
 
         check_nothing_ends_before(world, leaf);
@@ -97,12 +80,28 @@ static bool on_leaf_halt(Machine *machine, NodeId leaf) {
 
         g_assert_true(world->running[leaf]);
         g_string_append_printf(world->effects, " halt:%u", leaf);
-        world->running[leaf] = world->unknown[leaf] = false;
-        world->ending[leaf] = world->tree->nodes[leaf].type == &slow_leaf_type && outcome(world, leaf, 3) != 0;
+        world->running[leaf] = false;
+        world->ending[leaf] = outcome(world, leaf, 3) != 0;
         return !world->ending[leaf];
 }
 
-static void on_leaf_release(Machine *machine, NodeId leaf) {
+static Status on_condition_look(Machine *machine, NodeId leaf) {
+        World *world = machine_userdata(machine);
+
+        if (!world->watching[leaf]) {
+                world->watching[leaf] = true;
+                world->unknown[leaf] = outcome(world, leaf, 2);
+                world->starts[leaf]++;
+                g_string_append_printf(world->effects, " watch:%u", leaf);
+        }
+
+        if (world->unknown[leaf])
+                return STATUS_RUNNING;
+
+        return world->values[leaf] ? STATUS_SUCCESS : STATUS_FAILURE;
+}
+
+static void on_condition_release(Machine *machine, NodeId leaf) {
         World *world = machine_userdata(machine);
 
         g_assert_true(world->watching[leaf]);
@@ -133,7 +132,8 @@ static void on_timer_disarm(Machine *machine, NodeId node) {
 static const MachineHost host = {
         .leaf_start = on_leaf_start,
         .leaf_halt = on_leaf_halt,
-        .leaf_release = on_leaf_release,
+        .condition_look = on_condition_look,
+        .condition_release = on_condition_release,
         .timer_arm = on_timer_arm,
         .timer_disarm = on_timer_disarm,
 };
@@ -170,14 +170,14 @@ static void world_free(World *world) {
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(World, world_free)
 
-/* A new value of a condition is an input where something looks at it. */
+/* A new value of a condition is an input where something looks at it; the first one may be the one it had. */
 static void world_flip(World *world, NodeId leaf) {
         world->values[leaf] = !world->values[leaf];
-        if (world->running[leaf]) {
-                world->running[leaf] = world->unknown[leaf] = false;
-                machine_leaf_ended(world->machine, leaf, world_value(world, leaf));
-        } else if (world->watching[leaf])
-                machine_leaf_changed(world->machine, leaf);
+        if (!world->watching[leaf])
+                return;
+
+        world->unknown[leaf] = false;
+        machine_condition_changed(world->machine, leaf);
 }
 
 /* Something happens at the node, if anything can. */
@@ -196,12 +196,16 @@ static void world_input(World *world, NodeId node, Status status) {
         }
 }
 
+static bool is_anything_left(const World *world, NodeId node) {
+        return world->running[node] || world->ending[node] || world->timer[node] || world->watching[node];
+}
+
 static bool world_waits(const World *world) {
         if (world->interval || machine_wants_tick(world->machine))
                 return true;
 
         for (NodeId node = 0; node < world->tree->n_nodes; node++)
-                if (world->running[node] || world->ending[node] || world->timer[node])
+                if (is_anything_left(world, node))
                         return true;
 
         return false;
@@ -218,9 +222,11 @@ static void check_invariants(const World *world) {
                         g_assert_cmpint(machine_node_status(world->machine, node), ==, STATUS_RUNNING);
 
                 /* When it is over, nothing is left behind. */
-                if (world->result != STATUS_RUNNING && world->result != STATUS_ERROR)
-                        g_assert_false(world->running[node] || world->ending[node] || world->timer[node] ||
-                                       world->watching[node]);
+                if (world->result != STATUS_RUNNING && world->result != STATUS_ERROR) {
+                        if (is_anything_left(world, node))
+                                explain(world);
+                        g_assert_false(is_anything_left(world, node));
+                }
         }
 }
 
@@ -236,7 +242,8 @@ static void check_same(const World *event, const World *full, unsigned step) {
         g_assert_cmpstr(event->effects->str, ==, full->effects->str);
         g_assert_cmpint(event->result, ==, full->result);
         for (NodeId node = 0; node < event->tree->n_nodes; node++)
-                g_assert_cmpint(machine_node_status(event->machine, node), ==, machine_node_status(full->machine, node));
+                g_assert_cmpint(machine_node_status(event->machine, node), ==,
+                                machine_node_status(full->machine, node));
 }
 
 /* The same inputs to both; whether a tick is due is the event machine's to say. */

@@ -64,13 +64,8 @@ const NodeType if_then_else_type = {
         .tick = if_then_else_tick,
 };
 
-static void while_do_else_halt(Machine *machine, NodeId node) {
-        node_reset_children(machine, node);
-        node_release_retained(machine, node);
-}
-
 static Status while_do_else_end(Machine *machine, NodeId node, Status status) {
-        while_do_else_halt(machine, node);
+        node_reset_reactive(machine, node);
         return status;
 }
 
@@ -105,7 +100,7 @@ static Status while_do_else_tick(Machine *machine, NodeId node) {
         if (status == STATUS_RUNNING || status == STATUS_ERROR)
                 return status;
         if (status == STATUS_SKIPPED) {
-                while_do_else_halt(machine, node);
+                node_reset_reactive(machine, node);
                 return node_error(machine, node, "while-condition-skipped");
         }
 
@@ -136,5 +131,5 @@ const NodeType while_do_else_type = {
                "is "
                "its own. A skipped condition is an ERROR.",
         .tick = while_do_else_tick,
-        .halt = while_do_else_halt,
+        .halt = node_reset_reactive,
 };

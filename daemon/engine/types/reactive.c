@@ -12,13 +12,8 @@
 #include "engine/node.h"
 #include "engine/types/types.h"
 
-static void reactive_halt(Machine *machine, NodeId node) {
-        node_reset_children(machine, node);
-        node_release_retained(machine, node);
-}
-
 static Status reactive_end(Machine *machine, NodeId node, Status status) {
-        reactive_halt(machine, node);
+        node_reset_reactive(machine, node);
         return status;
 }
 
@@ -151,7 +146,7 @@ const NodeType reactive_sequence_type = {
         .doc = "Runs its last child while the conditions before it hold. When one of them fails, what runs is halted "
                "and it is a FAILURE. An action before the last child would be started again at every tick.",
         .tick = reactive_sequence_tick,
-        .halt = reactive_halt,
+        .halt = node_reset_reactive,
 };
 
 const NodeType reactive_fallback_type = {
@@ -164,5 +159,5 @@ const NodeType reactive_fallback_type = {
         .doc = "Runs the first child that can run; when one before it becomes able to, what runs is halted in its "
                "favour.",
         .tick = reactive_fallback_tick,
-        .halt = reactive_halt,
+        .halt = node_reset_reactive,
 };

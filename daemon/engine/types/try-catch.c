@@ -74,6 +74,7 @@ static bool try_catch_finish(Machine *machine, NodeId node) {
         machine->deferring = false;
         child_tick(machine, catch);
         node_reset(machine, catch);
+        node_release_conditions(machine, catch);
         machine->deferring = deferring;
         return true;
 }

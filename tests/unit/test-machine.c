@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* The engine's types and its rules on halting and time, each as a short story. The recorded traces of
+ * tests/conformance say the rest. */
+
+#include "stage.h"
+
+static void test_sequence(void) {
+        stage_play("Sequence(a, b, c)", (Step[]){
+                                                { "start", "start a", STATUS_RUNNING },
+                                                { "a success", "start b", STATUS_RUNNING },
+                                                { "b skipped", "start c", STATUS_RUNNING },
+                                                { "c success", "", STATUS_SUCCESS },
+                                                {},
+                                        });
+        stage_play("Sequence(a, b, c)", (Step[]){
+                                                { "start", "start a", STATUS_RUNNING },
+                                                { "a failure", "", STATUS_FAILURE },
+                                                {},
+                                        });
+        stage_play("Sequence(a, b)", (Step[]){
+                                             { "start", "start a", STATUS_RUNNING },
+                                             { "a skipped", "start b", STATUS_RUNNING },
+                                             { "b skipped", "", STATUS_SKIPPED },
+                                             {},
+                                     });
+}
+
+static void test_fallback(void) {
+        stage_play("Fallback(a, b, c)", (Step[]){
+                                                { "start", "start a", STATUS_RUNNING },
+                                                { "a failure", "start b", STATUS_RUNNING },
+                                                { "b success", "", STATUS_SUCCESS },
+                                                {},
+                                        });
+        stage_play("Fallback(a-, b-, c-)", (Step[]){
+                                                   { "start", "start a, start b, start c", STATUS_FAILURE },
+                                                   {},
+                                           });
+}
+
+static void test_parallel(void) {
+        stage_play("Parallel(a, b, c)", (Step[]){
+                                                { "start", "start a, start b, start c", STATUS_RUNNING },
+                                                { "c success", "", STATUS_RUNNING },
+                                                { "a success, b success", "", STATUS_SUCCESS },
+                                                {},
+                                        });
+        stage_play("Parallel(a, b, c)", (Step[]){
+                                                { "start", "start a, start b, start c", STATUS_RUNNING },
+                                                { "b failure", "halt a, halt c", STATUS_FAILURE },
+                                                {},
+                                        });
+        stage_play("Parallel{success_count=2, failure_count=2}(a, b, c)",
+                   (Step[]){
+                           { "start", "start a, start b, start c", STATUS_RUNNING },
+                           { "a failure", "", STATUS_RUNNING },
+                           { "b success, c success", "", STATUS_SUCCESS },
+                           {},
+                   });
+        /* Two of three can no longer succeed. */
+        stage_play("Parallel{success_count=2, failure_count=3}(a, b, c)",
+                   (Step[]){
+                           { "start", "start a, start b, start c", STATUS_RUNNING },
+                           { "a failure, b failure", "halt c", STATUS_FAILURE },
+                           {},
+                   });
+        stage_play("Parallel{success_count=5}(a, b)", (Step[]){ { "start", "", STATUS_ERROR }, {} });
+}
+
+/* A skipped child of a Parallel is tried again: at once if it took time to be skipped, else after the interval. */
+static void test_parallel_skipped(void) {
+        stage_play("Parallel{success_count=2}(a, b)", (Step[]){
+                                                              { "start", "start a, start b", STATUS_RUNNING },
+                                                              { "a skipped", "", STATUS_RUNNING },
+                                                              { "nothing", "start a", STATUS_RUNNING },
+                                                              { "a success, b success", "", STATUS_SUCCESS },
+                                                              {},
+                                                      });
+        stage_play("Parallel{success_count=2}(Sequence(c?), b)", (Step[]){
+                                                                         { "start", "start b", STATUS_RUNNING },
+                                                                         { "c success", "release c", STATUS_RUNNING },
+                                                                         { "b success", "", STATUS_SUCCESS },
+                                                                         {},
+                                                                 });
+}
+
+static void test_outcomes(void) {
+        stage_play("Inverter(a)",
+                   (Step[]){ { "start", "start a", STATUS_RUNNING }, { "a failure", "", STATUS_SUCCESS }, {} });
+        stage_play("Inverter(a+)", (Step[]){ { "start", "start a", STATUS_FAILURE }, {} });
+        stage_play("ForceSuccess(a-)", (Step[]){ { "start", "start a", STATUS_SUCCESS }, {} });
+        stage_play("ForceFailure(a+)", (Step[]){ { "start", "start a", STATUS_FAILURE }, {} });
+        stage_play("ForceFailure(a)",
+                   (Step[]){ { "start", "start a", STATUS_RUNNING }, { "a skipped", "", STATUS_SKIPPED }, {} });
+}
+
+static void test_repeat(void) {
+        stage_play("Repeat{num_cycles=2}(a)", (Step[]){
+                                                      { "start", "start a", STATUS_RUNNING },
+                                                      { "a success", "start a", STATUS_RUNNING },
+                                                      { "a success", "", STATUS_SUCCESS },
+                                                      {},
+                                              });
+        /* A round that took no time lets others go first. */
+        stage_play("Repeat{num_cycles=2}(a+)", (Step[]){
+                                                       { "start", "start a", STATUS_RUNNING },
+                                                       { "nothing", "start a", STATUS_SUCCESS },
+                                                       {},
+                                               });
+        stage_play("Repeat{num_cycles=0}(a)", (Step[]){ { "start", "", STATUS_SUCCESS }, {} });
+}
+
+static void test_retry(void) {
+        stage_play("RetryUntilSuccessful{num_attempts=3}(a)", (Step[]){
+                                                                      { "start", "start a", STATUS_RUNNING },
+                                                                      { "a failure", "start a", STATUS_RUNNING },
+                                                                      { "a success", "", STATUS_SUCCESS },
+                                                                      {},
+                                                              });
+        stage_play("RetryUntilSuccessful{num_attempts=0}(a)", (Step[]){ { "start", "", STATUS_FAILURE }, {} });
+}
+
+static void test_backoff(void) {
+        stage_play("RetryUntilSuccessful{num_attempts=5, initial=1000, factor=3, max=5000}(a)",
+                   (Step[]){
+                           { "start", "start a", STATUS_RUNNING },
+                           { "a failure", "arm 1000 RetryUntilSuccessful", STATUS_RUNNING },
+                           { "time", "start a", STATUS_RUNNING },
+                           { "a failure", "arm 3000 RetryUntilSuccessful", STATUS_RUNNING },
+                           { "time", "start a", STATUS_RUNNING },
+                           { "a failure", "arm 5000 RetryUntilSuccessful", STATUS_RUNNING },
+                           { "time", "start a", STATUS_RUNNING },
+                           { "a failure", "arm 5000 RetryUntilSuccessful", STATUS_RUNNING },
+                           { "time", "start a", STATUS_RUNNING },
+                           { "a failure", "", STATUS_FAILURE },
+                           {},
+                   });
+        stage_play("RetryUntilSuccessful{num_attempts=2, initial=1000, factor=2, max=5000}(a)",
+                   (Step[]){
+                           { "start", "start a", STATUS_RUNNING },
+                           { "a failure", "arm 1000 RetryUntilSuccessful", STATUS_RUNNING },
+                           { "halt", "disarm RetryUntilSuccessful", STATUS_HALTED },
+                           {},
+                   });
+}
+
+/* Many turns of an endless loop that takes no time, then it is slowed down. */
+static void test_endless_loop_is_slowed_down(void) {
+        Step *steps = g_new0(Step, 1003);
+
+        for (unsigned i = 0; i < 1000; i++)
+                steps[i] = (Step){ i == 0 ? "start" : "nothing", "start a", STATUS_RUNNING };
+        steps[1000] = (Step){ "nothing", "start a, arm 100000 interval", STATUS_RUNNING };
+        steps[1001] = (Step){ "nothing", "", STATUS_RUNNING };
+
+        stage_play("RetryUntilSuccessful{num_attempts=-1}(a-)", steps);
+        g_free(steps);
+}
+
+static void test_delay(void) {
+        stage_play("Delay{delay=700}(a)", (Step[]){
+                                                  { "start", "arm 700 Delay", STATUS_RUNNING },
+                                                  { "time", "start a", STATUS_RUNNING },
+                                                  { "a success", "", STATUS_SUCCESS },
+                                                  {},
+                                          });
+        stage_play("Delay{delay=700}(a)", (Step[]){
+                                                  { "start", "arm 700 Delay", STATUS_RUNNING },
+                                                  { "halt", "disarm Delay", STATUS_HALTED },
+                                                  {},
+                                          });
+}
+
+static void test_timeout(void) {
+        stage_play("Timeout{timeout=5000}(a)", (Step[]){
+                                                       { "start", "arm 5000 Timeout, start a", STATUS_RUNNING },
+                                                       { "a success", "disarm Timeout", STATUS_SUCCESS },
+                                                       {},
+                                               });
+        stage_play("Timeout{timeout=5000}(a)", (Step[]){
+                                                       { "start", "arm 5000 Timeout, start a", STATUS_RUNNING },
+                                                       { "time", "halt a", STATUS_FAILURE },
+                                                       {},
+                                               });
+        /* Both at once: the child wins. */
+        stage_play("Timeout{timeout=5000}(a)", (Step[]){
+                                                       { "start", "arm 5000 Timeout, start a", STATUS_RUNNING },
+                                                       { "time, a success", "", STATUS_SUCCESS },
+                                                       {},
+                                               });
+        stage_play("Timeout{timeout=0}(a)", (Step[]){ { "start", "start a", STATUS_RUNNING }, {} });
+}
+
+/* A result waits until everything that was halted on the way to it has ended. */
+static void test_awaited_halt(void) {
+        stage_play("Fallback(Timeout{timeout=5000}(a!), b)",
+                   (Step[]){
+                           { "start", "arm 5000 Timeout, start a", STATUS_RUNNING },
+                           { "time", "halt a", STATUS_RUNNING },
+                           { "a success", "start b", STATUS_RUNNING },
+                           { "b success", "", STATUS_SUCCESS },
+                           {},
+                   });
+        stage_play("Sequence(Parallel{success_count=1}(a!, b, c!), d)",
+                   (Step[]){
+                           { "start", "start a, start b, start c", STATUS_RUNNING },
+                           { "b success", "halt a, halt c", STATUS_RUNNING },
+                           { "c failure", "", STATUS_RUNNING },
+                           { "a failure", "start d", STATUS_RUNNING },
+                           {},
+                   });
+        stage_play("Sequence(a!, b)", (Step[]){
+                                              { "start", "start a", STATUS_RUNNING },
+                                              { "halt", "halt a", STATUS_RUNNING },
+                                              { "a success", "", STATUS_HALTED },
+                                              {},
+                                      });
+}
+
+/* A halt in the middle of a halt does not halt twice, and what is held is forgotten. */
+static void test_halt_while_ending(void) {
+        stage_play("Timeout{timeout=9000}(Fallback(Timeout{timeout=5000}(a!), b))",
+                   (Step[]){
+                           { "start", "arm 9000 Timeout, arm 5000 Timeout, start a", STATUS_RUNNING },
+                           { "time", "halt a", STATUS_RUNNING },
+                           { "time", "", STATUS_RUNNING },
+                           { "a success", "", STATUS_FAILURE },
+                           {},
+                   });
+}
+
+/* Where one running child takes over from another, it starts when that one has ended. */
+static void test_halt_before_start(void) {
+        stage_play("ReactiveFallback(Sequence(c?, a), b!)", (Step[]){
+                                                                    { "start", "", STATUS_RUNNING },
+                                                                    { "c failure", "start b", STATUS_RUNNING },
+                                                                    { "c success", "halt b", STATUS_RUNNING },
+                                                                    { "b failure", "start a", STATUS_RUNNING },
+                                                                    { "a success", "release c", STATUS_SUCCESS },
+                                                                    {},
+                                                            });
+        stage_play("WhileDoElse(c?, a!, b!)", (Step[]){
+                                                      { "start", "", STATUS_RUNNING },
+                                                      { "c success", "start a", STATUS_RUNNING },
+                                                      { "c failure", "halt a", STATUS_RUNNING },
+                                                      { "c success", "", STATUS_RUNNING },
+                                                      { "a failure", "start a", STATUS_RUNNING },
+                                                      { "halt", "halt a, release c", STATUS_RUNNING },
+                                                      { "a success", "", STATUS_HALTED },
+                                                      {},
+                                              });
+}
+
+static void test_reactive_sequence(void) {
+        stage_play("ReactiveSequence(c?, d?, a!)",
+                   (Step[]){
+                           { "start", "", STATUS_RUNNING },
+                           { "c success", "", STATUS_RUNNING },
+                           { "d success", "start a", STATUS_RUNNING },
+                           { "d failure", "halt a, release c, release d", STATUS_RUNNING },
+                           { "a success", "", STATUS_FAILURE },
+                           {},
+                   });
+}
+
+static void test_round_robin(void) {
+        stage_play("Repeat{num_cycles=3}(RoundRobin(a, b))", (Step[]){
+                                                                     { "start", "start a", STATUS_RUNNING },
+                                                                     { "a failure", "start b", STATUS_RUNNING },
+                                                                     { "b success", "start a", STATUS_RUNNING },
+                                                                     { "a success", "start b", STATUS_RUNNING },
+                                                                     { "b failure", "start a", STATUS_RUNNING },
+                                                                     { "a success", "", STATUS_SUCCESS },
+                                                                     {},
+                                                             });
+}
+
+static void test_recovery(void) {
+        stage_play("RecoveryNode{number_of_retries=1}(a, b)", (Step[]){
+                                                                      { "start", "start a", STATUS_RUNNING },
+                                                                      { "a failure", "start b", STATUS_RUNNING },
+                                                                      { "b success", "start a", STATUS_RUNNING },
+                                                                      { "a failure", "", STATUS_FAILURE },
+                                                                      {},
+                                                              });
+}
+
+int main(int argc, char *argv[]) {
+        g_test_init(&argc, &argv, NULL);
+        g_test_add_func("/machine/sequence", test_sequence);
+        g_test_add_func("/machine/fallback", test_fallback);
+        g_test_add_func("/machine/parallel", test_parallel);
+        g_test_add_func("/machine/parallel-skipped", test_parallel_skipped);
+        g_test_add_func("/machine/outcomes", test_outcomes);
+        g_test_add_func("/machine/repeat", test_repeat);
+        g_test_add_func("/machine/retry", test_retry);
+        g_test_add_func("/machine/backoff", test_backoff);
+        g_test_add_func("/machine/endless-loop-is-slowed-down", test_endless_loop_is_slowed_down);
+        g_test_add_func("/machine/delay", test_delay);
+        g_test_add_func("/machine/timeout", test_timeout);
+        g_test_add_func("/machine/awaited-halt", test_awaited_halt);
+        g_test_add_func("/machine/halt-while-ending", test_halt_while_ending);
+        g_test_add_func("/machine/halt-before-start", test_halt_before_start);
+        g_test_add_func("/machine/reactive-sequence", test_reactive_sequence);
+        g_test_add_func("/machine/round-robin", test_round_robin);
+        g_test_add_func("/machine/recovery", test_recovery);
+        return g_test_run();
+}
