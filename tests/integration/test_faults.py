@@ -204,7 +204,7 @@ def test_a_variable_of_the_wrong_type(btd):
 
 @pytest.mark.parametrize("make, told", [
     (lambda path: os.symlink("/nowhere/at-all", path), "No such file"),
-    (os.mkdir, "directory"),
+    (os.mkdir, "regular file"),
     (os.mkfifo, "regular file"),
     (lambda path: open(path, "w").close(), "empty"),
     (lambda path: open(path, "wb").write(b'{"btd": 1, "root": {"type": "Log", "message": "\xff"}}'), "UTF-8"),

@@ -25,7 +25,8 @@ class DBusError(Exception):
 
 
 def wait(condition, what, timeout=20):
-    """Turns the main loop until the condition holds; its value is returned."""
+    """Turns the main loop until the condition holds; its value is returned. The condition must not turn the loop
+    itself, or what it depends on could happen while it looks."""
     context = GLib.MainContext.default()
     expired = []
     deadline = GLib.timeout_add(int(timeout * 1000), lambda: expired.append(True) or GLib.SOURCE_REMOVE)
@@ -125,6 +126,20 @@ class Client:
                                  "GetNameOwner", "s", name)
         except DBusError:
             return None
+
+    def wait_owner(self, name=BUS_NAME, other_than=None, check=lambda: None, timeout=20):
+        """The name's owner, as soon as it has one; check() may raise to end the wait."""
+        owners = []
+        subscription = self.connection.signal_subscribe(
+            "org.freedesktop.DBus", "org.freedesktop.DBus", "NameOwnerChanged", "/org/freedesktop/DBus", name,
+            Gio.DBusSignalFlags.NONE,
+            lambda connection, sender, path, interface, member, values: owners.append(values.unpack()[2]))
+        try:
+            owners.append(self.owner(name))
+            wait(lambda: check() or (owners[-1] and owners[-1] != other_than), name + " on the bus", timeout)
+            return owners[-1]
+        finally:
+            self.connection.signal_unsubscribe(subscription)
 
     def start(self, tree, instance="", variables=None):
         """StartTree: (id, path)."""

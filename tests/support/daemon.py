@@ -64,12 +64,9 @@ class Daemon:
 
     def wait_ready(self):
         """Until its name is on the bus."""
-        self.client.subscribe("org.freedesktop.DBus", "NameOwnerChanged", sender="org.freedesktop.DBus")
-
-        def ready():
+        def check():
             assert self.process.poll() is None, f"btd exited with {self.process.returncode}:\n{self.log()}"
-            return self.client.owner()
-        return bus_client.wait(ready, "btd on the bus")
+        self.client.wait_owner(check=check)
 
     def stop(self, number=signal.SIGTERM, timeout=20):
         """Ends it and returns its exit status."""

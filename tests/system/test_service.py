@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from client import DBusError, wait
+from client import DBusError
 
 # Short spans instead of the unit's own, so that the tests need not wait for half a minute.
 DROP_IN = """
@@ -39,12 +39,6 @@ def begin_work(machine):
     run = machine.client.start("work")
     machine.check("sh", "-c", "read line </run/work-pipe")
     return run
-
-
-def wait_for_another(machine, owner):
-    """Until another daemon than the one with this unique name is on the bus."""
-    machine.client.subscribe("org.freedesktop.DBus", "NameOwnerChanged", sender="org.freedesktop.DBus")
-    return wait(lambda: (now := machine.client.owner()) and now != owner, "the next btd")
 
 
 def test_it_is_hardened(machine):
@@ -86,7 +80,7 @@ def test_the_watchdog_restarts_a_daemon_that_hangs(machine):
     owner = machine.client.owner()
     machine.check("kill", "-STOP", main_pid(machine))
 
-    wait_for_another(machine, owner)
+    machine.client.wait_owner(other_than=owner)
 
     assert int(machine.property("btd.service", "NRestarts")) == restarts + 1
     assert "watchdog" in machine.journal("-u", "btd.service").lower()
@@ -96,7 +90,7 @@ def test_a_daemon_that_was_killed_comes_back(machine):
     owner = machine.client.owner()
     machine.check("kill", "-KILL", main_pid(machine))
 
-    wait_for_another(machine, owner)
+    machine.client.wait_owner(other_than=owner)
 
     assert any(row[2] == "every-time" for row in machine.client.manager("ListRuns"))
 
@@ -143,11 +137,8 @@ def test_a_lost_bus_is_found_again(machine):
 
     machine.check("systemctl", "restart", "dbus.service")
 
-    machine.check("busctl", "--system", "--timeout=10", "call", "org.freedesktop.DBus", "/org/freedesktop/DBus",
-                  "org.freedesktop.DBus", "GetId")
     machine.reconnect()
-    machine.client.subscribe("org.freedesktop.DBus", "NameOwnerChanged", sender="org.freedesktop.DBus")
-    wait(machine.client.owner, "btd on the new bus")
+    machine.client.wait_owner()
     assert main_pid(machine) == pid
     assert any(row[0] == run and row[4] == "running" for row in machine.client.manager("ListRuns"))
     machine.check("btctl", "halt", run, "--wait")
@@ -168,7 +159,7 @@ def test_a_killed_daemon_does_not_hinder_the_next(machine):
     begin_work(machine)
     owner = machine.client.owner()
     machine.check("kill", "-KILL", main_pid(machine))
-    wait_for_another(machine, owner)
+    machine.client.wait_owner(other_than=owner)
 
     run = begin_work(machine)[0]
 
