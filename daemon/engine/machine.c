@@ -58,7 +58,6 @@ static void machine_input(Machine *machine, NodeId node) {
 }
 
 void machine_start(Machine *machine) {
-        machine->halting = false;
         machine->error = NULL;
         machine->error_node = NODE_NONE;
         machine_input(machine, 0);
@@ -66,7 +65,7 @@ void machine_start(Machine *machine) {
 
 void machine_halt(Machine *machine) {
         machine->woke = false;
-        machine->halting = true;
+        machine->attention |= ATTENTION_HALTING;
         if (machine->error)
                 node_halt_all(machine);
         else
@@ -146,13 +145,38 @@ static void forget_marks(Machine *machine) {
         settle_interval(machine, false);
 }
 
-static Status tick_root(Machine *machine) {
+/* Of the last tick; what goes on is found in the sets. */
+static void settle_attention(Machine *machine) {
+        machine->woke = machine->later = false;
+        machine->attention = (machine->host->changed ? ATTENTION_OBSERVED : 0) |
+                             (index_set_is_empty(&machine->ending) ? 0 : ATTENTION_ENDING) |
+                             (index_set_is_empty(&machine->counting) ? 0 : ATTENTION_COUNTING) |
+                             (index_set_is_empty(&machine->sticky) ? 0 : ATTENTION_STICKY);
+}
+
+static Status tick_halting(Machine *machine) {
+        forget_marks(machine);
+        node_finish_endings(machine);
+        if (!index_set_is_empty(&machine->ending))
+                return STATUS_RUNNING;
+
+        settle_attention(machine);
+        return STATUS_HALTED;
+}
+
+static Status tick_attentively(Machine *machine) {
         Status status;
 
-        machine->later = false;
+        if (machine->attention & ATTENTION_HALTING)
+                return tick_halting(machine);
+
+        settle_attention(machine);
+        if (machine->attention & ATTENTION_ENDING)
+                node_finish_endings(machine);
+
         mark_sticky(machine);
         index_set_remove(&machine->marked, 0);
-        status = node_is_untouched(node_state(machine, 0)) ? child_tick(machine, 0) : node_tick(machine, 0);
+        status = node_tick(machine, 0);
 
         if (status == STATUS_RUNNING)
                 settle_interval(machine, machine->later);
@@ -162,23 +186,18 @@ static Status tick_root(Machine *machine) {
         return status;
 }
 
-static Status tick_halting(Machine *machine) {
-        forget_marks(machine);
-        node_finish_endings(machine);
-        return index_set_is_empty(&machine->ending) ? STATUS_HALTED : STATUS_RUNNING;
-}
-
 Status machine_tick(Machine *machine) {
-        machine->woke = false;
-        if (machine->halting)
-                return tick_halting(machine);
+        Status status;
 
-        machine->unprompted++;
-        machine_settle_attention(machine);
-        if (G_UNLIKELY(!index_set_is_empty(&machine->ending)))
-                node_finish_endings(machine);
+        if (G_UNLIKELY(machine->attention != 0 || machine->interval_armed || !index_set_is_empty(&machine->marked)))
+                return tick_attentively(machine);
 
-        return tick_root(machine);
+        /* A tree that begins and has nothing to mind; where that changes on the way, so does the answer. */
+        status = child_tick(machine, 0);
+        if (status == STATUS_RUNNING && machine->later)
+                settle_interval(machine, true);
+
+        return status;
 }
 
 Status machine_tick_full(Machine *machine) {

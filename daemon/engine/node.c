@@ -14,11 +14,6 @@ void node_mark(Machine *machine, NodeId node) {
                 index_set_add(&machine->marked, node);
 }
 
-void machine_settle_attention(Machine *machine) {
-        machine->attentive = machine->host->changed || machine->deferring || !index_set_is_empty(&machine->ending) ||
-                             !index_set_is_empty(&machine->counting);
-}
-
 static void notify(Machine *machine, NodeId node, Status status) {
         Reason reason = machine->reason;
 
@@ -134,7 +129,7 @@ static void node_halt(Machine *machine, NodeId node) {
 
 void node_keep_count(Machine *machine, NodeId node) {
         index_set_add(&machine->counting, node);
-        machine->attentive = true;
+        machine->attention |= ATTENTION_COUNTING;
 }
 
 void node_forget_kept_counts(Machine *machine, NodeId node) {
@@ -347,6 +342,8 @@ void node_disarm_timer(Machine *machine, NodeId node) {
 
 Status node_yield(Machine *machine, NodeId node, bool endless) {
         machine->woke = true;
+        machine->attention |= ATTENTION_WOKE;
+        machine->unprompted++;
         if (endless && machine->unprompted > UNPROMPTED_MAX)
                 node_visit_again(machine, node, false);
         else
@@ -365,6 +362,7 @@ void node_visit_again(Machine *machine, NodeId node, bool took_time) {
 
 void node_visit_always(Machine *machine, NodeId node) {
         index_set_add(&machine->sticky, node);
+        machine->attention |= ATTENTION_STICKY;
 }
 
 void node_mark_deferred(Machine *machine, NodeId node) {
@@ -395,7 +393,7 @@ void node_reset_reactive(Machine *machine, NodeId node) {
 void node_set_ending(Machine *machine, NodeId node) {
         node_state(machine, node)->flags |= STATE_ENDING;
         index_set_add(&machine->ending, node);
-        machine->attentive = true;
+        machine->attention |= ATTENTION_ENDING;
 }
 
 /* Inner nodes come before what is below them, so the last pass is the one that finds nothing more to do. */

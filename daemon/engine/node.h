@@ -41,6 +41,18 @@ typedef struct NodeState {
 
 G_STATIC_ASSERT(sizeof(NodeState) == 16);
 
+/* While none of these is set, a tick is nothing but the ticks of its nodes. */
+typedef enum Attention {
+        ATTENTION_OBSERVED = 1 << 0, /* the host is told of every change */
+        ATTENTION_ENDING = 1 << 1,   /* the set of that name has members, as with the next two */
+        ATTENTION_COUNTING = 1 << 2,
+        ATTENTION_STICKY = 1 << 3,
+        ATTENTION_DEFERRING = 1 << 4,
+        ATTENTION_WOKE = 1 << 5,
+        ATTENTION_HALTING = 1 << 6,
+        ATTENTION_NODES = ATTENTION_OBSERVED | ATTENTION_ENDING | ATTENTION_COUNTING | ATTENTION_DEFERRING,
+} Attention;
+
 struct Machine {
         const Node *nodes;
         NodeState *states;
@@ -57,11 +69,10 @@ struct Machine {
         IndexSet counting; /* loops that were skipped in the middle, and go on counting if they are ticked again */
 
         uint64_t random;
-        Reason reason;  /* of the failure that is being reported */
-        bool attentive; /* there is more to a node than its own tick: see machine_settle_attention() */
-        bool full;      /* this tick visits every running node */
-        bool deferring; /* what is being ticked must not start actions yet */
-        bool halting;
+        Reason reason;      /* of the failure that is being reported */
+        unsigned attention; /* of Attention: what a tick has to mind besides the nodes themselves */
+        bool full;          /* this tick visits every running node */
+        bool deferring;     /* what is being ticked must not start actions yet */
         bool woke;  /* a node asked to be ticked again at once */
         bool later; /* a node asked to be ticked again after the interval */
         bool interval_armed;
@@ -72,7 +83,7 @@ struct Machine {
         uint64_t memory[];
 };
 
-/* After this many ticks in a row without any input, an endless loop is slowed down to the tree's interval. */
+/* After this many yields in a row without any input, an endless loop is slowed down to the tree's interval. */
 #define UNPROMPTED_MAX 1000u
 
 Status node_tick(Machine *machine, NodeId node);
@@ -80,9 +91,6 @@ Status node_tick(Machine *machine, NodeId node);
 Status child_tick_touched(Machine *machine, NodeId child);
 /* What follows from the answer of a node's own tick. */
 Status node_settle(Machine *machine, NodeId node, Status status);
-
-/* Says whether nodes need more than their own tick: an observer to be told, halts or counts to be minded. */
-void machine_settle_attention(Machine *machine);
 
 /* If it is running, halt it; it is IDLE afterwards, though perhaps still ending. */
 void node_reset(Machine *machine, NodeId node);
@@ -170,7 +178,7 @@ static inline __attribute__((always_inline)) Status child_tick(Machine *machine,
         const Node *node = &machine->nodes[child];
         Status status;
 
-        if (G_UNLIKELY(!node_is_untouched(state) || machine->attentive))
+        if (G_UNLIKELY(!node_is_untouched(state) || machine->attention & ATTENTION_NODES))
                 return child_tick_touched(machine, child);
 
         if (node->flags & NODE_PLAIN_LEAF) {
@@ -184,7 +192,8 @@ static inline __attribute__((always_inline)) Status child_tick(Machine *machine,
                 return node_tick(machine, child);
 
         status = node->tick(machine, child);
-        if (status == STATUS_RUNNING || status == STATUS_ERROR || state->flags != 0 || machine->attentive)
+        if (status == STATUS_RUNNING || status == STATUS_ERROR || state->flags != 0 ||
+            machine->attention & ATTENTION_NODES)
                 return node_settle(machine, child, status);
 
         return status;

@@ -147,7 +147,7 @@ static void test_backoff(void) {
 
 /* Many turns of an endless loop that takes no time, then it is slowed down. */
 static void test_endless_loop_is_slowed_down(void) {
-        Step *steps = g_new0(Step, 1003);
+        Step *steps = g_new0(Step, 1004);
 
         for (unsigned i = 0; i < 1000; i++)
                 steps[i] = (Step){ i == 0 ? "start" : "nothing", "start a", STATUS_RUNNING };

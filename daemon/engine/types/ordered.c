@@ -17,45 +17,46 @@ typedef struct Order {
         bool remembers; /* starts again with the child that failed or was halted */
 } Order;
 
-static Status at_end(Machine *machine, NodeId node, Status goes_on) {
-        NodeState *state = node_state(machine, node);
-
-        state->position = 0;
-        node_forget_counts(machine, node);
-        return state->skipped == machine->nodes[node].n_children ? STATUS_SKIPPED : goes_on;
-}
-
 static inline __attribute__((always_inline)) Status ordered_tick(Machine *machine, NodeId node, Order order) {
         NodeState *state = node_state(machine, node);
-        NodeId end = machine->nodes[node].end, child = state->position;
+        NodeId end = machine->nodes[node].end, child = node + 1;
+        uint32_t skipped = 0;
 
-        if (state->status == STATUS_IDLE) {
-                state->skipped = 0;
-                if (!order.remembers || child == 0)
-                        child = node + 1;
-        }
+        if (state->status == STATUS_RUNNING) {
+                child = state->position;
+                skipped = state->skipped;
+        } else if (order.remembers && state->position != 0)
+                child = state->position;
 
         while (child < end) {
-                bool in_one_go = node_is_fresh(machine, child);
+                bool in_one_go = order.yields && node_is_fresh(machine, child);
                 Status status = child_tick(machine, child);
                 NodeId next = machine->nodes[child].end;
 
                 if (status == order.goes_on) {
-                        if (order.yields && in_one_go && next < end) {
+                        if (in_one_go && next < end) {
                                 state->position = next;
+                                state->skipped = skipped;
                                 return node_yield(machine, node, false);
                         }
                 } else if (status == STATUS_SKIPPED)
-                        state->skipped++;
+                        skipped++;
                 else {
-                        state->position = order.remembers || status != order.stops ? child : 0;
+                        if (status != order.stops || order.remembers) {
+                                state->position = child;
+                                state->skipped = skipped;
+                        }
                         return status;
                 }
 
                 child = next;
         }
 
-        return at_end(machine, node, order.goes_on);
+        if (order.remembers)
+                state->position = 0;
+
+        node_forget_counts(machine, node);
+        return skipped == machine->nodes[node].n_children ? STATUS_SKIPPED : order.goes_on;
 }
 
 static void ordered_halt(Machine *machine, NodeId node) {

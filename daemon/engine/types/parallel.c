@@ -12,27 +12,45 @@ typedef struct ParallelParams {
         int64_t success_count, failure_count;
 } ParallelParams;
 
-/* A negative threshold counts from the number of children, -1 being all of them. */
+/* What decides: negative counts count from the number of children, -1 being all of them. */
+typedef struct Thresholds {
+        int64_t success, failure;
+        bool skipped_succeed; /* a skipped child does not stand in the way of success */
+        uint32_t n;
+} Thresholds;
+
 static int64_t threshold(int64_t count, uint32_t n_children) {
         return count < 0 ? MAX(0, n_children + count + 1) : count;
 }
 
-static Status parallel_forget(Machine *machine, NodeId node, Status status) {
-        node_reset_children(machine, node);
-        return status;
+static inline Thresholds thresholds_of(const Node *definition) {
+        const ParallelParams *params = definition->params;
+
+        return (Thresholds){
+                .success = threshold(params->success_count, definition->n_children),
+                .failure = threshold(params->failure_count, definition->n_children),
+                .skipped_succeed = params->success_count < 0,
+                .n = definition->n_children,
+        };
 }
 
-/* RUNNING while it is not decided. skipped: so far in this tick. */
-static Status parallel_decide(Machine *machine, NodeId node, uint32_t skipped) {
-        const NodeState *state = node_state(machine, node);
-        const ParallelParams *params = machine->nodes[node].params;
-        uint32_t n = machine->nodes[node].n_children;
-        int64_t need = threshold(params->success_count, n);
+static bool thresholds_fit(const Thresholds *thresholds) {
+        return thresholds->success <= thresholds->n && thresholds->failure <= thresholds->n;
+}
 
-        if (state->successes >= need || (params->success_count < 0 && state->successes + skipped >= need))
+/* What has come of the children in this activation, but for those skipped, which are counted in each tick anew. */
+typedef struct Tally {
+        uint32_t successes, failures, skipped;
+} Tally;
+
+/* RUNNING while it is not decided. */
+static inline Status decide(Machine *machine, const Thresholds *thresholds, const Tally *tally) {
+        int64_t successes = tally->successes + (thresholds->skipped_succeed ? tally->skipped : 0);
+
+        if (successes >= thresholds->success)
                 return STATUS_SUCCESS;
 
-        if (n - state->failures < need || state->failures >= threshold(params->failure_count, n)) {
+        if (thresholds->n - tally->failures < thresholds->success || tally->failures >= thresholds->failure) {
                 machine->reason = REASON_THRESHOLD;
                 return STATUS_FAILURE;
         }
@@ -40,85 +58,130 @@ static Status parallel_decide(Machine *machine, NodeId node, uint32_t skipped) {
         return STATUS_RUNNING;
 }
 
-static void parallel_count(Machine *machine, NodeId node, NodeId child, Status status, bool took_time) {
-        NodeState *state = node_state(machine, node);
-
-        if (status == STATUS_SUCCESS)
-                state->successes++;
-        else if (status == STATUS_FAILURE)
-                state->failures++;
-        else {
-                if (status == STATUS_SKIPPED)
-                        node_visit_again(machine, child, took_time);
-                return;
-        }
-
-        node_state(machine, child)->flags |= STATE_DONE;
-        index_set_remove(&machine->sticky, child);
+static inline void count(Tally *tally, Status status) {
+        tally->successes += status == STATUS_SUCCESS;
+        tally->failures += status == STATUS_FAILURE;
+        tally->skipped += status == STATUS_SKIPPED;
 }
 
-/* One child that is to be looked at, then the verdict so far. */
-static Status parallel_tick_child(Machine *machine, NodeId node, NodeId child, uint32_t *skipped) {
-        bool running = !node_is_fresh(machine, child);
+/* A child that has completed is not ticked again; one that was skipped is. */
+static void remember(Machine *machine, NodeId child, Status status, bool took_time) {
+        if (status == STATUS_SKIPPED)
+                node_visit_again(machine, child, took_time);
+        else if (status != STATUS_RUNNING) {
+                node_state(machine, child)->flags |= STATE_DONE;
+                index_set_remove(&machine->sticky, child);
+        }
+}
+
+/* All children have had their turn. */
+static Status wait_for_more(Machine *machine, NodeId node, const Tally *tally) {
+        NodeState *state = node_state(machine, node);
+
+        if (tally->skipped == machine->nodes[node].n_children) {
+                node_reset_children(machine, node);
+                return STATUS_SKIPPED;
+        }
+
+        state->successes = tally->successes;
+        state->failures = tally->failures;
+        return STATUS_RUNNING;
+}
+
+/* The first tick: as long as every child completes at once there is nothing to remember of them. */
+static Status parallel_begin(Machine *machine, NodeId node, const Thresholds *thresholds) {
+        NodeId end = machine->nodes[node].end;
+        Tally tally = {};
+        bool waits = false;
+
+        for (NodeId child = node + 1; child < end; child = machine->nodes[child].end) {
+                Status status = child_tick(machine, child), decision;
+
+                if (G_UNLIKELY(status == STATUS_ERROR))
+                        return status;
+
+                if (!waits && (status == STATUS_RUNNING || status == STATUS_SKIPPED)) {
+                        waits = true;
+                        for (NodeId done = node + 1; done < child; done = machine->nodes[done].end)
+                                remember(machine, done, STATUS_SUCCESS, false);
+                }
+                if (waits)
+                        remember(machine, child, status, false);
+
+                count(&tally, status);
+                decision = decide(machine, thresholds, &tally);
+                if (decision != STATUS_RUNNING) {
+                        if (waits)
+                                node_reset_children(machine, node);
+                        return decision;
+                }
+        }
+
+        return wait_for_more(machine, node, &tally);
+}
+
+/* A child that something has happened to; IDLE when it has completed before. */
+static Status revisit(Machine *machine, NodeId child) {
+        bool took_time = !node_is_fresh(machine, child);
         Status status;
 
-        if (!running)
+        if (!took_time)
                 index_set_remove_range(&machine->marked, child, machine->nodes[child].end);
+        if (node_state(machine, child)->flags & STATE_DONE)
+                return STATUS_IDLE;
 
-        if (!(node_state(machine, child)->flags & STATE_DONE)) {
-                status = child_tick(machine, child);
+        status = child_tick(machine, child);
+        if (status != STATUS_ERROR)
+                remember(machine, child, status, took_time);
+
+        return status;
+}
+
+static Status parallel_go_on(Machine *machine, NodeId node, const Thresholds *thresholds) {
+        const NodeState *state = node_state(machine, node);
+        Tally tally = { .successes = state->successes, .failures = state->failures };
+        NodeId end = machine->nodes[node].end;
+        bool all = machine->full;
+
+        for (NodeId child = child_next(machine, node, node + 1, all); child < end;
+             child = child_next(machine, node, machine->nodes[child].end, all)) {
+                Status status = revisit(machine, child), decision;
+
                 if (status == STATUS_ERROR)
                         return status;
 
-                *skipped += status == STATUS_SKIPPED;
-                parallel_count(machine, node, child, status, running);
+                count(&tally, status);
+                decision = decide(machine, thresholds, &tally);
+                if (decision != STATUS_RUNNING) {
+                        node_reset_children(machine, node);
+                        return decision;
+                }
         }
 
-        return parallel_decide(machine, node, *skipped);
-}
-
-static bool parallel_thresholds_fit(const Node *definition) {
-        const ParallelParams *params = definition->params;
-
-        return threshold(params->success_count, definition->n_children) <= definition->n_children &&
-               threshold(params->failure_count, definition->n_children) <= definition->n_children;
+        return wait_for_more(machine, node, &tally);
 }
 
 static Status parallel_tick(Machine *machine, NodeId node) {
-        NodeState *state = node_state(machine, node);
-        const Node *definition = &machine->nodes[node];
-        bool all = machine->full || state->status == STATUS_IDLE;
-        uint32_t skipped = 0;
+        Thresholds thresholds = thresholds_of(&machine->nodes[node]);
 
-        if (state->status == STATUS_IDLE) {
-                if (!parallel_thresholds_fit(definition))
-                        return node_error(machine, node, "threshold-exceeds-children");
+        if (node_state(machine, node)->status == STATUS_RUNNING)
+                return parallel_go_on(machine, node, &thresholds);
 
-                state->successes = state->failures = 0;
-        }
+        if (!thresholds_fit(&thresholds))
+                return node_error(machine, node, "threshold-exceeds-children");
 
-        for (NodeId child = child_next(machine, node, node + 1, all); child < definition->end;
-             child = child_next(machine, node, machine->nodes[child].end, all)) {
-                Status status = parallel_tick_child(machine, node, child, &skipped);
-
-                if (status == STATUS_ERROR)
-                        return status;
-                if (status != STATUS_RUNNING)
-                        return parallel_forget(machine, node, status);
-        }
-
-        return skipped == definition->n_children ? parallel_forget(machine, node, STATUS_SKIPPED) : STATUS_RUNNING;
+        return parallel_begin(machine, node, &thresholds);
 }
 
 static char *parallel_check(const Tree *tree, NodeId node, bool *ret_is_error) {
-        const Node *definition = &tree->nodes[node];
+        Thresholds thresholds = thresholds_of(&tree->nodes[node]);
 
-        if (parallel_thresholds_fit(definition))
+        if (thresholds_fit(&thresholds))
                 return NULL;
 
         *ret_is_error = false;
         return g_strdup_printf("a threshold is higher than the number of children (%u): the run will end in ERROR here",
-                               definition->n_children);
+                               thresholds.n);
 }
 
 static const Param parallel_params[] = {

@@ -45,7 +45,8 @@ static Status reactive_visit(Machine *machine, NodeId node, NodeId child, bool d
                 node_mark_deferred(machine, child);
 
         machine->deferring = deferring || defer;
-        machine->attentive |= machine->deferring;
+        if (machine->deferring)
+                machine->attention |= ATTENTION_DEFERRING;
         status = child_tick(machine, child);
         machine->deferring = deferring;
         return status;
