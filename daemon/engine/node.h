@@ -147,7 +147,7 @@ static inline bool node_is_fresh(Machine *machine, NodeId node) {
 }
 
 static inline void node_forget_counts(Machine *machine, NodeId node) {
-        if (G_UNLIKELY(!index_set_is_empty(&machine->counting)))
+        if (G_UNLIKELY(machine->attention & ATTENTION_COUNTING))
                 node_forget_kept_counts(machine, node);
 }
 

@@ -56,7 +56,7 @@ static inline __attribute__((always_inline)) Status ordered_tick(Machine *machin
                 state->position = 0;
 
         node_forget_counts(machine, node);
-        return skipped == machine->nodes[node].n_children ? STATUS_SKIPPED : order.goes_on;
+        return skipped > 0 && skipped == machine->nodes[node].n_children ? STATUS_SKIPPED : order.goes_on;
 }
 
 static void ordered_halt(Machine *machine, NodeId node) {
