@@ -3,7 +3,7 @@
 /*
  * Calls wait, are in flight, or could not be sent at all; each is in the queue that says so until its owner is
  * told. The window adapts to what the bus allows: it shrinks to what is in flight when the bus refuses a call,
- * and grows by one for each window of replies.
+ * and grows again slowly, since each attempt that is refused is a line in the log of the bus.
  */
 
 #include <errno.h>
@@ -18,6 +18,9 @@
 /* When the bus has refused a call, room is made by a reply. Room that is made without our notice (by the
  * late reply to a call that was cancelled) is looked for at this interval. */
 #define REFUSED_RETRY_USEC (100u * 1000u)
+
+/* How many windows of replies let the window grow by one. */
+#define GROWTH_WINDOWS 10u
 
 struct Calls {
         const char *bus_name;
@@ -142,7 +145,7 @@ static void calls_refused(Calls *calls) {
 
 static void calls_answered(Calls *calls) {
         calls->retry_at = 0;
-        if (calls->window < CONNECTION_WINDOW && ++calls->n_replies >= calls->window) {
+        if (calls->window < CONNECTION_WINDOW && ++calls->n_replies >= calls->window * GROWTH_WINDOWS) {
                 calls->window++;
                 calls->n_replies = 0;
         }

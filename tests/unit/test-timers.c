@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/*
+ * Deadlines: their order, their cancelling in all places and from within callbacks, and many of them.
+ */
+
+#include <stdbool.h>
+#include <string.h>
+
+#include "basic/timers.h"
+
+typedef struct Fixture {
+        Timers *timers;
+        GString *calls; /* the letters of the timers in the order in which they were called */
+} Fixture;
+
+/* One timer with a letter, and what its callback does besides writing it. */
+typedef struct Subject {
+        Fixture *fixture;
+        char letter;
+        Timer *timer;
+        Timer **frees;
+        struct Subject *makes;
+} Subject;
+
+static void on_expired(void *userdata) {
+        Subject *subject = userdata;
+
+        g_string_append_c(subject->fixture->calls, subject->letter);
+        if (subject->frees)
+                g_clear_pointer(subject->frees, timer_free);
+        if (subject->makes)
+                subject->makes->timer = timer_new(subject->fixture->timers, 0, on_expired, subject->makes);
+}
+
+static void arm(Subject *subject, uint64_t usec) {
+        subject->timer = timer_new(subject->fixture->timers, usec, on_expired, subject);
+}
+
+static void fixture_set_up(Fixture *fixture, gconstpointer data) {
+        fixture->timers = timers_new(NULL);
+        fixture->calls = g_string_new(NULL);
+}
+
+static void fixture_tear_down(Fixture *fixture, gconstpointer data) {
+        timers_free(fixture->timers);
+        g_string_free(fixture->calls, TRUE);
+}
+
+static void wait_for_calls(Fixture *fixture, const char *expected) {
+        while (fixture->calls->len < strlen(expected))
+                g_main_context_iteration(NULL, TRUE);
+        while (g_main_context_iteration(NULL, FALSE))
+                ;
+        g_assert_cmpstr(fixture->calls->str, ==, expected);
+}
+
+static void test_order(Fixture *fixture, gconstpointer data) {
+        Subject a = { fixture, 'a' }, b = { fixture, 'b' }, c = { fixture, 'c' };
+        int64_t start = g_get_monotonic_time();
+
+        arm(&c, 20000);
+        arm(&a, 1000);
+        arm(&b, 10000);
+        g_assert_cmpuint(timer_deadline(b.timer), >=, (uint64_t) start + 10000);
+
+        wait_for_calls(fixture, "abc");
+        g_assert_cmpint(g_get_monotonic_time(), >=, start + 20000);
+
+        /* An expired timer is still there, with its deadline. */
+        g_assert_cmpuint(timer_deadline(a.timer), <, timer_deadline(b.timer));
+        timer_free(a.timer);
+        timer_free(b.timer);
+        timer_free(c.timer);
+}
+
+static void test_cancel(Fixture *fixture, gconstpointer data) {
+        Subject a = { fixture, 'a' }, b = { fixture, 'b' }, c = { fixture, 'c' };
+
+        arm(&a, 1000);
+        arm(&b, 2000);
+        arm(&c, 3000);
+        timer_free(a.timer);
+        wait_for_calls(fixture, "bc");
+        timer_free(b.timer);
+        timer_free(c.timer);
+        timer_free(NULL);
+}
+
+/* A callback frees its own timer, one that would be next, and makes one that is due at once. */
+static void test_callbacks(Fixture *fixture, gconstpointer data) {
+        Subject d = { fixture, 'd' }, c = { fixture, 'c' };
+        Subject b = { fixture, 'b', .frees = &c.timer, .makes = &d };
+        Subject a = { fixture, 'a', .frees = &a.timer };
+
+        arm(&a, 0);
+        arm(&b, 0);
+        arm(&c, 0);
+        g_usleep(1000);
+        wait_for_calls(fixture, "abd");
+        g_assert_null(a.timer);
+        g_assert_null(c.timer);
+        timer_free(b.timer);
+        timer_free(d.timer);
+}
+
+static void on_expired_free_timers(void *userdata) {
+        Fixture *fixture = userdata;
+
+        g_clear_pointer(&fixture->timers, timers_free);
+        g_string_append_c(fixture->calls, 'x');
+}
+
+/* The timers are freed while they expire; those that are left can still be freed. */
+static void test_free_all(Fixture *fixture, gconstpointer data) {
+        Subject a = { fixture, 'a' };
+        Timer *timer = timer_new(fixture->timers, 0, on_expired_free_timers, fixture);
+
+        arm(&a, 0);
+        g_usleep(1000);
+        wait_for_calls(fixture, "x");
+        timer_free(timer);
+        timer_free(a.timer);
+}
+
+static void test_never(Fixture *fixture, gconstpointer data) {
+        Subject a = { fixture, 'a' }, b = { fixture, 'b' };
+
+        arm(&a, UINT64_MAX);
+        g_assert_cmpuint(timer_deadline(a.timer), ==, UINT64_MAX);
+        arm(&b, 1000);
+        wait_for_calls(fixture, "b");
+        timer_free(a.timer);
+        timer_free(b.timer);
+}
+
+static void on_expired_count(void *userdata) {
+        ++*(unsigned *) userdata;
+}
+
+/* Ten thousand, most of them cancelled in random order: the rest comes. */
+static void test_many(Fixture *fixture, gconstpointer data) {
+        g_autofree Timer **timers = g_new0(Timer *, 10000);
+        unsigned n_left = 10000, n_expired = 0;
+
+        for (unsigned i = 0; i < 10000; i++)
+                timers[i] = timer_new(fixture->timers, (uint64_t) g_test_rand_int_range(0, 50000), on_expired_count,
+                                      &n_expired);
+        for (unsigned i = 0; i < 20000; i++) {
+                unsigned victim = (unsigned) g_test_rand_int_range(0, 10000);
+
+                if (timers[victim]) {
+                        g_clear_pointer(&timers[victim], timer_free);
+                        n_left--;
+                }
+        }
+
+        while (n_expired < n_left)
+                g_main_context_iteration(NULL, TRUE);
+        while (g_main_context_iteration(NULL, FALSE))
+                ;
+        g_assert_cmpuint(n_expired, ==, n_left);
+        for (unsigned i = 0; i < 10000; i++)
+                timer_free(timers[i]);
+}
+
+int main(int argc, char **argv) {
+        g_test_init(&argc, &argv, NULL);
+
+        g_test_add("/timers/order", Fixture, NULL, fixture_set_up, test_order, fixture_tear_down);
+        g_test_add("/timers/cancel", Fixture, NULL, fixture_set_up, test_cancel, fixture_tear_down);
+        g_test_add("/timers/callbacks", Fixture, NULL, fixture_set_up, test_callbacks, fixture_tear_down);
+        g_test_add("/timers/free-all", Fixture, NULL, fixture_set_up, test_free_all, fixture_tear_down);
+        g_test_add("/timers/never", Fixture, NULL, fixture_set_up, test_never, fixture_tear_down);
+        g_test_add("/timers/many", Fixture, NULL, fixture_set_up, test_many, fixture_tear_down);
+
+        return g_test_run();
+}
