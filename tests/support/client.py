@@ -135,7 +135,7 @@ class Client:
             Gio.DBusSignalFlags.NONE,
             lambda connection, sender, path, interface, member, values: owners.append(values.unpack()[2]))
         try:
-            owners.append(self.owner(name))
+            owners.insert(0, self.owner(name))  # a signal that has been dispatched meanwhile is newer
             wait(lambda: check() or (owners[-1] and owners[-1] != other_than), name + " on the bus", timeout)
             return owners[-1]
         finally:
