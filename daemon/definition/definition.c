@@ -19,7 +19,8 @@
 struct Definition {
         unsigned n_refs;
         char *text;
-        char *hash;
+        size_t length;
+        char *hash; /* made when it is first asked for */
         Loaded loaded;
 };
 
@@ -37,8 +38,8 @@ static int definition_load_taken(char *text, size_t length, const NodeType *cons
 
         definition = g_new0(Definition, 1);
         definition->n_refs = 1;
-        definition->hash = g_compute_checksum_for_data(G_CHECKSUM_SHA256, (const guint8 *) text, length);
         definition->text = g_steal_pointer(&taken);
+        definition->length = length;
         definition->loaded = loaded;
         *ret_definition = definition;
         return 0;
@@ -150,7 +151,12 @@ bool definition_autostart(const Definition *definition) {
 }
 
 const char *definition_hash(const Definition *definition) {
-        return definition->hash;
+        Definition *d = (Definition *) definition;
+
+        if (!d->hash)
+                d->hash = g_compute_checksum_for_data(G_CHECKSUM_SHA256, (const guint8 *) d->text, d->length);
+
+        return d->hash;
 }
 
 const char *definition_text(const Definition *definition) {

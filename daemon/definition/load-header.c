@@ -33,7 +33,7 @@ static void report_unknown(Loader *loader, uint32_t key) {
 
 static void read_variable(Loader *loader, uint32_t key, json_object *variables) {
         size_t length;
-        const char *name = loader_string(loader, key, &length);
+        g_autofree char *name = g_strdup(loader_string(loader, key, &length));
         g_autofree char *shown = excerpt(name, length), *error = NULL;
         json_object *value;
         uint32_t fault;
@@ -50,7 +50,7 @@ static void read_variable(Loader *loader, uint32_t key, json_object *variables) 
                 return;
         }
 
-        if (text_to_json(&loader->text, key + 1, &value, &fault, &error) < 0)
+        if (text_to_json(&loader->text, key + 1, loader->scratch, &value, &fault, &error) < 0)
                 loader_error(loader, fault, g_strdup_printf("blackboard.%s: %s", name, error));
         else
                 json_object_object_add(variables, name, value);
@@ -98,7 +98,11 @@ static void read_member(Loader *loader, uint32_t key, Target *target, uint32_t *
 }
 
 bool loader_read_header(Loader *loader, Loaded *loaded, uint32_t *ret_root) {
-        Target target = { .params = header_params, .values = &loaded->header, .node = NODE_NONE, .plain = true };
+        Target target = { .params = header_params,
+                          .values = &loaded->header,
+                          .size = sizeof(Header),
+                          .node = NODE_NONE,
+                          .plain = true };
         uint32_t key = 1, blackboard = 0, root = 0;
 
         if (text_kind(&loader->text, 0) != TEXT_OBJECT) {
@@ -116,7 +120,7 @@ bool loader_read_header(Loader *loader, Loaded *loaded, uint32_t *ret_root) {
         if (loaded->header.btd != HEADER_VERSION)
                 return false;
 
-        loader_check_required(loader, &target, 0, "a tree file");
+        loader_check_required(loader, &target, 0, "tree file");
         if (blackboard > 0)
                 read_blackboard(loader, blackboard, loaded->blackboard);
         if (root == 0)

@@ -45,7 +45,8 @@ static Key key_of(Loader *loader, uint32_t item) {
         const char *word = text_string(&loader->text, item, loader->scratch, &length);
 
         for (Key key = 0; key < KEY_MAX_; key++)
-                if (strncmp(key_names[key], word, length) == 0 && key_names[key][length] == 0)
+                if (key_names[key][0] == word[0] && strncmp(key_names[key], word, length) == 0 &&
+                    key_names[key][length] == 0)
                         return key;
 
         return KEY_MAX_;
@@ -144,6 +145,14 @@ static void check_type(Loader *loader, Reading *reading) {
                       : g_strdup_printf("unknown type '%s'; 'btctl types' lists all that there are", shown));
 }
 
+static bool has_control(const char *text) {
+        for (; *text; text = g_utf8_next_char(text))
+                if (g_ascii_iscntrl(*text) || (*text < 0 && g_unichar_iscntrl(g_utf8_get_char(text))))
+                        return true;
+
+        return false;
+}
+
 static void check_name(Loader *loader, Reading *reading) {
         uint32_t item = reading->keys[KEY_NAME];
         const char *name;
@@ -159,11 +168,8 @@ static void check_name(Loader *loader, Reading *reading) {
                 wrong(loader, reading, item,
                       g_strdup_printf("name: it is longer than %u bytes; 'description' has room", NAME_MAX_BYTES));
 
-        for (const char *p = name; *p; p = g_utf8_next_char(p))
-                if (g_unichar_iscntrl(g_utf8_get_char(p))) {
-                        wrong(loader, reading, item, g_strdup("name: it contains a control character"));
-                        break;
-                }
+        else if (has_control(name))
+                wrong(loader, reading, item, g_strdup("name: it contains a control character"));
 }
 
 /* "a Sequence takes: children; any node: type, name, description" */
@@ -253,90 +259,93 @@ static void read_keys(Loader *loader, Reading *reading) {
         for (Key key = KEY_TYPE; key <= KEY_DESCRIPTION; key++)
                 expect_string(loader, reading, key);
 
-        if (reading->type) {
-                g_autofree char *owner = with_article(reading->type->name);
-
-                loader_check_required(loader, &reading->target, reading->item, owner);
-        }
+        if (reading->type)
+                loader_check_required(loader, &reading->target, reading->item, reading->type->name);
 }
 
-/* The shape of the tree is wrong here. */
-static void wrong_shape(Loader *loader, Reading *reading, uint32_t item, char *text) {
+/* The shape of the tree is wrong here: format says what about it, behind "a Sequence ". */
+static void wrong_shape(Loader *loader, Reading *reading, uint32_t item, const char *format, ...) G_GNUC_PRINTF(4, 5);
+
+static void wrong_shape(Loader *loader, Reading *reading, uint32_t item, const char *format, ...) {
+        g_autofree char *owner = with_article(reading->type->name), *what = NULL;
+        va_list args;
+
+        va_start(args, format);
+        what = g_strdup_vprintf(format, args);
+        va_end(args);
+
         give_up_tree(loader);
-        wrong(loader, reading, item, text);
+        wrong(loader, reading, item, g_strdup_printf("%s %s", owner, what));
 }
 
-static void check_leaf(Loader *loader, Reading *reading, const char *owner) {
+static void check_leaf(Loader *loader, Reading *reading) {
         Key key = reading->keys[KEY_CHILDREN] ? KEY_CHILDREN : KEY_CHILD;
 
         if (reading->keys[key] > 0)
-                wrong_shape(loader, reading, reading->keys[key] - 1,
-                            g_strdup_printf("%s is a leaf, so it takes no '%s'", owner, key_names[key]));
+                wrong_shape(loader, reading, reading->keys[key] - 1, "is a leaf, so it takes no '%s'", key_names[key]);
 }
 
-static void check_decorator(Loader *loader, Reading *reading, const char *owner) {
+static void check_decorator(Loader *loader, Reading *reading) {
         if (reading->keys[KEY_CHILDREN] > 0)
                 wrong_shape(loader, reading, reading->keys[KEY_CHILDREN] - 1,
-                            g_strdup_printf("%s has one child: it takes 'child', a node, not 'children'", owner));
+                            "has one child: it takes 'child', a node, not 'children'");
         else if (reading->keys[KEY_CHILD] == 0)
-                wrong_shape(loader, reading, reading->item,
-                            g_strdup_printf("'child' is missing; %s needs it: a node", owner));
+                wrong_shape(loader, reading, reading->item, "needs a 'child', a node, and none is given");
 }
 
 static char *describe_arity(const NodeType *type) {
-        if (type->max_children == UINT32_MAX)
-                return g_strdup_printf("at least %u", type->min_children);
-        if (type->max_children == type->min_children)
-                return g_strdup_printf("exactly %u", type->min_children);
+        uint32_t min = type->min_children, max = type->max_children;
 
-        return g_strdup_printf("%u to %u", type->min_children, type->max_children);
+        if (max == UINT32_MAX)
+                return g_strdup_printf("at least %u %s", min, min == 1 ? "child" : "children");
+        if (max == min)
+                return g_strdup_printf("exactly %u %s", min, min == 1 ? "child" : "children");
+
+        return g_strdup_printf("%u to %u children", min, max);
 }
 
-static void check_control(Loader *loader, Reading *reading, const char *owner) {
+static void check_count(Loader *loader, Reading *reading, uint32_t array) {
         const NodeType *type = reading->type;
-        uint32_t item = reading->keys[KEY_CHILDREN], n;
-        g_autofree char *arity = describe_arity(type);
+        uint32_t n = text_item(&loader->text, array)->count;
+        g_autofree char *arity = NULL;
+
+        if (n >= type->min_children && n <= type->max_children)
+                return;
+
+        arity = describe_arity(type);
+        wrong_shape(loader, reading, array, "takes %s, not %u", arity, n);
+}
+
+static void check_control(Loader *loader, Reading *reading) {
+        uint32_t item = reading->keys[KEY_CHILDREN];
 
         if (reading->keys[KEY_CHILD] > 0)
                 wrong_shape(loader, reading, reading->keys[KEY_CHILD] - 1,
-                            g_strdup_printf("%s takes 'children', an array of nodes, not 'child'", owner));
-        else if (item == 0 && type->min_children > 0)
-                wrong_shape(loader, reading, reading->item,
-                            g_strdup_printf("'children' is missing; %s needs it: an array of nodes", owner));
-        if (item == 0 || text_kind(&loader->text, item) != TEXT_ARRAY)
-                return;
+                            "takes 'children', an array of nodes, not 'child'");
+        else if (item == 0)
+                wrong_shape(loader, reading, reading->item, "needs 'children', an array of nodes, and none is given");
 
-        n = text_item(&loader->text, item)->count;
-        if (n < type->min_children || n > type->max_children)
-                wrong_shape(loader, reading, item,
-                            g_strdup_printf("%s takes %s child%s, not %u", owner, arity,
-                                            type->max_children == 1 ? "" : "ren", n));
-}
-
-/* Where a node has its children: an array, or a node. */
-static void check_container(Loader *loader, Reading *reading) {
-        uint32_t item = reading->keys[KEY_CHILDREN];
-
-        if (item > 0 && text_kind(&loader->text, item) != TEXT_ARRAY)
-                wrong_shape(
-                        loader, reading, item,
-                        g_strdup_printf("children: expected an array of nodes, not %s", loader_describe(loader, item)));
+        if (item > 0 && text_kind(&loader->text, item) == TEXT_ARRAY)
+                check_count(loader, reading, item);
 }
 
 static void check_children(Loader *loader, Reading *reading) {
-        g_autofree char *owner = NULL;
+        uint32_t item = reading->keys[KEY_CHILDREN];
 
-        check_container(loader, reading);
+        if (item > 0 && text_kind(&loader->text, item) != TEXT_ARRAY) {
+                give_up_tree(loader);
+                wrong(loader, reading, item,
+                      g_strdup_printf("children: expected an array of nodes, not %s", loader_describe(loader, item)));
+        }
+
         if (!reading->type)
                 return;
-
-        owner = with_article(reading->type->name);
         if (reading->type->class == NODE_CONTROL)
-                check_control(loader, reading, owner);
+                check_control(loader, reading);
         else if (reading->type->class == NODE_DECORATOR)
-                check_decorator(loader, reading, owner);
+                check_decorator(loader, reading);
         else
-                check_leaf(loader, reading, owner);
+                check_leaf(loader, reading);
 }
 
 /* What is to be read next below the node. Children under the wrong key are read, too, for what is wrong in them. */
@@ -364,6 +373,7 @@ static void open_node(Loader *loader, Reading *reading) {
                 return;
 
         reading->target.params = reading->type->params;
+        reading->target.size = reading->type->params_size;
         reading->target.literal = !node_is_leaf(reading->type);
         if (loader->builder) {
                 reading->target.node =
@@ -381,7 +391,7 @@ static void finish_node(Loader *loader, const Reading *reading) {
 
         if (target->values)
                 tree_builder_set_params(loader->builder, target->node, target->values);
-        g_array_index(loader->origins, Origin, target->node).check = !target->wrong && !target->unknown;
+        g_array_index(loader->origins, Origin, target->node).check = !target->wrong;
 }
 
 /* Is there room for a node here? */

@@ -8,6 +8,8 @@
 #include "basic/excerpt.h"
 #include "definition/loader.h"
 
+#define DRAFT_SIZE 256u
+
 /* The path of the node that is being read. */
 static char *current_path(const Loader *loader) {
         GString *path;
@@ -72,6 +74,7 @@ bool target_was_given(Target *target, const Param *param) {
         uint64_t bit = UINT64_C(1) << (param - target->params);
         bool given = target->given & bit;
 
+        g_assert(param - target->params < TARGET_PARAMS_MAX);
         target->given |= bit;
         return given;
 }
@@ -124,71 +127,84 @@ static void on_param_report(const Place *place, bool at_key, char *text, void *u
         loader_error(report->loader, item, g_strdup_printf("%s: %s", prefix, problem));
 }
 
-/* A value without references has its escapes undone now; one with references becomes a template. False: reported. */
-static bool settle_references(Loader *loader, Target *target, const Param *param, uint32_t item, json_object **value) {
-        g_autofree char *error = NULL, *ignored = NULL;
-        json_object *settled;
+/* A value without references has its escapes undone now; one with references becomes a template. 1: it did; 0: the
+ * value is known; -EINVAL: reported. */
+static int settle_references(Loader *loader, Target *target, const Param *param, uint32_t item, json_object **value) {
+        g_autofree char *error = NULL;
         Template template = { .node = target->node, .param = param };
+        json_object *unescaped;
+        int r;
 
         if (target->plain || !reference_inside(*value))
-                return true;
+                return 0;
 
-        if (reference_check(*value, &error) < 0) {
+        r = reference_check(*value, &error);
+        if (r == 0)
+                r = reference_expand(loader->nothing, *value, &unescaped, &error);
+        else if (r > 0 && (target->literal || param->literal)) {
+                error = g_strdup("a variable cannot stand here, since this must be known before the run; write '{{' "
+                                 "for a brace");
+                r = -EINVAL;
+        } else if (r > 0) {
+                template.value = arena_own(loader->arena, json_object_get(*value));
+                g_array_append_val(loader->templates, template);
+                return 1;
+        }
+
+        if (r < 0) {
                 loader_error(loader, item, g_strdup_printf("%s: %s", param->name, error));
-                return false;
+                return r;
         }
 
-        if (reference_expand(loader->nothing, *value, &settled, &ignored) == 0) {
-                json_object_put(*value);
-                *value = settled;
-                return true;
-        }
-
-        if (target->literal || param->literal) {
-                loader_error(loader, item,
-                             g_strdup_printf("%s: a variable cannot stand here, since this must be known before the "
-                                             "run; write '{{' for a brace",
-                                             param->name));
-                return false;
-        }
-
-        target->unknown = true;
-        template.value = arena_own(loader->arena, json_object_get(*value));
-        g_array_append_val(loader->templates, template);
-        return true;
+        json_object_put(*value);
+        *value = unescaped;
+        return 0;
 }
 
 void loader_set_param(Loader *loader, Target *target, const Param *param, uint32_t item) {
         Report report = { .loader = loader, .item = item };
         ParamSetter setter = { .arena = loader->arena, .report = on_param_report, .userdata = &report };
+        void *values = target->values;
         g_autoptr(json_object) value = NULL;
+        g_autoptr(Arena) draft = NULL;
         g_autofree char *error = NULL;
-        unsigned n_templates = loader->templates->len;
         uint32_t fault;
+        int r;
 
-        if (text_to_json(&loader->text, item, &value, &fault, &error) < 0) {
+        if (text_to_json(&loader->text, item, loader->scratch, &value, &fault, &error) < 0) {
                 loader_error(loader, fault, g_strdup_printf("%s: %s", param->name, error));
                 target->wrong = true;
                 return;
         }
 
-        if (!settle_references(loader, target, param, item, &value)) {
+        r = settle_references(loader, target, param, item, &value);
+        if (r < 0) {
                 target->wrong = true;
                 return;
         }
 
-        setter.provisional = loader->templates->len > n_templates;
-        if (param_set(&setter, param, target->values, value) < 0)
+        /* The node itself keeps the default until the value is known. */
+        if (r > 0) {
+                draft = arena_new(target->size + DRAFT_SIZE);
+                values = arena_alloc(draft, target->size);
+                setter.arena = draft;
+                setter.provisional = true;
+        }
+
+        if (param_set(&setter, param, values, value) < 0)
                 target->wrong = true;
 }
 
 void loader_check_required(Loader *loader, Target *target, uint32_t item, const char *owner) {
         for (const Param *param = target->params; param && param->name; param++) {
+                g_autofree char *needs = NULL;
+
                 if (!param->required || target->given & UINT64_C(1) << (param - target->params))
                         continue;
 
+                needs = with_article(owner);
                 loader_error(loader, item,
-                             g_strdup_printf("'%s' is missing; %s needs it: %s", param->name, owner, param->doc));
+                             g_strdup_printf("'%s' is missing; %s needs it: %s", param->name, needs, param->doc));
                 target->wrong = true;
         }
 }

@@ -21,7 +21,7 @@ typedef struct Frame {
 /* Where a node of the tree came from. */
 typedef struct Origin {
         uint32_t item;
-        bool check; /* nothing was wrong with it, and all is known: the type's own check can look at it */
+        bool check; /* nothing was wrong with it: the type's own check can look at it */
 } Origin;
 
 typedef struct Loader {
@@ -34,7 +34,7 @@ typedef struct Loader {
         GHashTable *names;    /* of nodes: each only once in the arena */
         GHashTable *defaults; /* NodeType -> the struct of its defaults, shared by its nodes */
         GArray *templates;
-        Blackboard *nothing; /* to find out whether a value has references, or only escaped braces */
+        Blackboard *nothing; /* without variables: for values that have only escaped braces */
 
         TreeBuilder *builder; /* NULL once the shape of the tree is known to be wrong */
         GArray *origins;      /* of Origin, for each node in the builder */
@@ -48,12 +48,12 @@ typedef struct Loader {
 typedef struct Target {
         const Param *params;
         void *values;
+        size_t size;    /* of the values */
         uint64_t given; /* the parameters that were given, by their position in the table: at most TARGET_PARAMS_MAX */
         NodeId node;    /* NODE_NONE: there is none in the builder */
         bool literal;   /* takes no references */
         bool plain;     /* a brace is a brace */
         bool wrong;     /* something is wrong with it */
-        bool unknown;   /* parts of it are not known before the run */
 } Target;
 
 /* False the first time it is asked. */
@@ -69,7 +69,7 @@ const char *loader_intern(Loader *loader, uint32_t item);
 
 /* Sets the parameter from the item. */
 void loader_set_param(Loader *loader, Target *target, const Param *param, uint32_t item);
-/* Has everything been given that is required? owner: "a StartUnit". */
+/* Has everything been given that is required? owner: "StartUnit". */
 void loader_check_required(Loader *loader, Target *target, uint32_t item, const char *owner);
 
 /* The top of the file. False: the rest of it is not worth looking at. */

@@ -147,7 +147,7 @@ static bool has_max(const Param *param) {
         return param->max != 0 || param->min < 0;
 }
 
-char *param_range_describe(const Param *param) {
+static char *describe_range(const Param *param) {
         g_autofree char *min = NULL, *max = NULL;
 
         switch (param->kind) {
@@ -168,7 +168,7 @@ char *param_range_describe(const Param *param) {
 }
 
 static int report_range(const ParamSetter *setter, const Place *place, const Param *param, json_object *value) {
-        g_autofree char *range = param_range_describe(param), *shown = value_excerpt(value);
+        g_autofree char *range = describe_range(param), *shown = value_excerpt(value);
 
         return report(setter, place, "%s is out of range; it must be %s", shown, range ?: "a 64-bit number");
 }
@@ -263,7 +263,7 @@ static int set_string(const ParamSetter *setter, const Place *place, const char 
 
 #define SPAN_EXPECTED "a time span such as \"150ms\" or \"1min 30s\""
 
-static int report_span(const ParamSetter *setter, const Place *place, json_object *value) {
+static int report_bare_number(const ParamSetter *setter, const Place *place, json_object *value) {
         g_autofree char *variable = variable_at(setter, place), *shown = value_excerpt(value);
 
         if (variable)
@@ -272,9 +272,22 @@ static int report_span(const ParamSetter *setter, const Place *place, json_objec
         return report(setter, place, "expected " SPAN_EXPECTED ", not the number %s; a number has no unit", shown);
 }
 
+static int report_bad_span(const ParamSetter *setter, const Place *place, json_object *value) {
+        g_autofree char *shown = value_excerpt(value);
+        const char *text = json_object_get_string(value);
+        bool no_unit = *text && text[strspn(text, "0123456789. ")] == 0;
+
+        return report(setter, place, "%s is not " SPAN_EXPECTED "%s", shown, no_unit ? "; it has no unit" : "");
+}
+
+static int report_long_span(const ParamSetter *setter, const Place *place, json_object *value) {
+        g_autofree char *shown = value_excerpt(value);
+
+        return report(setter, place, "%s is too long a time; \"infinity\" means no limit", shown);
+}
+
 static int set_span(const ParamSetter *setter, const Place *place, const Param *param, uint64_t *field,
                     json_object *value) {
-        g_autofree char *shown = NULL;
         const char *text;
         uint64_t usec;
         int r;
@@ -282,19 +295,17 @@ static int set_span(const ParamSetter *setter, const Place *place, const Param *
         if (may_become_text(setter, value))
                 return 0;
         if (json_object_is_type(value, json_type_int) || json_object_is_type(value, json_type_double))
-                return report_span(setter, place, value);
+                return report_bare_number(setter, place, value);
 
         text = get_text(setter, place, SPAN_EXPECTED, value);
         if (!text)
                 return -EINVAL;
 
         r = span_parse(text, &usec);
-        shown = value_excerpt(value);
         if (r == -ERANGE)
-                return report(setter, place, "%s is too long a time; \"infinity\" means no limit", shown);
+                return report_long_span(setter, place, value);
         if (r < 0)
-                return report(setter, place, "%s is not " SPAN_EXPECTED "%s", shown,
-                              *text && text[strspn(text, "0123456789. ")] == 0 ? "; it has no unit" : "");
+                return report_bad_span(setter, place, value);
         if ((param->min > 0 && usec < (uint64_t) param->min) || (param->max > 0 && usec > (uint64_t) param->max))
                 return report_range(setter, place, param, value);
 
@@ -531,6 +542,7 @@ static void on_bad_default(const Place *place, bool at_key, char *text, void *us
 }
 
 static json_object *parse_default(const Param *param) {
+        g_autoptr(GString) scratch = g_string_new(NULL);
         g_autofree char *error = NULL;
         g_auto(Text) text = {};
         json_object *value = NULL;
@@ -538,7 +550,7 @@ static json_object *parse_default(const Param *param) {
         size_t offset;
 
         if (text_read(param->fallback, strlen(param->fallback), &text, &offset, &error) < 0 ||
-            text_to_json(&text, 0, &value, &item, &error) < 0)
+            text_to_json(&text, 0, scratch, &value, &item, &error) < 0)
                 g_error("the default of the parameter %s: %s", param->name, error);
 
         return value;
@@ -557,24 +569,8 @@ void params_set_defaults(Arena *arena, const Param *params, void *values) {
 
 const Param *params_find(const Param *params, const char *key, size_t length) {
         for (const Param *param = params; param && param->name; param++)
-                if (strncmp(param->name, key, length) == 0 && param->name[length] == 0)
+                if (param->name[0] == key[0] && strncmp(param->name, key, length) == 0 && param->name[length] == 0)
                         return param;
 
         return NULL;
-}
-
-char *param_kind_describe(const Param *param) {
-        static const char *const kinds[PARAM_KIND_MAX_] = {
-                [PARAM_BOOL] = "true or false",
-                [PARAM_INT] = "whole number",
-                [PARAM_NUMBER] = "number",
-                [PARAM_STRING] = "string",
-                [PARAM_SPAN] = "time span",
-                [PARAM_STRINGS] = "array of strings",
-                [PARAM_STRING_MAP] = "object of strings",
-                [PARAM_JSON] = "any value",
-                [PARAM_OBJECT] = "object",
-        };
-
-        return param->kind == PARAM_ENUM ? list_quoted(param->values) : g_strdup(kinds[param->kind]);
 }

@@ -44,8 +44,3 @@ void params_set_defaults(Arena *arena, const Param *params, void *values);
 
 /* params may be NULL. NULL: no such parameter. */
 const Param *params_find(const Param *params, const char *key, size_t length);
-
-/* "expected a string": what a value must be, for people. To be freed. */
-char *param_kind_describe(const Param *param);
-/* "at least 1", or NULL where there is no limit. To be freed. */
-char *param_range_describe(const Param *param);

@@ -81,24 +81,28 @@ static int convert_array(Conversion *conversion, uint32_t item, unsigned depth, 
         return 0;
 }
 
+/* A key that is there already does not make the object longer: this way each key is looked up only once. */
 static int convert_member(Conversion *conversion, uint32_t key, unsigned depth, json_object *object) {
-        size_t length;
-        const char *string = text_string(conversion->text, key, conversion->scratch, &length);
-        g_autofree char *name = g_strndup(string, length);
+        int n_before = json_object_object_length(object);
+        g_autofree char *name = NULL;
+        const char *string;
         json_object *value;
+        size_t length;
         int r;
-
-        if (json_object_object_get_ex(object, name, NULL)) {
-                g_autofree char *shown = excerpt(name, length);
-
-                return fault(conversion, key, g_strdup_printf("'%s' is given twice", shown));
-        }
 
         r = convert(conversion, key + 1, depth + 1, &value);
         if (r < 0)
                 return r;
 
-        json_object_object_add_ex(object, name, value, JSON_C_OBJECT_ADD_KEY_IS_NEW);
+        string = text_string(conversion->text, key, conversion->scratch, &length);
+        name = g_strndup(string, length);
+        json_object_object_add(object, name, value);
+        if (json_object_object_length(object) == n_before) {
+                g_autofree char *shown = excerpt(name, length);
+
+                return fault(conversion, key, g_strdup_printf("'%s' is given twice", shown));
+        }
+
         return 0;
 }
 
@@ -143,8 +147,8 @@ static int convert(Conversion *conversion, uint32_t item, unsigned depth, json_o
         g_assert_not_reached();
 }
 
-int text_to_json(const Text *text, uint32_t item, json_object **ret_value, uint32_t *ret_item, char **ret_error) {
-        g_autoptr(GString) scratch = g_string_new(NULL);
+int text_to_json(const Text *text, uint32_t item, GString *scratch, json_object **ret_value, uint32_t *ret_item,
+                 char **ret_error) {
         Conversion conversion = { .text = text, .scratch = scratch };
         int r = convert(&conversion, item, 0, ret_value);
 

@@ -67,6 +67,7 @@ const char *text_string(const Text *text, uint32_t item, GString *scratch, size_
 
 /* The item as a value (a new reference, NULL is null), or its first fault: duplicate keys, numbers that do not fit.
  * -EINVAL with the item at fault and a text for people. */
-int text_to_json(const Text *text, uint32_t item, json_object **ret_value, uint32_t *ret_item, char **ret_error);
+int text_to_json(const Text *text, uint32_t item, GString *scratch, json_object **ret_value, uint32_t *ret_item,
+                 char **ret_error);
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Text, text_clear)

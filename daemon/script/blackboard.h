@@ -35,7 +35,8 @@ bool blackboard_key_valid(const char *key);
 bool reference_inside(json_object *value);
 /* The key, when the value is a string that is nothing but one reference; else NULL. To be freed. */
 char *reference_key(json_object *value);
-/* Is the syntax of all references inside right? -EINVAL with a text for people. */
+/* 1: there are references inside; 0: none, but perhaps escaped braces; -EINVAL: the syntax of one is wrong, with a
+ * text for people. */
 int reference_check(json_object *value, char **ret_error);
 /* A copy of the value with all references replaced and escapes undone (a new reference).
  * -ENOENT: no such variable; -EINVAL: bad syntax. */

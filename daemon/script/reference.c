@@ -199,28 +199,48 @@ int reference_expand(const Blackboard *blackboard, json_object *value, json_obje
         }
 }
 
-/* Calls back for each string inside of the value until one answers other than 0, which is then the answer. */
+/* Calls back for each string inside of the value until one answers less than 0; the greatest answer otherwise. */
 typedef int (*StringVisit)(const char *text, size_t length, void *userdata);
 
-static int each_string(json_object *value, StringVisit visit, void *userdata) {
-        int r = 0;
+static int each_string(json_object *value, StringVisit visit, void *userdata);
 
+static int each_member_string(json_object *object, StringVisit visit, void *userdata) {
+        int found = 0;
+
+        json_object_object_foreach(object, key, member) {
+                int r = each_string(member, visit, userdata);
+
+                (void) key;
+                if (r < 0)
+                        return r;
+                found = MAX(found, r);
+        }
+
+        return found;
+}
+
+static int each_element_string(json_object *array, StringVisit visit, void *userdata) {
+        int found = 0;
+
+        for (size_t i = 0; i < json_object_array_length(array); i++) {
+                int r = each_string(json_object_array_get_idx(array, i), visit, userdata);
+
+                if (r < 0)
+                        return r;
+                found = MAX(found, r);
+        }
+
+        return found;
+}
+
+static int each_string(json_object *value, StringVisit visit, void *userdata) {
         switch (json_object_get_type(value)) {
         case json_type_string:
                 return visit(json_object_get_string(value), (size_t) json_object_get_string_len(value), userdata);
         case json_type_array:
-                for (size_t i = 0; i < json_object_array_length(value) && r == 0; i++)
-                        r = each_string(json_object_array_get_idx(value, i), visit, userdata);
-                return r;
-        case json_type_object: {
-                json_object_object_foreach(value, key, member) {
-                        (void) key;
-                        r = each_string(member, visit, userdata);
-                        if (r != 0)
-                                break;
-                }
-                return r;
-        }
+                return each_element_string(value, visit, userdata);
+        case json_type_object:
+                return each_member_string(value, visit, userdata);
         default:
                 return 0;
         }
@@ -231,24 +251,28 @@ static int visit_has_brace(const char *text, size_t length, void *userdata) {
 }
 
 bool reference_inside(json_object *value) {
-        return each_string(value, visit_has_brace, NULL) != 0;
+        return each_string(value, visit_has_brace, NULL) > 0;
 }
 
 static int visit_check(const char *text, size_t length, void *userdata) {
         char **ret_error = userdata;
         const char *p = text;
+        int found = 0, r;
         Piece piece;
-        int r;
 
         while ((r = piece_next(&p, text + length, &piece)) > 0) {
                 g_autofree char *key = NULL;
 
-                r = piece.is_key ? piece_key(&piece, &key, ret_error) : 0;
+                if (!piece.is_key)
+                        continue;
+
+                r = piece_key(&piece, &key, ret_error);
                 if (r < 0)
                         return r;
+                found = 1;
         }
 
-        return r < 0 ? bad_brace(p, text + length, ret_error) : 0;
+        return r < 0 ? bad_brace(p, text + length, ret_error) : found;
 }
 
 int reference_check(json_object *value, char **ret_error) {
