@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* The search path: what hides what, what is refused, and what stays when a file does not load. */
+
+#include <errno.h>
+#include <glib/gstdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "basic/cleanup.h"
+#include "fake-leaves.h"
+#include "runtime/library.h"
+#include "runtime/search-path.h"
+#include "runtime/trust.h"
+
+#define TREE "{ \"btd\": 1, \"root\": { \"type\": \"FakeNow\" } }"
+#define OTHER_TREE "{ \"btd\": 1, \"root\": { \"type\": \"FakeAction\" } }"
+#define BROKEN_TREE "{ \"btd\": 1, \"root\": { \"type\": \"FakeActio\" } }"
+
+typedef struct Shelf {
+        char *directories[3]; /* "first", "second" */
+        Library *library;
+        GPtrArray *messages;
+        GString *events; /* "+boot *boot -boot " */
+} Shelf;
+
+static void on_added(const LibraryEntry *entry, void *userdata) {
+        g_string_append_printf(((Shelf *) userdata)->events, "+%s ", entry->name);
+}
+
+static void on_changed(const LibraryEntry *entry, void *userdata) {
+        g_string_append_printf(((Shelf *) userdata)->events, "*%s ", entry->name);
+}
+
+static void on_removed(const LibraryEntry *entry, void *userdata) {
+        g_string_append_printf(((Shelf *) userdata)->events, "-%s ", entry->name);
+}
+
+static const LibraryCallbacks callbacks = { .added = on_added, .changed = on_changed, .removed = on_removed };
+
+static Shelf *shelf_new(bool secure) {
+        Shelf *shelf = g_new0(Shelf, 1);
+
+        shelf->directories[0] = g_dir_make_tmp("btd-test-XXXXXX", NULL);
+        shelf->directories[1] = g_dir_make_tmp("btd-test-XXXXXX", NULL);
+        shelf->library = library_new((const char *const *) shelf->directories, secure, fake_tables, &callbacks, shelf);
+        shelf->messages = g_ptr_array_new_with_free_func(g_free);
+        shelf->events = g_string_new(NULL);
+        return shelf;
+}
+
+static void remove_directory(char *directory) {
+        g_autoptr(GDir) dir = g_dir_open(directory, 0, NULL);
+        const char *name;
+
+        while (dir && (name = g_dir_read_name(dir))) {
+                g_autofree char *path = g_build_filename(directory, name, NULL);
+
+                g_remove(path);
+        }
+
+        g_remove(directory);
+        g_free(directory);
+}
+
+static void shelf_free(Shelf *shelf) {
+        library_free(shelf->library);
+        remove_directory(shelf->directories[0]);
+        remove_directory(shelf->directories[1]);
+        g_ptr_array_unref(shelf->messages);
+        g_string_free(shelf->events, TRUE);
+        g_free(shelf);
+        fake_reset();
+}
+
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(Shelf, shelf_free)
+
+static char *path_of(const Shelf *shelf, unsigned directory, const char *file) {
+        return g_build_filename(shelf->directories[directory], file, NULL);
+}
+
+static void put(const Shelf *shelf, unsigned directory, const char *file, const char *text) {
+        g_autofree char *path = path_of(shelf, directory, file);
+
+        g_assert_true(g_file_set_contents_full(path, text, -1, G_FILE_SET_CONTENTS_CONSISTENT, 0644, NULL));
+}
+
+static void take(const Shelf *shelf, unsigned directory, const char *file) {
+        g_autofree char *path = path_of(shelf, directory, file);
+
+        g_assert_cmpint(g_remove(path), ==, 0);
+}
+
+static void link_to(const Shelf *shelf, unsigned directory, const char *file, const char *target) {
+        g_autofree char *path = path_of(shelf, directory, file);
+
+        g_assert_cmpint(symlink(target, path), ==, 0);
+}
+
+/* Reloads, and looks at what was told. */
+static void reload(Shelf *shelf, unsigned n_messages, const char *events) {
+        g_ptr_array_set_size(shelf->messages, 0);
+        g_string_truncate(shelf->events, 0);
+        library_reload(shelf->library, shelf->messages);
+        for (unsigned i = 0; i < shelf->messages->len; i++)
+                g_test_message("%s", (const char *) g_ptr_array_index(shelf->messages, i));
+        g_assert_cmpuint(shelf->messages->len, ==, n_messages);
+        g_assert_cmpstr(shelf->events->str, ==, events);
+}
+
+/* The message about a file or directory ("" for the directory itself). */
+static void assert_message(const Shelf *shelf, unsigned i, unsigned directory, const char *file, const char *text) {
+        g_autofree char *path = g_canonicalize_filename(file, shelf->directories[directory]);
+        g_autofree char *expected = g_strconcat(*file ? path : shelf->directories[directory], text, NULL);
+
+        g_assert_cmpstr(g_ptr_array_index(shelf->messages, i), ==, expected);
+}
+
+static const char *root_type(const Shelf *shelf, const char *name) {
+        return definition_tree(library_get(shelf->library, name)->definition)->nodes[0].type->name;
+}
+
+static void test_first_wins(void) {
+        g_autoptr(Shelf) shelf = shelf_new(false);
+        g_autoptr(GPtrArray) entries = NULL;
+
+        put(shelf, 0, "boot.json", TREE);
+        put(shelf, 1, "boot.json", OTHER_TREE);
+        put(shelf, 1, "idle.json", OTHER_TREE);
+        put(shelf, 1, "README.md", "hello");
+        put(shelf, 1, ".hidden.json", "nothing");
+        reload(shelf, 0, "+boot +idle ");
+        g_assert_cmpstr(root_type(shelf, "boot"), ==, "FakeNow");
+        entries = library_list(shelf->library);
+        g_assert_cmpuint(entries->len, ==, 2);
+        g_assert_cmpstr(library_nearest(shelf->library, "boto"), ==, "boot");
+
+        take(shelf, 0, "boot.json");
+        reload(shelf, 0, "*boot ");
+        g_assert_cmpstr(root_type(shelf, "boot"), ==, "FakeAction");
+        take(shelf, 1, "boot.json");
+        reload(shelf, 0, "-boot ");
+        g_assert_null(library_get(shelf->library, "boot"));
+        reload(shelf, 0, "");
+}
+
+static void test_masked(void) {
+        g_autoptr(Shelf) shelf = shelf_new(false);
+        g_autoptr(GPtrArray) entries = NULL;
+
+        put(shelf, 1, "boot.json", TREE);
+        reload(shelf, 0, "+boot ");
+        link_to(shelf, 0, "boot.json", "/dev/null");
+        reload(shelf, 0, "-boot ");
+        g_assert_true(library_get(shelf->library, "boot")->masked);
+        entries = library_list(shelf->library);
+        g_assert_cmpuint(entries->len, ==, 0);
+        take(shelf, 0, "boot.json");
+        reload(shelf, 0, "+boot ");
+        g_assert_false(library_get(shelf->library, "boot")->masked);
+}
+
+static void test_broken_keeps_the_old(void) {
+        g_autoptr(Shelf) shelf = shelf_new(false);
+        const LibraryEntry *entry;
+
+        put(shelf, 0, "boot.json", TREE);
+        put(shelf, 0, "idle.json", BROKEN_TREE);
+        reload(shelf, 1, "+boot +idle ");
+        assert_message(shelf, 0, 0, "idle.json",
+                       ":1:31: error: unknown type 'FakeActio'; did you mean 'FakeAction'? (in FakeActio)");
+        g_assert_null(library_get(shelf->library, "idle")->definition);
+
+        put(shelf, 0, "boot.json", BROKEN_TREE);
+        put(shelf, 0, "idle.json", TREE);
+        reload(shelf, 1, "*boot *idle ");
+        entry = library_get(shelf->library, "boot");
+        g_assert_cmpuint(diagnostics_count_errors(entry->diagnostics), ==, 1);
+        g_assert_cmpstr(root_type(shelf, "boot"), ==, "FakeNow");
+
+        put(shelf, 0, "boot.json", TREE);
+        reload(shelf, 0, "*boot ");
+        g_assert_cmpuint(diagnostics_count_errors(library_get(shelf->library, "boot")->diagnostics), ==, 0);
+}
+
+static void test_unchanged_stays(void) {
+        g_autoptr(Shelf) shelf = shelf_new(false);
+        const Definition *before;
+
+        put(shelf, 0, "boot.json", TREE);
+        reload(shelf, 0, "+boot ");
+        before = library_get(shelf->library, "boot")->definition;
+        reload(shelf, 0, "");
+        g_assert_true(library_get(shelf->library, "boot")->definition == before);
+}
+
+static void test_names(void) {
+        g_autoptr(Shelf) shelf = shelf_new(false);
+        g_autofree char *longest = g_strnfill(100, 'a'), *longer = g_strnfill(101, 'a');
+
+        g_assert_true(library_name_valid("Boot_2-x"));
+        g_assert_true(library_name_valid(longest));
+        g_assert_false(library_name_valid(longer));
+        g_assert_false(library_name_valid(""));
+        g_assert_false(library_name_valid("a.b"));
+        g_assert_false(library_name_valid("a b"));
+        g_assert_false(library_name_valid("\xc3\xa4"));
+
+        put(shelf, 0, "my tree.json", TREE);
+        put(shelf, 0, "ok.json", TREE);
+        reload(shelf, 0, "+ok ");
+}
+
+static void test_what_is_no_file(void) {
+        g_autoptr(Shelf) shelf = shelf_new(false);
+        g_autofree char *directory = path_of(shelf, 0, "dir.json"), *fifo = path_of(shelf, 0, "fifo.json");
+
+        g_assert_cmpint(g_mkdir(directory, 0755), ==, 0);
+        g_assert_cmpint(mkfifo(fifo, 0644), ==, 0);
+        link_to(shelf, 0, "gone.json", "/nonexistent");
+        put(shelf, 0, "ok.json", TREE);
+        reload(shelf, 3, "+dir +fifo +gone +ok ");
+        assert_message(shelf, 0, 0, "dir.json", ": error: is not a regular file");
+        assert_message(shelf, 1, 0, "fifo.json", ": error: is not a regular file");
+        assert_message(shelf, 2, 0, "gone.json", ": error: No such file or directory");
+        g_assert_cmpint(g_rmdir(directory), ==, 0);
+}
+
+static void test_refused_files(void) {
+        g_autoptr(Shelf) shelf = shelf_new(true);
+        g_autofree char *path = path_of(shelf, 0, "boot.json"), *fix = NULL;
+
+        put(shelf, 0, "boot.json", TREE);
+        reload(shelf, 0, "+boot ");
+        put(shelf, 0, "boot.json", OTHER_TREE);
+        g_assert_cmpint(g_chmod(path, 0664), ==, 0);
+        reload(shelf, 1, "*boot ");
+        fix = g_strdup_printf(": error: refused: it can be written by others than root (mode 0664); fix with: "
+                              "chmod go-w '%s'",
+                              path);
+        assert_message(shelf, 0, 0, "boot.json", fix);
+        g_assert_cmpstr(root_type(shelf, "boot"), ==, "FakeNow");
+
+        /* It is the file that counts, not the link to it. */
+        g_assert_cmpint(g_chmod(path, 0644), ==, 0);
+        reload(shelf, 0, "*boot ");
+        g_assert_cmpint(g_chmod(path, 0646), ==, 0);
+        link_to(shelf, 1, "link.json", path);
+        reload(shelf, 2, "*boot +link ");
+}
+
+static void test_refused_directory(void) {
+        g_autoptr(Shelf) shelf = shelf_new(true);
+        g_autofree char *fix = NULL;
+
+        put(shelf, 0, "boot.json", TREE);
+        reload(shelf, 0, "+boot ");
+        put(shelf, 0, "new.json", TREE);
+        g_assert_cmpint(g_chmod(shelf->directories[0], 0777), ==, 0);
+        reload(shelf, 1, "");
+        fix = g_strdup_printf(": error: refused: it can be written by others than root (mode 0777); fix with: "
+                              "chmod go-w '%s'",
+                              shelf->directories[0]);
+        assert_message(shelf, 0, 0, "", fix);
+        g_assert_nonnull(library_get(shelf->library, "boot")->definition);
+        g_assert_null(library_get(shelf->library, "new"));
+}
+
+static void test_refused_owner(void) {
+        struct stat st = { .st_uid = 0, .st_mode = S_IFREG | 0644 };
+        g_autofree char *mine = NULL, *other = NULL, *roots = NULL;
+
+        roots = trust_refusal("/x", &st);
+        g_assert_null(roots);
+        st.st_uid = geteuid();
+        mine = trust_refusal("/x", &st);
+        g_assert_null(mine);
+        st.st_uid = geteuid() + 1000;
+        st.st_mode = S_IFREG | 0666;
+        other = trust_refusal("/my tree.json", &st);
+        g_assert_true(g_str_has_prefix(other, "refused: it belongs to UID "));
+        g_assert_true(g_str_has_suffix(other, ", not to root; fix with: chown root '/my tree.json'"));
+}
+
+/* Where the directory cannot be read for a while, its trees stay. */
+static void test_unreadable_directory(void) {
+        g_autoptr(Shelf) shelf = shelf_new(false);
+        g_autofree char *aside = g_strconcat(shelf->directories[0], "-aside", NULL);
+
+        put(shelf, 0, "boot.json", TREE);
+        put(shelf, 1, "idle.json", TREE);
+        reload(shelf, 0, "+boot +idle ");
+
+        g_assert_cmpint(g_rename(shelf->directories[0], aside), ==, 0);
+        g_assert_true(g_file_set_contents(shelf->directories[0], "", 0, NULL));
+        reload(shelf, 1, "");
+        assert_message(shelf, 0, 0, "", ": error: Not a directory");
+        g_assert_nonnull(library_get(shelf->library, "boot"));
+
+        g_assert_cmpint(g_remove(shelf->directories[0]), ==, 0);
+        reload(shelf, 0, "-boot ");
+        g_assert_cmpint(g_rename(aside, shelf->directories[0]), ==, 0);
+        reload(shelf, 0, "+boot ");
+}
+
+static void test_search_path(void) {
+        g_auto(GStrv) system = search_path_new(false), user = search_path_new(true);
+
+        g_assert_cmpstr(system[0], ==, "/etc/btd/trees");
+        g_assert_cmpstr(system[1], ==, "/run/btd/trees");
+        g_assert_cmpstr(system[3], ==, "/usr/lib/btd/trees");
+        g_assert_true(g_str_has_suffix(user[0], "/btd/trees"));
+        g_assert_cmpstr(user[1], ==, "/etc/btd/user-trees");
+}
+
+int main(int argc, char **argv) {
+        g_test_init(&argc, &argv, NULL);
+        g_test_add_func("/library/first-wins", test_first_wins);
+        g_test_add_func("/library/masked", test_masked);
+        g_test_add_func("/library/broken-keeps-the-old", test_broken_keeps_the_old);
+        g_test_add_func("/library/unchanged-stays", test_unchanged_stays);
+        g_test_add_func("/library/names", test_names);
+        g_test_add_func("/library/what-is-no-file", test_what_is_no_file);
+        g_test_add_func("/library/refused-files", test_refused_files);
+        g_test_add_func("/library/refused-directory", test_refused_directory);
+        g_test_add_func("/library/refused-owner", test_refused_owner);
+        g_test_add_func("/library/unreadable-directory", test_unreadable_directory);
+        g_test_add_func("/library/search-path", test_search_path);
+        return g_test_run();
+}

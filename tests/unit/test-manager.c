@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* Starting, halting and listing, with the texts of everything that can be refused. */
+
+#include <errno.h>
+#include <glib/gstdio.h>
+#include <string.h>
+
+#include "basic/cleanup.h"
+#include "basic/timers.h"
+#include "fake-leaves.h"
+#include "runtime/manager.h"
+
+typedef struct Stage {
+        GMainContext *context;
+        Timers *timers;
+        LeafServices services;
+        char *directories[2], *state;
+        Manager *manager;
+        GString *events;
+} Stage;
+
+static void on_run_added(Run *run, void *userdata) {
+        g_string_append_printf(((Stage *) userdata)->events, "+%s ", run_id(run));
+}
+
+static void on_run_halting(Run *run, void *userdata) {
+        g_string_append_printf(((Stage *) userdata)->events, "!%s ", run_id(run));
+}
+
+static void on_run_finished(Run *run, void *userdata) {
+        g_string_append_printf(((Stage *) userdata)->events, "=%s ", run_id(run));
+}
+
+static void on_run_removed(Run *run, void *userdata) {
+        g_string_append_printf(((Stage *) userdata)->events, "-%s ", run_id(run));
+}
+
+static void on_reloading(void *userdata) {
+        g_string_append(((Stage *) userdata)->events, "reloading ");
+}
+
+static void on_reloaded(const GPtrArray *messages, void *userdata) {
+        g_string_append_printf(((Stage *) userdata)->events, "reloaded(%u) ", messages->len);
+}
+
+static void on_idle(void *userdata) {
+        g_string_append(((Stage *) userdata)->events, "idle ");
+}
+
+static const ManagerObserver observer = {
+        .run_added = on_run_added,
+        .run_halting = on_run_halting,
+        .run_finished = on_run_finished,
+        .run_removed = on_run_removed,
+        .reloading = on_reloading,
+        .reloaded = on_reloaded,
+        .idle = on_idle,
+};
+
+static void put(const Stage *stage, const char *file, const char *text) {
+        g_autofree char *path = g_build_filename(stage->directories[0], file, NULL);
+
+        g_assert_true(g_file_set_contents(path, text, -1, NULL));
+}
+
+static void manager_open(Stage *stage) {
+        ManagerOptions options = {
+                .directories = (const char *const *) stage->directories,
+                .tables = fake_tables,
+                .state_directory = stage->state,
+        };
+
+        stage->manager = manager_new(stage->context, &stage->services, &options);
+        manager_observe(stage->manager, &observer, stage);
+        manager_load(stage->manager);
+}
+
+static Stage *stage_new(void) {
+        Stage *stage = g_new0(Stage, 1);
+
+        stage->context = g_main_context_new();
+        stage->timers = timers_new(stage->context);
+        stage->services = (LeafServices){ .timers = stage->timers };
+        stage->directories[0] = g_dir_make_tmp("btd-test-XXXXXX", NULL);
+        stage->state = g_dir_make_tmp("btd-test-XXXXXX", NULL);
+        stage->events = g_string_new(NULL);
+
+        put(stage, "boot.json",
+            "{ \"btd\": 1, \"autostart\": true, \"root\": { \"type\": \"FakeAction\", \"name\": \"A\" } }");
+        put(stage, "quick.json", "{ \"btd\": 1, \"root\": { \"type\": \"FakeNow\", \"name\": \"Q\" } }");
+        put(stage, "broken.json", "{ \"btd\": 2 }");
+        manager_open(stage);
+        return stage;
+}
+
+static void remove_directory(char *directory) {
+        g_autoptr(GDir) dir = g_dir_open(directory, 0, NULL);
+        const char *name;
+
+        while ((name = g_dir_read_name(dir))) {
+                g_autofree char *path = g_build_filename(directory, name, NULL);
+
+                g_remove(path);
+        }
+
+        g_remove(directory);
+        g_free(directory);
+}
+
+static void stage_free(Stage *stage) {
+        manager_free(stage->manager);
+        timers_free(stage->timers);
+        g_main_context_unref(stage->context);
+        remove_directory(stage->directories[0]);
+        remove_directory(stage->state);
+        g_string_free(stage->events, TRUE);
+        g_free(stage);
+        fake_reset();
+}
+
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(Stage, stage_free)
+
+static void turn(const Stage *stage) {
+        while (g_main_context_iteration(stage->context, FALSE))
+                ;
+}
+
+static void assert_events(const Stage *stage, const char *events) {
+        g_assert_cmpstr(stage->events->str, ==, events);
+        g_string_truncate(stage->events, 0);
+}
+
+static Run *start(const Stage *stage, const char *tree, const char *instance) {
+        g_autofree char *error = NULL;
+        Run *run = NULL;
+
+        g_assert_cmpint(manager_start(stage->manager, tree, instance, NULL, &run, &error), ==, 0);
+        g_assert_null(error);
+        turn(stage);
+        return run;
+}
+
+static void assert_refused(const Stage *stage, const char *tree, const char *instance, json_object *variables, int r,
+                           const char *text) {
+        g_autofree char *error = NULL;
+        Run *run = NULL;
+
+        g_assert_cmpint(manager_start(stage->manager, tree, instance, variables, &run, &error), ==, r);
+        g_assert_cmpstr(error, ==, text);
+        g_assert_null(run);
+}
+
+static void test_autostart(void) {
+        g_autoptr(Stage) stage = stage_new();
+
+        assert_events(stage, "");
+        manager_autostart(stage->manager);
+        assert_events(stage, "+boot.1 ");
+        g_assert_cmpuint(manager_n_running(stage->manager), ==, 1);
+}
+
+static void test_refusals(void) {
+        g_autoptr(Stage) stage = stage_new();
+        g_autoptr(json_object) variables = json_object_new_object();
+        g_autofree char *broken = g_strdup_printf("tree 'broken' has errors; correct its file, then reload: "
+                                                  "%s/broken.json:1:10: error: ",
+                                                  stage->directories[0]);
+        g_autofree char *error = NULL;
+        Run *run;
+
+        start(stage, "boot", "");
+        start(stage, "boot", "second");
+        assert_refused(stage, "boto", "", NULL, MANAGER_NO_SUCH_TREE, "no tree 'boto'; did you mean 'boot'?");
+        assert_refused(stage, "xyz", "", NULL, MANAGER_NO_SUCH_TREE,
+                       "no tree 'xyz'; 'btctl list' shows those that there are");
+        assert_refused(stage, "boot", "", NULL, MANAGER_ALREADY_RUNNING,
+                       "tree 'boot' is already running as boot.1; give another --instance to run it twice");
+        assert_refused(stage, "boot", "second", NULL, MANAGER_ALREADY_RUNNING,
+                       "instance 'second' of tree 'boot' is already running as boot.2");
+        assert_refused(stage, "boot", "a b", NULL, -EINVAL,
+                       "'a b' cannot be the name of an instance; it consists of letters, digits, '_', '.' and '-', 100 "
+                       "at most");
+        json_object_object_add(variables, "2x", NULL);
+        assert_refused(stage, "boot", "third", variables, -EINVAL,
+                       "'2x' cannot be the name of a variable; it begins with a letter or '_' and consists of letters, "
+                       "digits, '_', '-' and '.', 255 at most");
+
+        g_assert_cmpint(manager_start(stage->manager, "broken", "", NULL, &run, &error), ==, MANAGER_TREE_BROKEN);
+        g_assert_true(g_str_has_prefix(error, broken));
+}
+
+static void test_masked_tree(void) {
+        g_autoptr(Stage) stage = stage_new();
+        g_autofree char *path = g_build_filename(stage->directories[0], "off.json", NULL);
+        g_autofree char *text = g_strdup_printf("tree 'off' is masked by %s; remove that to use it", path);
+        g_autoptr(GPtrArray) messages = NULL;
+
+        g_assert_cmpint(symlink("/dev/null", path), ==, 0);
+        messages = manager_reload(stage->manager);
+        assert_events(stage, "reloading reloaded(1) ");
+        assert_refused(stage, "off", "", NULL, MANAGER_NO_SUCH_TREE, text);
+        g_assert_null(manager_tree(stage->manager, "off"));
+}
+
+static void test_halt(void) {
+        g_autoptr(Stage) stage = stage_new();
+        g_autofree char *not_running = NULL, *no_run = NULL, *no_tree = NULL;
+        unsigned count = 7;
+        char *none = NULL;
+        Run *run = start(stage, "boot", "");
+
+        assert_events(stage, "+boot.1 ");
+        g_assert_cmpint(manager_halt_run(stage->manager, "boot.1", "UID 0 (test)", &none), ==, 0);
+        turn(stage);
+        assert_events(stage, "!boot.1 =boot.1 ");
+        g_assert_cmpstr(run_cause(run), ==, "halted by UID 0 (test)");
+
+        g_assert_cmpint(manager_halt_run(stage->manager, "boot.1", "me", &not_running), ==, MANAGER_NOT_RUNNING);
+        g_assert_cmpstr(not_running, ==, "run 'boot.1' is not running any more: halted");
+        g_assert_cmpint(manager_halt_run(stage->manager, "boot.2", "me", &no_run), ==, MANAGER_NO_SUCH_RUN);
+        g_assert_cmpstr(no_run, ==, "no run 'boot.2'; did you mean 'boot.1'?");
+        g_assert_cmpint(manager_halt_tree(stage->manager, "boto", "me", &count, &no_tree), ==, MANAGER_NO_SUCH_TREE);
+        g_assert_cmpuint(count, ==, 7);
+        g_assert_cmpint(manager_halt_tree(stage->manager, "boot", "me", &count, &none), ==, 0);
+        g_assert_cmpuint(count, ==, 0);
+
+        start(stage, "boot", "");
+        g_assert_cmpint(manager_halt_tree(stage->manager, "boot", "me", &count, &none), ==, 0);
+        g_assert_cmpuint(count, ==, 1);
+        turn(stage);
+        assert_events(stage, "-boot.1 +boot.2 !boot.2 =boot.2 ");
+}
+
+static void test_a_tree_that_is_gone(void) {
+        g_autoptr(Stage) stage = stage_new();
+        g_autofree char *path = g_build_filename(stage->directories[0], "boot.json", NULL);
+        g_autoptr(GPtrArray) messages = NULL;
+        unsigned count;
+        char *error = NULL;
+
+        start(stage, "boot", "");
+        g_assert_cmpint(g_remove(path), ==, 0);
+        messages = manager_reload(stage->manager);
+        g_assert_null(manager_tree(stage->manager, "boot"));
+        g_assert_cmpuint(manager_n_running(stage->manager), ==, 1);
+        g_assert_cmpint(manager_halt_tree(stage->manager, "boot", "me", &count, &error), ==, 0);
+        g_assert_cmpuint(count, ==, 1);
+}
+
+static void test_last_ones_stay(void) {
+        g_autoptr(Stage) stage = stage_new();
+
+        start(stage, "quick", "");
+        start(stage, "quick", "");
+        assert_events(stage, "+quick.1 =quick.1 -quick.1 +quick.2 =quick.2 ");
+
+        for (unsigned i = 0; i < 100; i++) {
+                g_autofree char *instance = g_strdup_printf("i%u", i);
+
+                start(stage, "quick", instance);
+        }
+        g_assert_cmpuint(manager_runs(stage->manager)->len, ==, MANAGER_FINISHED_MAX);
+        g_assert_null(manager_run(stage->manager, "quick.2"));
+        g_assert_nonnull(manager_run(stage->manager, "quick.102"));
+}
+
+/* Ids are not used again by the next daemon. */
+static void test_numbers_go_on(void) {
+        g_autoptr(Stage) stage = stage_new();
+
+        g_assert_cmpstr(run_id(start(stage, "quick", "")), ==, "quick.1");
+        g_assert_cmpstr(run_id(start(stage, "quick", "")), ==, "quick.2");
+        manager_free(stage->manager);
+        manager_open(stage);
+        g_assert_cmpstr(run_id(start(stage, "quick", "")), ==, "quick.3");
+        g_assert_cmpstr(run_id(start(stage, "boot", "")), ==, "boot.1");
+}
+
+static void test_limit(void) {
+        g_autoptr(Stage) stage = stage_new();
+
+        put(stage, "wait.json",
+            "{ \"btd\": 1, \"root\": { \"type\": \"Delay\", \"delay\": \"1h\", \"child\": { \"type\": "
+            "\"FakeNow\" } } }");
+        g_ptr_array_unref(manager_reload(stage->manager));
+        for (unsigned i = 0; i < MANAGER_RUNNING_MAX; i++) {
+                g_autofree char *instance = g_strdup_printf("i%u", i);
+
+                start(stage, "wait", instance);
+        }
+        assert_refused(stage, "wait", "more", NULL, MANAGER_LIMIT,
+                       "1024 trees are running already, which is the limit; halt some first");
+}
+
+static void test_stop(void) {
+        g_autoptr(Stage) stage = stage_new();
+        const Run *run = start(stage, "boot", "");
+
+        manager_stop(stage->manager);
+        manager_stop(stage->manager);
+        turn(stage);
+        assert_events(stage, "+boot.1 !boot.1 =boot.1 idle ");
+        g_assert_cmpstr(run_cause(run), ==, "the daemon is stopping");
+        g_assert_true(manager_is_stopping(stage->manager));
+        assert_refused(stage, "quick", "", NULL, MANAGER_STOPPING,
+                       "the daemon is stopping and starts nothing any more");
+}
+
+static void test_stop_when_idle(void) {
+        g_autoptr(Stage) stage = stage_new();
+
+        manager_stop(stage->manager);
+        assert_events(stage, "");
+        turn(stage);
+        assert_events(stage, "idle ");
+}
+
+int main(int argc, char **argv) {
+        g_test_init(&argc, &argv, NULL);
+        g_test_add_func("/manager/autostart", test_autostart);
+        g_test_add_func("/manager/refusals", test_refusals);
+        g_test_add_func("/manager/masked-tree", test_masked_tree);
+        g_test_add_func("/manager/halt", test_halt);
+        g_test_add_func("/manager/a-tree-that-is-gone", test_a_tree_that_is_gone);
+        g_test_add_func("/manager/last-ones-stay", test_last_ones_stay);
+        g_test_add_func("/manager/numbers-go-on", test_numbers_go_on);
+        g_test_add_func("/manager/limit", test_limit);
+        g_test_add_func("/manager/stop", test_stop);
+        g_test_add_func("/manager/stop-when-idle", test_stop_when_idle);
+        return g_test_run();
+}

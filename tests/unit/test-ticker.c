@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* Whose turn it is. */
+
+#include "runtime/ticker.h"
+
+typedef struct Ticked Ticked;
+
+struct Ticked {
+        TickerEntry entry;
+        Ticker *ticker;
+        unsigned count;
+        unsigned again; /* queues itself so many times more */
+        int64_t takes;  /* microseconds */
+        Ticked *removes;
+};
+
+static void on_tick(void *userdata) {
+        Ticked *ticked = userdata;
+        int64_t until = g_get_monotonic_time() + ticked->takes;
+
+        ticked->count++;
+        if (ticked->again > 0) {
+                ticked->again--;
+                ticker_queue(ticked->ticker, &ticked->entry);
+        }
+        if (ticked->removes)
+                ticker_remove(ticked->ticker, &ticked->removes->entry);
+        while (g_get_monotonic_time() < until)
+                ;
+}
+
+static void queue_all(Ticker *ticker, Ticked *ticked, size_t n) {
+        for (size_t i = 0; i < n; i++) {
+                ticked[i].ticker = ticker;
+                ticked[i].entry = (TickerEntry){ .tick = on_tick, .userdata = &ticked[i] };
+                ticker_queue(ticker, &ticked[i].entry);
+        }
+}
+
+static unsigned total(const Ticked *ticked, size_t n) {
+        unsigned count = 0;
+
+        for (size_t i = 0; i < n; i++)
+                count += ticked[i].count;
+
+        return count;
+}
+
+static void test_once(void) {
+        g_autoptr(GMainContext) context = g_main_context_new();
+        g_autoptr(Ticker) ticker = ticker_new(context);
+        Ticked ticked[2] = { 0 };
+
+        g_assert_false(g_main_context_pending(context));
+        queue_all(ticker, ticked, 2);
+        ticker_queue(ticker, &ticked[0].entry);
+        while (g_main_context_iteration(context, FALSE))
+                ;
+        g_assert_cmpuint(ticked[0].count, ==, 1);
+        g_assert_cmpuint(ticked[1].count, ==, 1);
+        g_assert_false(g_main_context_pending(context));
+}
+
+/* Who asks again and again gets one turn each time, and others are not kept waiting. */
+static void test_one_turn_each(void) {
+        g_autoptr(GMainContext) context = g_main_context_new();
+        g_autoptr(Ticker) ticker = ticker_new(context);
+        Ticked ticked[2] = { { .again = 100 } };
+
+        queue_all(ticker, ticked, 2);
+        g_main_context_iteration(context, FALSE);
+        g_assert_cmpuint(ticked[0].count, ==, 1);
+        g_assert_cmpuint(ticked[1].count, ==, 1);
+        g_main_context_iteration(context, FALSE);
+        g_assert_cmpuint(ticked[0].count, ==, 2);
+}
+
+static void test_budget_of_ticks(void) {
+        g_autoptr(GMainContext) context = g_main_context_new();
+        g_autoptr(Ticker) ticker = ticker_new(context);
+        Ticked ticked[200] = { 0 };
+
+        queue_all(ticker, ticked, G_N_ELEMENTS(ticked));
+        g_main_context_iteration(context, FALSE);
+        g_assert_cmpuint(total(ticked, G_N_ELEMENTS(ticked)), <=, 64);
+        while (g_main_context_iteration(context, FALSE))
+                ;
+        g_assert_cmpuint(total(ticked, G_N_ELEMENTS(ticked)), ==, 200);
+}
+
+static void test_budget_of_time(void) {
+        g_autoptr(GMainContext) context = g_main_context_new();
+        g_autoptr(Ticker) ticker = ticker_new(context);
+        Ticked ticked[3] = { { .takes = 3000 } };
+
+        queue_all(ticker, ticked, 3);
+        g_main_context_iteration(context, FALSE);
+        g_assert_cmpuint(total(ticked, 3), ==, 1);
+}
+
+static void test_remove(void) {
+        g_autoptr(GMainContext) context = g_main_context_new();
+        g_autoptr(Ticker) ticker = ticker_new(context);
+        Ticked ticked[3] = { 0 };
+
+        ticked[0].removes = &ticked[1];
+        queue_all(ticker, ticked, 3);
+        ticker_remove(ticker, &ticked[2].entry);
+        ticker_remove(ticker, &ticked[2].entry);
+        while (g_main_context_iteration(context, FALSE))
+                ;
+        g_assert_cmpuint(ticked[0].count, ==, 1);
+        g_assert_cmpuint(ticked[1].count, ==, 0);
+        g_assert_cmpuint(ticked[2].count, ==, 0);
+        ticker_free(NULL);
+}
+
+int main(int argc, char **argv) {
+        g_test_init(&argc, &argv, NULL);
+        g_test_add_func("/ticker/once", test_once);
+        g_test_add_func("/ticker/one-turn-each", test_one_turn_each);
+        g_test_add_func("/ticker/budget-of-ticks", test_budget_of_ticks);
+        g_test_add_func("/ticker/budget-of-time", test_budget_of_time);
+        g_test_add_func("/ticker/remove", test_remove);
+        return g_test_run();
+}
