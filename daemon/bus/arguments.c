@@ -14,14 +14,23 @@ static const sd_bus_vtable *find_method(const sd_bus_vtable *vtable, const char 
         return NULL;
 }
 
+/* sd-bus has NULL for no arguments, here and there. */
+static const char *signature_text(const char *signature) {
+        return signature ? signature : "";
+}
+
 int arguments_check(sd_bus_message *message, const sd_bus_vtable *vtable) {
-        const char *member = sd_bus_message_get_member(message), *given = sd_bus_message_get_signature(message, true);
+        const char *member = sd_bus_message_get_member(message);
+        const char *given = signature_text(sd_bus_message_get_signature(message, true)), *wanted;
         const sd_bus_vtable *method = find_method(vtable, member);
 
-        if (!method || g_str_equal(method->x.method.signature, given))
+        if (!method)
+                return 0;
+
+        wanted = signature_text(method->x.method.signature);
+        if (g_str_equal(wanted, given))
                 return 0;
 
         return sd_bus_reply_method_errorf(message, ERROR_INVALID_ARGUMENT,
-                                          "%s takes arguments of the types '%s', not '%s'", member,
-                                          method->x.method.signature, given);
+                                          "%s takes arguments of the types '%s', not '%s'", member, wanted, given);
 }

@@ -8,6 +8,7 @@
 #include "basic/span.h"
 #include "basic/timers.h"
 #include "runtime/activity.h"
+#include "runtime/detail.h"
 
 struct Activity {
         Leaf leaf; /* first: a Leaf is its Activity */
@@ -166,7 +167,7 @@ static void describe_timeout(const Activity *activity, GString *text) {
                 return;
 
         deadline = timer_deadline(activity->timeout);
-        span = span_format(deadline > now ? deadline - now : 0);
+        span = detail_span(deadline > now ? deadline - now : 0);
         g_string_append_printf(text, "%stimes out in %s", text->len > 0 ? "; " : "", span);
 }
 

@@ -14,7 +14,7 @@
 #include "basic/excerpt.h"
 #include "basic/log.h"
 #include "basic/nearest.h"
-#include "basic/span.h"
+#include "runtime/detail.h"
 #include "runtime/manager.h"
 #include "runtime/run-counter.h"
 
@@ -145,7 +145,7 @@ static void remove_run(Manager *manager, Run *run) {
 
 static void log_finished(const Run *run) {
         LogSubject subject = { .tree = run_tree(run), .run = run_id(run) };
-        g_autofree char *took = span_format(run_finished(run) - MIN(run_started(run), run_finished(run)));
+        g_autofree char *took = detail_span(run_finished(run) - MIN(run_started(run), run_finished(run)));
 
         switch (run_status(run)) {
         case STATUS_SUCCESS:

@@ -194,8 +194,8 @@ static void log_failure(Run *run, NodeId node, const char *reason) {
         bool usual = tree->nodes[node].type->class == NODE_CONDITION || g_strcmp0(before, reason) == 0;
 
         log_message(usual ? LOG_DEBUG : LOG_INFO,
-                    &(LogSubject){ .tree = run->tree, .run = run->id, .node = tree_node_name(tree, node) },
-                    "failed: %s", reason);
+                    &(LogSubject){ .tree = run->tree, .run = run->id, .node = tree_node_name(tree, node) }, "%s%s",
+                    tree->nodes[node].flags & NODE_LEAF ? "failed: " : "", reason);
 }
 
 static void record(Run *run, NodeId node, Status status, Reason reason, const char *leaf_cause) {
