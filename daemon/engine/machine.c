@@ -99,7 +99,7 @@ void machine_condition_changed(Machine *machine, NodeId leaf) {
 
 void machine_timer_expired(Machine *machine, NodeId node) {
         if (node == NODE_NONE) {
-                machine->interval_armed = false;
+                machine->attention &= ~ATTENTION_INTERVAL;
                 node_mark(machine, 0);
                 return;
         }
@@ -125,14 +125,15 @@ static void mark_sticky(Machine *machine) {
 
 /* The tree's own request for a tick, armed while a node wants it. */
 static void settle_interval(Machine *machine, bool wanted) {
-        if (wanted == machine->interval_armed)
-                return;
+        bool armed = machine->attention & ATTENTION_INTERVAL;
 
-        machine->interval_armed = wanted;
-        if (wanted)
+        if (wanted && !armed)
                 machine->host->timer_arm(machine, NODE_NONE, machine->tree->interval);
-        else
+        else if (!wanted && armed)
                 machine->host->timer_disarm(machine, NODE_NONE);
+
+        machine->attention &= ~ATTENTION_INTERVAL;
+        machine->attention |= wanted ? ATTENTION_INTERVAL : 0;
 }
 
 /* Nothing of one activation may be left for the next. */
@@ -148,7 +149,8 @@ static void forget_marks(Machine *machine) {
 /* Of the last tick; what goes on is found in the sets. */
 static void settle_attention(Machine *machine) {
         machine->woke = machine->later = false;
-        machine->attention = (machine->host->changed ? ATTENTION_OBSERVED : 0) |
+        machine->attention = (machine->attention & ATTENTION_INTERVAL) |
+                             (machine->host->changed ? ATTENTION_OBSERVED : 0) |
                              (index_set_is_empty(&machine->ending) ? 0 : ATTENTION_ENDING) |
                              (index_set_is_empty(&machine->counting) ? 0 : ATTENTION_COUNTING) |
                              (index_set_is_empty(&machine->sticky) ? 0 : ATTENTION_STICKY);
@@ -189,7 +191,7 @@ static Status tick_attentively(Machine *machine) {
 Status machine_tick(Machine *machine) {
         Status status;
 
-        if (G_UNLIKELY(machine->attention != 0 || machine->interval_armed || !index_set_is_empty(&machine->marked)))
+        if (machine->attention != 0)
                 return tick_attentively(machine);
 
         /* A tree that begins and has nothing to mind; where that changes on the way, so does the answer. */

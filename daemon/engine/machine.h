@@ -79,8 +79,8 @@ void machine_timer_expired(Machine *machine, NodeId node);
 /* Has something happened that a tick should look at? */
 bool machine_wants_tick(const Machine *machine);
 
-/* One propagation; where nothing runs yet, the first of an activation. RUNNING, or how it ended: SUCCESS, FAILURE, SKIPPED, HALTED (after
- * machine_halt(), when the last leaf has really ended) or ERROR (then machine_error() says why,
+/* One propagation; where nothing runs yet, the first of an activation. RUNNING, or how it ended: SUCCESS, FAILURE,
+ * SKIPPED, HALTED (after machine_halt(), when the last leaf has really ended) or ERROR (then machine_error() says why,
  * and machine_halt() and further ticks are still needed to stop what runs). */
 Status machine_tick(Machine *machine);
 

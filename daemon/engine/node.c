@@ -10,6 +10,7 @@
 #include "engine/node.h"
 
 void node_mark(Machine *machine, NodeId node) {
+        machine->attention |= ATTENTION_MARKED;
         for (; node != NODE_NONE; node = machine->nodes[node].parent)
                 index_set_add(&machine->marked, node);
 }
@@ -297,6 +298,28 @@ Status child_tick_touched(Machine *machine, NodeId child) {
         return node_tick(machine, child);
 }
 
+/* Ticks the first node of a chain that does something of its own; those above it only matter if it goes on running. */
+Status chain_tick(Machine *machine, NodeId child) {
+        NodeId last = child;
+        Status status;
+
+        while (machine->nodes[last].flags & NODE_TRANSPARENT)
+                last++;
+
+        status = child_tick(machine, last);
+        if (G_LIKELY(status_is_outcome(status) && !(machine->attention & ATTENTION_NODES)))
+                return status;
+
+        /* What each of them would have made of that. */
+        for (NodeId node = last; node-- > child;) {
+                node_state(machine, node)->position = node + 1;
+                node_state(machine, node)->skipped = 0;
+                status = node_settle(machine, node, status);
+        }
+
+        return status;
+}
+
 Status node_error(Machine *machine, NodeId node, const char *error) {
         machine->error = error;
         machine->error_node = node;
@@ -328,6 +351,7 @@ void node_arm_timer(Machine *machine, NodeId node, uint64_t usec) {
 
         state->flags &= ~STATE_EXPIRED;
         state->flags |= STATE_TIMER;
+        machine->attention |= ATTENTION_TIMERS;
         machine->host->timer_arm(machine, node, usec);
 }
 

@@ -50,7 +50,11 @@ typedef enum Attention {
         ATTENTION_DEFERRING = 1 << 4,
         ATTENTION_WOKE = 1 << 5,
         ATTENTION_HALTING = 1 << 6,
-        ATTENTION_NODES = ATTENTION_OBSERVED | ATTENTION_ENDING | ATTENTION_COUNTING | ATTENTION_DEFERRING,
+        ATTENTION_TIMERS = 1 << 7, /* one was armed in this tick */
+        ATTENTION_MARKED = 1 << 8,
+        ATTENTION_INTERVAL = 1 << 9, /* the machine's own timer is armed */
+        ATTENTION_NODES =
+                ATTENTION_OBSERVED | ATTENTION_ENDING | ATTENTION_COUNTING | ATTENTION_DEFERRING | ATTENTION_TIMERS,
 } Attention;
 
 struct Machine {
@@ -69,13 +73,12 @@ struct Machine {
         IndexSet counting; /* loops that were skipped in the middle, and go on counting if they are ticked again */
 
         uint64_t random;
-        Reason reason;      /* of the failure that is being reported */
-        unsigned attention; /* of Attention: what a tick has to mind besides the nodes themselves */
-        bool full;          /* this tick visits every running node */
-        bool deferring;     /* what is being ticked must not start actions yet */
-        bool woke;  /* a node asked to be ticked again at once */
-        bool later; /* a node asked to be ticked again after the interval */
-        bool interval_armed;
+        Reason reason;       /* of the failure that is being reported */
+        unsigned attention;  /* of Attention: what a tick has to mind besides the nodes themselves */
+        bool full;           /* this tick visits every running node */
+        bool deferring;      /* what is being ticked must not start actions yet */
+        bool woke;           /* a node asked to be ticked again at once */
+        bool later;          /* a node asked to be ticked again after the interval */
         uint32_t unprompted; /* ticks since the last input */
 
         const char *error;
@@ -89,6 +92,8 @@ struct Machine {
 Status node_tick(Machine *machine, NodeId node);
 /* The same for a child, which is still running when it was and nothing has happened to it. */
 Status child_tick_touched(Machine *machine, NodeId child);
+/* The same for an untouched child that is transparent, while nothing needs attention. */
+Status chain_tick(Machine *machine, NodeId child);
 /* What follows from the answer of a node's own tick. */
 Status node_settle(Machine *machine, NodeId node, Status status);
 
@@ -172,28 +177,33 @@ static inline bool node_is_untouched(const NodeState *state) {
         return (state->status | state->flags) == 0;
 }
 
+static inline bool status_is_outcome(Status status) {
+        return (unsigned) status - STATUS_SUCCESS <= STATUS_SKIPPED - STATUS_SUCCESS;
+}
+
 /* Ticks a child. What can be said of an untouched one without a look at the machine's sets is said here. */
 static inline __attribute__((always_inline)) Status child_tick(Machine *machine, NodeId child) {
-        NodeState *state = node_state(machine, child);
-        const Node *node = &machine->nodes[child];
+        unsigned flags = machine->nodes[child].flags;
         Status status;
 
-        if (G_UNLIKELY(!node_is_untouched(state) || machine->attention & ATTENTION_NODES))
+        if (G_UNLIKELY(!node_is_untouched(node_state(machine, child)) || machine->attention & ATTENTION_NODES))
                 return child_tick_touched(machine, child);
 
-        if (node->flags & NODE_PLAIN_LEAF) {
+        if (flags & NODE_PLAIN_LEAF) {
                 status = machine->leaf_start(machine, child);
-                if (status == STATUS_RUNNING)
-                        state->status = STATUS_RUNNING;
+                if (G_UNLIKELY(status == STATUS_RUNNING))
+                        node_state(machine, child)->status = STATUS_RUNNING;
                 return status;
         }
 
-        if (G_UNLIKELY(node->flags & (NODE_GUARDED | NODE_LEAF)))
+        if (G_UNLIKELY(flags & (NODE_GUARDED | NODE_LEAF)))
                 return node_tick(machine, child);
 
-        status = node->tick(machine, child);
-        if (status == STATUS_RUNNING || status == STATUS_ERROR || state->flags != 0 ||
-            machine->attention & ATTENTION_NODES)
+        if (flags & NODE_TRANSPARENT)
+                return chain_tick(machine, child);
+
+        status = machine->nodes[child].tick(machine, child);
+        if (G_UNLIKELY(!status_is_outcome(status) || machine->attention & ATTENTION_NODES))
                 return node_settle(machine, child, status);
 
         return status;

@@ -79,6 +79,9 @@ void tree_builder_close(TreeBuilder *builder) {
         if (live && node->type->class == NODE_ACTION)
                 node->flags |= NODE_PLAIN_LEAF;
 
+        if (live && node->type->flags & TYPE_ORDERED && node->n_children == 1)
+                node->flags |= NODE_TRANSPARENT;
+
         node->end = builder->nodes->len;
         if (node->flags & NODE_LEAF)
                 live = live && node->type->class == NODE_CONDITION;

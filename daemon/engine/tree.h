@@ -21,7 +21,8 @@ typedef enum NodeFlags {
         NODE_RETAINED = 1 << 2, /* below a reactive node, which looks at its conditions again when they change */
         NODE_GUARDED = 1 << 3,  /* has guards */
         NODE_IMMEDIATE = 1 << 4,
-        NODE_PLAIN_LEAF = 1 << 5, /* an action without guards */
+        NODE_PLAIN_LEAF = 1 << 5,  /* an action without guards */
+        NODE_TRANSPARENT = 1 << 6, /* gives whatever its only child gives */
 } NodeFlags;
 
 typedef struct Node {

@@ -75,6 +75,8 @@ typedef enum NodeTypeFlags {
         TYPE_NEVER_FAILS = 1 << 4,
         /* Can never answer SUCCESS. */
         TYPE_NEVER_SUCCEEDS = 1 << 5,
+        /* With one child only it gives whatever that gives, and its position is that child. */
+        TYPE_ORDERED = 1 << 6,
 } NodeTypeFlags;
 
 typedef struct LeafKind LeafKind;

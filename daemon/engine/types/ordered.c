@@ -12,88 +12,78 @@
 #include "engine/types/types.h"
 
 typedef struct Order {
-        Status goes_on, stops;
+        Status goes_on;
         bool yields;    /* between two children, after one that completed in one go */
         bool remembers; /* starts again with the child that failed or was halted */
 } Order;
 
-static inline __attribute__((always_inline)) Status ordered_tick(Machine *machine, NodeId node, Order order) {
+/* Where it begins, or goes on. */
+static inline NodeId ordered_begin(Machine *machine, NodeId node, bool remembers) {
         NodeState *state = node_state(machine, node);
-        NodeId end = machine->nodes[node].end, child = node + 1;
-        uint32_t skipped = 0;
 
-        if (state->status == STATUS_RUNNING) {
-                child = state->position;
-                skipped = state->skipped;
-        } else if (order.remembers && state->position != 0)
-                child = state->position;
+        if (state->status == STATUS_RUNNING)
+                return state->position;
 
-        while (child < end) {
+        state->skipped = 0;
+        return remembers && state->position != 0 ? state->position : node + 1;
+}
+
+static inline __attribute__((always_inline)) Status ordered_go_on(Machine *machine, NodeId node, NodeId child,
+                                                                  Order order) {
+        while (child < machine->nodes[node].end) {
                 bool in_one_go = order.yields && node_is_fresh(machine, child);
                 Status status = child_tick(machine, child);
-                NodeId next = machine->nodes[child].end;
 
-                if (status == order.goes_on) {
-                        if (in_one_go && next < end) {
-                                state->position = next;
-                                state->skipped = skipped;
-                                return node_yield(machine, node, false);
+                if (G_UNLIKELY(status != order.goes_on)) {
+                        if (status != STATUS_SKIPPED) {
+                                node_state(machine, node)->position = child;
+                                return status;
                         }
-                } else if (status == STATUS_SKIPPED)
-                        skipped++;
-                else {
-                        if (status != order.stops || order.remembers) {
-                                state->position = child;
-                                state->skipped = skipped;
-                        }
-                        return status;
+                        node_state(machine, node)->skipped++;
                 }
 
-                child = next;
+                child = machine->nodes[child].end;
+                if (in_one_go && status == order.goes_on && child < machine->nodes[node].end) {
+                        node_state(machine, node)->position = child;
+                        return node_yield(machine, node, false);
+                }
         }
 
         if (order.remembers)
-                state->position = 0;
+                node_state(machine, node)->position = 0;
 
         node_forget_counts(machine, node);
-        return skipped > 0 && skipped == machine->nodes[node].n_children ? STATUS_SKIPPED : order.goes_on;
+        return node_state(machine, node)->skipped == machine->nodes[node].n_children ? STATUS_SKIPPED : order.goes_on;
 }
 
 static void ordered_halt(Machine *machine, NodeId node) {
-        NodeState *state = node_state(machine, node);
-
-        node_reset(machine, state->position);
-        state->position = 0;
-}
-
-static Status sequence_tick(Machine *machine, NodeId node) {
-        return ordered_tick(machine, node, (Order){ STATUS_SUCCESS, STATUS_FAILURE, false, false });
-}
-
-static Status async_sequence_tick(Machine *machine, NodeId node) {
-        return ordered_tick(machine, node, (Order){ STATUS_SUCCESS, STATUS_FAILURE, true, false });
-}
-
-static Status sequence_with_memory_tick(Machine *machine, NodeId node) {
-        return ordered_tick(machine, node, (Order){ STATUS_SUCCESS, STATUS_FAILURE, true, true });
-}
-
-static void sequence_with_memory_halt(Machine *machine, NodeId node) {
         node_reset(machine, node_state(machine, node)->position);
 }
 
+static Status sequence_tick(Machine *machine, NodeId node) {
+        return ordered_tick(machine, node, (Order){ STATUS_SUCCESS, false, false });
+}
+
+static Status async_sequence_tick(Machine *machine, NodeId node) {
+        return ordered_tick(machine, node, (Order){ STATUS_SUCCESS, true, false });
+}
+
+static Status sequence_with_memory_tick(Machine *machine, NodeId node) {
+        return ordered_tick(machine, node, (Order){ STATUS_SUCCESS, true, true });
+}
+
 static Status fallback_tick(Machine *machine, NodeId node) {
-        return ordered_tick(machine, node, (Order){ STATUS_FAILURE, STATUS_SUCCESS, false, false });
+        return ordered_tick(machine, node, (Order){ STATUS_FAILURE, false, false });
 }
 
 static Status async_fallback_tick(Machine *machine, NodeId node) {
-        return ordered_tick(machine, node, (Order){ STATUS_FAILURE, STATUS_SUCCESS, true, false });
+        return ordered_tick(machine, node, (Order){ STATUS_FAILURE, true, false });
 }
 
 const NodeType sequence_type = {
         .name = "Sequence",
         .class = NODE_CONTROL,
-        .flags = TYPE_PURE,
+        .flags = TYPE_PURE | TYPE_ORDERED,
         .min_children = 1,
         .max_children = UINT32_MAX,
         .summary = "Runs its children one after the other until one fails",
@@ -127,7 +117,7 @@ const NodeType sequence_with_memory_type = {
         .doc = "As AsyncSequence, but when it is started again after a FAILURE or a halt, it goes on with the child "
                "that failed or was halted; those before it are not run again. Only reaching the end starts it over.",
         .tick = sequence_with_memory_tick,
-        .halt = sequence_with_memory_halt,
+        .halt = ordered_halt,
 };
 
 static const char *const fallback_aliases[] = { "Selector", NULL };
@@ -136,7 +126,7 @@ const NodeType fallback_type = {
         .name = "Fallback",
         .aliases = fallback_aliases,
         .class = NODE_CONTROL,
-        .flags = TYPE_PURE,
+        .flags = TYPE_PURE | TYPE_ORDERED,
         .min_children = 1,
         .max_children = UINT32_MAX,
         .summary = "Tries its children one after the other until one succeeds",
