@@ -28,8 +28,9 @@ static inline NodeId ordered_begin(Machine *machine, NodeId node, bool remembers
         return remembers && state->position != 0 ? state->position : node + 1;
 }
 
-static inline __attribute__((always_inline)) Status ordered_go_on(Machine *machine, NodeId node, NodeId child,
-                                                                  Order order) {
+static inline __attribute__((always_inline)) Status ordered_tick(Machine *machine, NodeId node, Order order) {
+        NodeId child = ordered_begin(machine, node, order.remembers);
+
         while (child < machine->nodes[node].end) {
                 bool in_one_go = order.yields && node_is_fresh(machine, child);
                 Status status = child_tick(machine, child);
