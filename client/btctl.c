@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* btctl: the table of verbs, and finding the one that is meant. */
+
+#include <limits.h>
+#include <locale.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "basic/nearest.h"
+#include "help.h"
+#include "verbs.h"
+
+#define BIT(id) (UINT32_C(1) << (id))
+
+const Verb verb_table[] = {
+        { "list", NULL, 0, 0, 0, "List the trees and their runs", verb_list },
+        { "status", "[TREE|RUN]", 0, 1, 0, "Show how btd, a run or a tree fares", verb_status },
+        { "start", "TREE", 1, 1, BIT(OPTION_INSTANCE) | BIT(OPTION_SET) | BIT(OPTION_WAIT) | BIT(OPTION_FOLLOW),
+          "Start a tree, and print the name of the run", verb_start },
+        { "halt", "TREE|RUN", 1, 1, BIT(OPTION_WAIT), "Halt all runs of a tree, or one run", verb_halt },
+        { "reload", NULL, 0, 0, 0, "Read the tree files again", verb_reload },
+        { "validate", "FILE...", 1, UINT_MAX, 0, "Check tree files, without btd", verb_validate },
+        { "monitor", NULL, 0, 0, 0, "Print what happens, as it comes", verb_monitor },
+        { "cat", "TREE", 1, 1, 0, "Print the text of a tree, as it was loaded", verb_cat },
+        { "types", "[TYPE]", 0, 1, 0, "Explain the types of nodes, without btd", verb_types },
+        { "schema", NULL, 0, 0, 0, "Print the JSON schema of tree files", verb_schema },
+        { "complete", "verbs|options|trees|runs|types", 1, 2, 0, NULL, verb_complete },
+        {},
+};
+
+static const Verb *find_verb(const char *name) {
+        for (const Verb *verb = verb_table; verb->name; verb++)
+                if (strcmp(verb->name, name) == 0)
+                        return verb;
+
+        return NULL;
+}
+
+static int unknown_verb(const char *name) {
+        Nearest nearest = { .word = name };
+
+        for (const Verb *verb = verb_table; verb->name; verb++)
+                if (verb->help)
+                        nearest_offer(&nearest, verb->name);
+        if (nearest.best)
+                return report_usage("unknown verb '%s'; did you mean '%s'?", name, nearest.best);
+
+        return report_usage("unknown verb '%s'", name);
+}
+
+static int check_usage(const Verb *verb, const Options *options, char **operands) {
+        unsigned n_operands = g_strv_length(operands);
+
+        for (OptionId id = OPTION_COMMON_MAX_; id < OPTION_MAX_; id++)
+                if (options_has(options, id) && !(verb->options & BIT(id)))
+                        return report_usage("'%s' takes no option '--%s'", verb->name, option_table[id].name);
+
+        if (n_operands < verb->min_operands)
+                return report_usage("'%s' needs %s: btctl %s %s", verb->name,
+                                    verb->min_operands == 1 ? "an operand" : "operands", verb->name, verb->operands);
+        if (n_operands > verb->max_operands && verb->operands)
+                return report_usage("'%s' is too much: btctl %s %s", operands[verb->max_operands], verb->name,
+                                    verb->operands);
+        if (n_operands > verb->max_operands)
+                return report_usage("'%s' is too much: '%s' takes no operands", operands[0], verb->name);
+
+        return EXIT_SUCCESS;
+}
+
+static int run_verb(Client *client, char **operands) {
+        const char *name = operands[0] ?: "status";
+        const Verb *verb = find_verb(name);
+        int status;
+
+        if (options_has(&client->options, OPTION_VERSION))
+                return help_print_version();
+        if (!operands[0] && options_has(&client->options, OPTION_HELP))
+                return help_print();
+        if (!verb)
+                return unknown_verb(name);
+        if (options_has(&client->options, OPTION_HELP))
+                return help_print_verb(verb);
+
+        operands += operands[0] ? 1 : 0;
+        status = check_usage(verb, &client->options, operands);
+        return status != EXIT_SUCCESS ? status : verb->run(client, operands);
+}
+
+static void client_setup(Client *client) {
+        output_detect(&client->output);
+        client->output.json = options_has(&client->options, OPTION_JSON);
+        client->output.quiet = options_has(&client->options, OPTION_QUIET);
+        client->output.ascii |= options_has(&client->options, OPTION_ASCII);
+        client->output.colour &= !options_has(&client->options, OPTION_NO_COLOR);
+}
+
+int main(int argc, char **argv) {
+        g_auto(Client) client = {};
+        char **operands;
+        int status;
+
+        setlocale(LC_ALL, "");
+
+        status = options_parse(&client.options, argc, argv, &operands);
+        if (status != EXIT_SUCCESS)
+                return status;
+
+        client_setup(&client);
+        status = run_verb(&client, operands);
+
+        /* What could not be written to a full disk was not printed. */
+        if ((fflush(stdout) != 0 || ferror(stdout)) && status == EXIT_SUCCESS)
+                status = report_error("cannot write the output: %m");
+
+        return status;
+}

@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* The connection to btd, made when first needed, and the one place where bus errors become words for people. */
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "basic/cleanup.h"
+#include "client.h"
+
+void client_clear(Client *client) {
+        options_clear(&client->options);
+        client->bus = sd_bus_flush_close_unref(client->bus);
+}
+
+static int open_address(const char *address, sd_bus **ret_bus) {
+        g_autoptr(sd_bus) bus = NULL;
+        int r;
+
+        r = sd_bus_new(&bus);
+        if (r < 0)
+                return r;
+
+        r = sd_bus_set_address(bus, address);
+        if (r < 0)
+                return r;
+
+        r = sd_bus_set_bus_client(bus, true);
+        if (r < 0)
+                return r;
+
+        r = sd_bus_start(bus);
+        if (r < 0)
+                return r;
+
+        *ret_bus = g_steal_pointer(&bus);
+        return 0;
+}
+
+static int open_bus(const Options *options, sd_bus **ret_bus) {
+        if (options_has(options, OPTION_ADDRESS))
+                return open_address(options->values[OPTION_ADDRESS], ret_bus);
+        if (options_has(options, OPTION_HOST))
+                return sd_bus_open_system_remote(ret_bus, options->values[OPTION_HOST]);
+        if (options_has(options, OPTION_MACHINE))
+                return sd_bus_open_system_machine(ret_bus, options->values[OPTION_MACHINE]);
+        if (options_has(options, OPTION_USER))
+                return sd_bus_open_user(ret_bus);
+
+        return sd_bus_open_system(ret_bus);
+}
+
+/* "the bus at unix:path=/tmp/bus": where btd was looked for. */
+static char *bus_description(const Options *options) {
+        if (options_has(options, OPTION_ADDRESS))
+                return g_strdup_printf("the bus at %s", options->values[OPTION_ADDRESS]);
+        if (options_has(options, OPTION_HOST))
+                return g_strdup_printf("the system bus of %s", options->values[OPTION_HOST]);
+        if (options_has(options, OPTION_MACHINE))
+                return g_strdup_printf("the system bus of the container %s", options->values[OPTION_MACHINE]);
+        if (options_has(options, OPTION_USER))
+                return g_strdup("the user's session bus");
+
+        return g_strdup("the system bus");
+}
+
+static int no_bus(const Client *client, int r) {
+        g_autofree char *bus = bus_description(&client->options);
+
+        report_error("cannot connect to %s: %s", bus, g_strerror(-r));
+        return EXIT_NO_DAEMON;
+}
+
+int client_no_daemon(const Client *client) {
+        g_autofree char *bus = bus_description(&client->options);
+
+        if (options_has(&client->options, OPTION_ADDRESS))
+                report_error("btd is not running on %s; start it with 'btd --address=ADDR'", bus);
+        else if (options_has(&client->options, OPTION_HOST) || options_has(&client->options, OPTION_MACHINE))
+                report_error("btd is not running on %s; start it there with 'systemctl start btd'", bus);
+        else if (options_has(&client->options, OPTION_USER))
+                report_error("btd is not running; start it with 'systemctl --user start btd'");
+        else
+                report_error("btd is not running; start it with 'systemctl start btd'");
+
+        return EXIT_NO_DAEMON;
+}
+
+int client_lost_daemon(const Client *client) {
+        if (options_has(&client->options, OPTION_ADDRESS))
+                report_error("btd has gone away");
+        else if (options_has(&client->options, OPTION_USER))
+                report_error("btd has gone away; 'journalctl --user -u btd' may say why");
+        else
+                report_error("btd has gone away; 'journalctl -u btd' may say why");
+
+        return EXIT_NO_DAEMON;
+}
+
+int client_connect(Client *client) {
+        int r;
+
+        if (client->bus)
+                return EXIT_SUCCESS;
+
+        r = open_bus(&client->options, &client->bus);
+        if (r < 0)
+                return no_bus(client, r);
+
+        /* Opening only begins to connect; this waits for the bus to answer. */
+        r = sd_bus_get_unique_name(client->bus, &(const char *){ NULL });
+        if (r < 0)
+                return no_bus(client, r);
+
+        return EXIT_SUCCESS;
+}
+
+int client_bad_message(int r) {
+        return report_error("btd and btctl do not understand each other (%s); are they of the same version?",
+                            g_strerror(-r));
+}
+
+static int call_failed(const Client *client, const sd_bus_error *error, int r) {
+        if (sd_bus_error_has_names(error, SD_BUS_ERROR_SERVICE_UNKNOWN, SD_BUS_ERROR_NAME_HAS_NO_OWNER))
+                return client_no_daemon(client);
+
+        if (sd_bus_error_has_names(error, SD_BUS_ERROR_NO_REPLY, SD_BUS_ERROR_DISCONNECTED) || r == -ECONNRESET ||
+            r == -ENOTCONN)
+                return client_lost_daemon(client);
+
+        if (r == -ETIMEDOUT)
+                return report_error("btd does not answer; see 'systemctl status btd'");
+
+        if (sd_bus_error_has_name(error, SD_BUS_ERROR_ACCESS_DENIED))
+                return report_error("only root may do this; try it with sudo");
+
+        return report_error("%s", error->message ?: g_strerror(-r));
+}
+
+int client_message(Client *client, const char *path, const char *interface, const char *member,
+                   sd_bus_message **ret_message) {
+        g_autoptr(sd_bus_message) message = NULL;
+        int status, r;
+
+        status = client_connect(client);
+        if (status != EXIT_SUCCESS)
+                return status;
+
+        r = sd_bus_message_new_method_call(client->bus, &message, BTD_NAME, path, interface, member);
+        if (r < 0)
+                return client_bad_message(r);
+
+        r = sd_bus_message_set_auto_start(message, false);
+        if (r < 0)
+                return client_bad_message(r);
+
+        *ret_message = g_steal_pointer(&message);
+        return EXIT_SUCCESS;
+}
+
+int client_send(Client *client, sd_bus_message *message, sd_bus_message **ret_reply) {
+        g_auto(sd_bus_error) error = SD_BUS_ERROR_NULL;
+        int r;
+
+        r = sd_bus_call(client->bus, message, 0, &error, ret_reply);
+        if (r < 0)
+                return call_failed(client, &error, r);
+
+        return EXIT_SUCCESS;
+}
+
+int client_call(Client *client, sd_bus_message **ret_reply, const char *path, const char *interface, const char *member,
+                const char *types, ...) {
+        g_autoptr(sd_bus_message) message = NULL;
+        int status, r;
+
+        status = client_message(client, path, interface, member, &message);
+        if (status != EXIT_SUCCESS)
+                return status;
+
+        if (types) {
+                va_list arguments;
+
+                va_start(arguments, types);
+                r = sd_bus_message_appendv(message, types, arguments);
+                va_end(arguments);
+                if (r < 0)
+                        return client_bad_message(r);
+        }
+
+        return client_send(client, message, ret_reply);
+}
+
+static int get_property(Client *client, const char *path, const char *interface, const char *property, const char *type,
+                        sd_bus_message **ret_reply) {
+        g_autoptr(sd_bus_message) reply = NULL;
+        int status, r;
+
+        status = client_call(client, &reply, path, "org.freedesktop.DBus.Properties", "Get", "ss", interface, property);
+        if (status != EXIT_SUCCESS)
+                return status;
+
+        r = sd_bus_message_enter_container(reply, SD_BUS_TYPE_VARIANT, type);
+        if (r < 0)
+                return client_bad_message(r);
+
+        *ret_reply = g_steal_pointer(&reply);
+        return EXIT_SUCCESS;
+}
+
+int client_get_string(Client *client, const char *path, const char *interface, const char *property, char **ret_text) {
+        g_autoptr(sd_bus_message) reply = NULL;
+        const char *text;
+        int status, r;
+
+        status = get_property(client, path, interface, property, "s", &reply);
+        if (status != EXIT_SUCCESS)
+                return status;
+
+        r = sd_bus_message_read(reply, "s", &text);
+        if (r < 0)
+                return client_bad_message(r);
+
+        *ret_text = g_strdup(text);
+        return EXIT_SUCCESS;
+}
+
+int client_get_strings(Client *client, const char *path, const char *interface, const char *property,
+                       char ***ret_texts) {
+        g_autoptr(sd_bus_message) reply = NULL;
+        int status;
+
+        status = get_property(client, path, interface, property, "as", &reply);
+        if (status != EXIT_SUCCESS)
+                return status;
+
+        return client_read_strings(reply, ret_texts);
+}
+
+int client_read_strings(sd_bus_message *message, char ***ret_texts) {
+        g_auto(GStrv) texts = NULL;
+        int r;
+
+        r = sd_bus_message_read_strv(message, &texts);
+        if (r < 0)
+                return client_bad_message(r);
+
+        *ret_texts = texts ? g_steal_pointer(&texts) : g_new0(char *, 1);
+        return EXIT_SUCCESS;
+}
+
+void client_say(const Client *client, const char *format, ...) {
+        g_autoptr(GString) line = g_string_new(NULL);
+        g_autofree char *text = NULL;
+        va_list arguments;
+
+        if (client->output.quiet || client->output.json)
+                return;
+
+        va_start(arguments, format);
+        text = g_strdup_vprintf(format, arguments);
+        va_end(arguments);
+
+        output_append(&client->output, line, STYLE_PLAIN, text);
+        puts(line->str);
+}

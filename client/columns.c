@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* A list of cells in row order; widths are counted as they are added. */
+
+#include "columns.h"
+#include "text.h"
+
+struct Columns {
+        size_t n_columns;
+        size_t *widths;
+        GPtrArray *cells; /* char * */
+};
+
+Columns *columns_new(size_t n_columns) {
+        Columns *columns = g_new(Columns, 1);
+
+        *columns = (Columns){
+                .n_columns = n_columns,
+                .widths = g_new0(size_t, n_columns),
+                .cells = g_ptr_array_new_with_free_func(g_free),
+        };
+
+        return columns;
+}
+
+void columns_free(Columns *columns) {
+        if (!columns)
+                return;
+
+        g_free(columns->widths);
+        g_ptr_array_unref(columns->cells);
+        g_free(columns);
+}
+
+void columns_add(Columns *columns, const char *cell) {
+        size_t *width = &columns->widths[columns->cells->len % columns->n_columns];
+
+        *width = MAX(*width, text_width(cell));
+        g_ptr_array_add(columns->cells, g_strdup(cell));
+}
+
+void columns_add_styled(Columns *columns, const Output *output, Style style, const char *text) {
+        g_autoptr(GString) cell = g_string_new(NULL);
+
+        output_append(output, cell, style, text);
+        columns_add(columns, cell->str);
+}
+
+void columns_print(const Columns *columns, const Output *output) {
+        g_autoptr(GString) line = g_string_new(NULL);
+
+        for (size_t i = 0; i < columns->cells->len; i++) {
+                const char *cell = g_ptr_array_index(columns->cells, i);
+                size_t column = i % columns->n_columns;
+
+                g_string_append(line, cell);
+                if (column + 1 == columns->n_columns)
+                        output_print_line(output, line);
+                else
+                        g_string_append_printf(line, "%*s", (int) (columns->widths[column] - text_width(cell) + 2), "");
+        }
+}

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* Nodes as they are read from the bus. */
+
+#include <errno.h>
+
+#include "basic/cleanup.h"
+#include "engine/tree.h"
+#include "node-info.h"
+
+void node_info_free(NodeInfo *node) {
+        if (!node)
+                return;
+
+        g_free(node->type);
+        g_free(node->name);
+        g_free(node->status);
+        g_free(node->detail);
+        g_free(node);
+}
+
+static NodeInfo *node_info_new(uint32_t index, uint32_t parent, const char *type, const char *name, const char *status,
+                               const char *detail) {
+        NodeInfo *node = g_new(NodeInfo, 1);
+
+        *node = (NodeInfo){
+                .index = index,
+                .parent = parent,
+                .type = g_strdup(type),
+                .name = g_strdup(*name ? name : type),
+                .status = g_strdup(status),
+                .detail = g_strdup(detail),
+        };
+
+        return node;
+}
+
+GPtrArray *node_info_array_new(void) {
+        return g_ptr_array_new_with_free_func((GDestroyNotify) node_info_free);
+}
+
+/* 1: there was one, 0: no more. */
+static int read_node(sd_bus_message *message, const char *format, NodeInfo **ret_node) {
+        const char *type, *name, *status = "idle", *detail = "";
+        uint64_t since = 0, duration = 0;
+        uint32_t index, parent;
+        int r;
+
+        if (g_str_equal(format, "uuss"))
+                r = sd_bus_message_read(message, "(uuss)", &index, &parent, &type, &name);
+        else
+                r = sd_bus_message_read(message, "(uussstts)", &index, &parent, &type, &name, &status, &since,
+                                        &duration, &detail);
+        if (r <= 0)
+                return r;
+
+        /* Arrays are made for indices, and whoever walks up relies on getting to the root. */
+        if (index >= TREE_NODES_MAX || (parent != NODE_INFO_ROOT && parent >= index))
+                return -EBADMSG;
+
+        *ret_node = node_info_new(index, parent, type, name, status, detail);
+        (*ret_node)->since = since;
+        (*ret_node)->duration = duration;
+        return 1;
+}
+
+static int read_nodes(sd_bus_message *message, const char *format, GPtrArray **ret_nodes) {
+        g_autoptr(GPtrArray) nodes = node_info_array_new();
+        g_autofree char *element = g_strdup_printf("(%s)", format);
+        NodeInfo *node;
+        int r;
+
+        r = sd_bus_message_enter_container(message, SD_BUS_TYPE_ARRAY, element);
+        if (r < 0)
+                return client_bad_message(r);
+
+        while ((r = read_node(message, format, &node)) > 0)
+                g_ptr_array_add(nodes, node);
+        if (r < 0)
+                return client_bad_message(r);
+
+        *ret_nodes = g_steal_pointer(&nodes);
+        return EXIT_SUCCESS;
+}
+
+/* All nodes of a tree: each stands at its index. */
+static int get_nodes(Client *client, const char *path, const char *interface, const char *format,
+                     GPtrArray **ret_nodes) {
+        g_autoptr(sd_bus_message) reply = NULL;
+        g_autoptr(GPtrArray) nodes = NULL;
+        int status;
+
+        status = client_call(client, &reply, path, interface, "GetNodes", NULL);
+        if (status != EXIT_SUCCESS)
+                return status;
+
+        status = read_nodes(reply, format, &nodes);
+        if (status != EXIT_SUCCESS)
+                return status;
+
+        for (guint i = 0; i < nodes->len; i++)
+                if (((NodeInfo *) g_ptr_array_index(nodes, i))->index != i)
+                        return client_bad_message(-EBADMSG);
+
+        *ret_nodes = g_steal_pointer(&nodes);
+        return EXIT_SUCCESS;
+}
+
+int node_info_of_run(Client *client, const char *run_path, GPtrArray **ret_nodes) {
+        return get_nodes(client, run_path, BTD_RUN, "uussstts", ret_nodes);
+}
+
+int node_info_of_tree(Client *client, const char *tree_path, GPtrArray **ret_nodes) {
+        return get_nodes(client, tree_path, BTD_TREE, "uuss", ret_nodes);
+}
+
+int node_info_of_signal(sd_bus_message *message, GPtrArray **ret_nodes) {
+        return read_nodes(message, "uussstts", ret_nodes);
+}
+
+void node_info_merge(GPtrArray *known, GPtrArray *changed) {
+        for (guint i = 0; i < changed->len; i++) {
+                NodeInfo *node = g_ptr_array_index(changed, i);
+
+                if (known->len <= node->index)
+                        g_ptr_array_set_size(known, node->index + 1);
+                node_info_free(g_ptr_array_index(known, node->index));
+                g_ptr_array_index(known, node->index) = node;
+        }
+
+        g_ptr_array_set_free_func(changed, NULL);
+}
+
+static const NodeInfo *node_at(const GPtrArray *nodes, uint32_t index) {
+        return index < nodes->len ? g_ptr_array_index(nodes, index) : NULL;
+}
+
+char *node_info_path(const GPtrArray *nodes, uint32_t index) {
+        g_autoptr(GString) path = g_string_new(NULL);
+
+        for (const NodeInfo *node = node_at(nodes, index); node; node = node_at(nodes, node->parent)) {
+                if (path->len > 0)
+                        g_string_prepend_c(path, '/');
+                g_string_prepend(path, node->name);
+        }
+
+        return g_string_free(g_steal_pointer(&path), FALSE);
+}
+
+json_object *node_info_to_json(const NodeInfo *node, const GPtrArray *nodes) {
+        g_autofree char *path = node_info_path(nodes, node->index);
+        json_object *json = json_object_new_object();
+
+        json_object_object_add(json, "index", json_object_new_uint64(node->index));
+        json_object_object_add(json, "parent",
+                               node->parent == NODE_INFO_ROOT ? NULL : json_object_new_uint64(node->parent));
+        json_object_object_add(json, "path", json_object_new_string(path));
+        json_object_object_add(json, "type", json_object_new_string(node->type));
+        json_object_object_add(json, "name", json_object_new_string(node->name));
+        json_object_object_add(json, "status", json_object_new_string(node->status));
+        json_object_object_add(json, "since_usec", json_object_new_uint64(node->since));
+        json_object_object_add(json, "duration_usec", json_object_new_uint64(node->duration));
+        json_object_object_add(json, "detail", json_object_new_string(node->detail));
+
+        return json;
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/*
+ * The command line: the table of all options, and what was given of them. Options may stand anywhere among the
+ * operands, before the verb, too; "--" ends them.
+ */
+
+#include <glib.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef enum OptionId {
+        /* Of every verb. */
+        OPTION_SYSTEM,
+        OPTION_USER,
+        OPTION_ADDRESS,
+        OPTION_HOST,
+        OPTION_MACHINE,
+        OPTION_JSON,
+        OPTION_NO_COLOR,
+        OPTION_ASCII,
+        OPTION_QUIET,
+        OPTION_HELP,
+        OPTION_VERSION,
+        OPTION_COMMON_MAX_,
+        /* Of the verbs that say so. */
+        OPTION_INSTANCE = OPTION_COMMON_MAX_,
+        OPTION_SET,
+        OPTION_WAIT,
+        OPTION_FOLLOW,
+        OPTION_MAX_,
+} OptionId;
+
+typedef struct Option {
+        const char *name;
+        char letter;          /* 0: none */
+        const char *argument; /* what it stands for; NULL: takes none */
+        const char *help;
+} Option;
+
+extern const Option option_table[OPTION_MAX_];
+
+typedef struct Options {
+        uint32_t given;                  /* bits of OptionId */
+        const char *values[OPTION_MAX_]; /* of the last one given; borrowed from the command line */
+        GPtrArray *sets;                 /* the values of all --set, in order */
+} Options;
+
+/* Returns an exit status. operands: what is left of argv, NULL-terminated. */
+int options_parse(Options *options, int argc, char **argv, char ***ret_operands);
+void options_clear(Options *options);
+
+bool options_has(const Options *options, OptionId id);
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Options, options_clear)

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* Messages on stderr and the exit statuses that go with them. */
+
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "report.h"
+#include "text.h"
+
+void report_line(const char *text) {
+        g_autofree char *clean = text_clean(text, false);
+
+        fflush(stdout);
+        fprintf(stderr, "%s\n", clean);
+}
+
+static void report(const char *format, va_list arguments) {
+        g_autofree char *message = g_strdup_vprintf(format, arguments);
+        g_autofree char *line = g_strconcat("btctl: ", message, NULL);
+
+        report_line(line);
+}
+
+int report_error(const char *format, ...) {
+        va_list arguments;
+
+        va_start(arguments, format);
+        report(format, arguments);
+        va_end(arguments);
+
+        return EXIT_FAILURE;
+}
+
+int report_usage(const char *format, ...) {
+        va_list arguments;
+
+        va_start(arguments, format);
+        report(format, arguments);
+        va_end(arguments);
+        fputs("Try 'btctl --help'.\n", stderr);
+
+        return EXIT_USAGE;
+}

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* Runs as they are read from the bus. */
+
+#include "run-info.h"
+#include "basic/cleanup.h"
+
+void run_info_free(RunInfo *run) {
+        if (!run)
+                return;
+
+        g_free(run->id);
+        g_free(run->path);
+        g_free(run->tree);
+        g_free(run->instance);
+        g_free(run->status);
+        g_free(run->cause);
+        g_free(run);
+}
+
+/* 1: there was one, 0: no more. */
+static int read_run(sd_bus_message *message, RunInfo **ret_run) {
+        const char *id, *path, *tree, *instance, *status, *cause, *detail;
+        uint64_t started, finished;
+        int r;
+
+        r = sd_bus_message_read(message, "(sosssttss)", &id, &path, &tree, &instance, &status, &started, &finished,
+                                &cause, &detail);
+        if (r <= 0)
+                return r;
+
+        *ret_run = g_new(RunInfo, 1);
+        **ret_run = (RunInfo){
+                .id = g_strdup(id),
+                .path = g_strdup(path),
+                .tree = g_strdup(tree),
+                .instance = g_strdup(instance),
+                .status = g_strdup(status),
+                .started = started,
+                .finished = finished,
+                .cause = g_strdup(cause),
+        };
+        return 1;
+}
+
+static gint compare_started(gconstpointer a, gconstpointer b) {
+        const RunInfo *first = *(const RunInfo *const *) a, *second = *(const RunInfo *const *) b;
+
+        return (first->started > second->started) - (first->started < second->started);
+}
+
+int run_info_list(Client *client, GPtrArray **ret_runs) {
+        g_autoptr(GPtrArray) runs = g_ptr_array_new_with_free_func((GDestroyNotify) run_info_free);
+        g_autoptr(sd_bus_message) reply = NULL;
+        RunInfo *run;
+        int status, r;
+
+        status = client_call(client, &reply, BTD_PATH, BTD_MANAGER, "ListRuns", NULL);
+        if (status != EXIT_SUCCESS)
+                return status;
+
+        r = sd_bus_message_enter_container(reply, SD_BUS_TYPE_ARRAY, "(sosssttss)");
+        if (r < 0)
+                return client_bad_message(r);
+
+        while ((r = read_run(reply, &run)) > 0)
+                g_ptr_array_add(runs, run);
+        if (r < 0)
+                return client_bad_message(r);
+
+        g_ptr_array_sort(runs, compare_started);
+
+        *ret_runs = g_steal_pointer(&runs);
+        return EXIT_SUCCESS;
+}
+
+bool run_info_is_over(const RunInfo *run) {
+        return run->finished > 0;
+}
+
+uint64_t run_info_duration(const RunInfo *run) {
+        uint64_t end = run_info_is_over(run) ? run->finished : (uint64_t) g_get_real_time();
+
+        return end > run->started ? end - run->started : 0;
+}
+
+char *run_info_title(const RunInfo *run) {
+        if (*run->instance)
+                return g_strdup_printf("%s (%s)", run->id, run->instance);
+
+        return g_strdup(run->id);
+}
+
+json_object *run_info_to_json(const RunInfo *run) {
+        json_object *json = json_object_new_object();
+
+        json_object_object_add(json, "id", json_object_new_string(run->id));
+        json_object_object_add(json, "tree", json_object_new_string(run->tree));
+        json_object_object_add(json, "instance", json_object_new_string(run->instance));
+        json_object_object_add(json, "status", json_object_new_string(run->status));
+        json_object_object_add(json, "started_usec", json_object_new_uint64(run->started));
+        json_object_object_add(json, "finished_usec", json_object_new_uint64(run->finished));
+        json_object_object_add(json, "cause", json_object_new_string(run->cause));
+
+        return json;
+}
+
+json_object *run_info_list_to_json(const GPtrArray *runs) {
+        json_object *json = json_object_new_array();
+
+        for (guint i = 0; i < runs->len; i++)
+                json_object_array_add(json, run_info_to_json(g_ptr_array_index(runs, i)));
+
+        return json;
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/*
+ * What btd tells of a run.
+ */
+
+#include <json-c/json_object.h>
+
+#include "client.h"
+
+typedef struct RunInfo {
+        char *id, *path;
+        char *tree, *instance; /* instance: empty for the plain one */
+        char *status;
+        uint64_t started, finished; /* CLOCK_REALTIME µs; finished 0: not yet */
+        char *cause;                /* empty: nothing to say */
+} RunInfo;
+
+void run_info_free(RunInfo *run);
+
+/* All runs, oldest first. */
+int run_info_list(Client *client, GPtrArray **ret_runs);
+
+bool run_info_is_over(const RunInfo *run);
+/* How long it took, or has been running. */
+uint64_t run_info_duration(const RunInfo *run);
+/* "boot.3", or "boot.3 (eth0)". */
+char *run_info_title(const RunInfo *run);
+
+json_object *run_info_to_json(const RunInfo *run);
+json_object *run_info_list_to_json(const GPtrArray *runs);
+
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(RunInfo, run_info_free)

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/*
+ * Names, causes and descriptions come from files and from other programs, so nothing of them reaches the terminal
+ * that could move its cursor or change its colours.
+ */
+
+#include <stdbool.h>
+#include <string.h>
+
+#include "text.h"
+
+char *text_clean(const char *text, bool ascii) {
+        g_autofree char *valid = g_utf8_make_valid(text, -1);
+        g_autoptr(GString) clean = g_string_sized_new(strlen(valid));
+
+        for (const char *p = valid; *p; p = g_utf8_next_char(p)) {
+                gunichar c = g_utf8_get_char(p);
+
+                if (g_ascii_isspace(c))
+                        g_string_append_c(clean, ' ');
+                else if (!g_unichar_isprint(c) || (ascii && c > 127))
+                        g_string_append_c(clean, '?');
+                else
+                        g_string_append_unichar(clean, c);
+        }
+
+        return g_string_free(g_steal_pointer(&clean), FALSE);
+}
+
+/* Past the colour that starts here, if one does. */
+static const char *skip_colours(const char *p) {
+        while (p[0] == '\033' && p[1] == '[')
+                p += 2 + strcspn(p + 2, "m") + 1;
+
+        return p;
+}
+
+static size_t character_width(gunichar c) {
+        if (g_unichar_iszerowidth(c))
+                return 0;
+
+        return g_unichar_iswide(c) ? 2 : 1;
+}
+
+size_t text_width(const char *text) {
+        size_t width = 0;
+
+        for (const char *p = skip_colours(text); *p; p = skip_colours(g_utf8_next_char(p)))
+                width += character_width(g_utf8_get_char(p));
+
+        return width;
+}
+
+void text_ellipsize(GString *text, size_t columns, bool ascii) {
+        const char *ellipsis = ascii ? "..." : "…";
+        size_t room = columns - MIN(columns, ascii ? 3 : 1), width = 0;
+        bool coloured = strchr(text->str, '\033');
+        const char *p;
+
+        if (text_width(text->str) <= columns)
+                return;
+
+        for (p = skip_colours(text->str); *p; p = skip_colours(g_utf8_next_char(p))) {
+                width += character_width(g_utf8_get_char(p));
+                if (width > room)
+                        break;
+        }
+
+        g_string_truncate(text, p - text->str);
+        g_string_append(text, ellipsis);
+        if (coloured)
+                g_string_append(text, "\033[0m");
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/*
+ * The variables of a run as they are given on the command line: KEY=JSON.
+ */
+
+#include <glib.h>
+#include <systemd/sd-bus.h>
+
+/* sets: the values of --set. Says what is wrong with them; returns an exit status. */
+int variables_check(const GPtrArray *sets);
+
+/* Appends them as a{ss}; a negative errno. */
+int variables_append(sd_bus_message *message, const GPtrArray *sets);

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* btctl list: a line for each tree. */
+
+#include <string.h>
+
+#include "basic/cleanup.h"
+#include "columns.h"
+#include "look.h"
+#include "run-info.h"
+#include "tree-info.h"
+#include "verbs.h"
+
+static void add_runs(Columns *columns, const Output *output, const char *tree, const GPtrArray *runs) {
+        g_autoptr(GString) cell = g_string_new(NULL);
+
+        for (guint i = 0; i < runs->len; i++) {
+                const RunInfo *run = g_ptr_array_index(runs, i);
+                g_autofree char *title = run_info_title(run);
+
+                if (strcmp(run->tree, tree) != 0)
+                        continue;
+                if (cell->len > 0)
+                        g_string_append(cell, ", ");
+                output_appendf(output, cell, STYLE_PLAIN, "%s ", title);
+                look_append_word(output, cell, run->status);
+        }
+
+        columns_add(columns, cell->len > 0 ? cell->str : "-");
+}
+
+static void print_table(const Output *output, const GPtrArray *trees, const GPtrArray *runs) {
+        g_autoptr(Columns) columns = columns_new(5);
+
+        for (const char *const *title =
+                     (const char *const[]){ "TREE", "STATE", "AUTOSTART", "RUNS", "DESCRIPTION", NULL };
+             *title; title++)
+                columns_add_styled(columns, output, STYLE_BOLD, *title);
+
+        for (guint i = 0; i < trees->len; i++) {
+                const TreeInfo *tree = g_ptr_array_index(trees, i);
+                g_autoptr(GString) state = g_string_new(NULL);
+
+                look_append_word(output, state, tree->state);
+                columns_add_styled(columns, output, STYLE_PLAIN, tree->name);
+                columns_add(columns, state->str);
+                columns_add_styled(columns, output, STYLE_PLAIN, tree->autostart ? "yes" : "no");
+                add_runs(columns, output, tree->name, runs);
+                columns_add_styled(columns, output, STYLE_PLAIN, tree->description);
+        }
+
+        columns_print(columns, output);
+}
+
+/* With the runs of each tree inside it. */
+static void print_json(const GPtrArray *trees, const GPtrArray *runs) {
+        json_object *json = json_object_new_array();
+
+        for (guint i = 0; i < trees->len; i++) {
+                const TreeInfo *tree = g_ptr_array_index(trees, i);
+                json_object *entry = tree_info_to_json(tree), *own = json_object_new_array();
+
+                for (guint j = 0; j < runs->len; j++) {
+                        const RunInfo *run = g_ptr_array_index(runs, j);
+
+                        if (strcmp(run->tree, tree->name) == 0)
+                                json_object_array_add(own, run_info_to_json(run));
+                }
+                json_object_object_add(entry, "runs", own);
+                json_object_array_add(json, entry);
+        }
+
+        output_print_json(json);
+}
+
+int verb_list(Client *client, char **operands) {
+        g_autoptr(GPtrArray) trees = NULL, runs = NULL;
+        int status;
+
+        status = tree_info_list(client, &trees);
+        if (status != EXIT_SUCCESS)
+                return status;
+
+        status = run_info_list(client, &runs);
+        if (status != EXIT_SUCCESS)
+                return status;
+
+        if (client->output.json)
+                print_json(trees, runs);
+        else if (trees->len > 0)
+                print_table(&client->output, trees, runs);
+        else
+                client_say(client, "btd has no trees; 'btctl status' shows where it looks for them");
+
+        return EXIT_SUCCESS;
+}

@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* btctl status: an overview of btd, or a run or a tree, drawn. */
+
+#include <stdio.h>
+#include <string.h>
+
+#include "basic/cleanup.h"
+#include "look.h"
+#include "moment.h"
+#include "target.h"
+#include "tree-view.h"
+#include "verbs.h"
+
+/* "  Since: ..." */
+static void append_field(const Output *output, GString *text, const char *label, const char *value) {
+        g_autoptr(GString) line = g_string_new(NULL);
+
+        output_appendf(output, line, STYLE_BOLD, "%9s:", label);
+        output_appendf(output, line, STYLE_PLAIN, " %s", value);
+        output_end_line(output, text, line);
+}
+
+static void append_diagnostics(const Output *output, GString *text, const TreeInfo *tree) {
+        g_autoptr(GString) line = g_string_new(NULL);
+
+        for (char **diagnostic = tree->diagnostics; *diagnostic; diagnostic++) {
+                output_append(output, line, STYLE_YELLOW, *diagnostic);
+                output_end_line(output, text, line);
+        }
+}
+
+static void append_run_header(const Output *output, GString *text, const RunInfo *run) {
+        g_autofree char *title = run_info_title(run), *since = moment_format_point(run->started);
+        g_autoptr(GString) line = g_string_new(NULL);
+
+        look_append_event(output, line, title, run->status, run_info_duration(run), "");
+        output_end_line(output, text, line);
+
+        append_field(output, text, "Tree", run->tree);
+        append_field(output, text, "Started", since);
+        if (*run->cause)
+                append_field(output, text, "Cause", run->cause);
+        g_string_append_c(text, '\n');
+}
+
+static void append_tree_header(const Output *output, GString *text, const TreeInfo *tree) {
+        g_autoptr(GString) line = g_string_new(NULL);
+
+        look_append_event(output, line, tree->name, tree->state, 0, "");
+        output_end_line(output, text, line);
+
+        if (*tree->description)
+                append_field(output, text, "About", tree->description);
+        append_field(output, text, "File", tree->source);
+        append_field(output, text, "Autostart", tree->autostart ? "yes" : "no");
+        append_field(output, text, "Runs", "none");
+        append_diagnostics(output, text, tree);
+        g_string_append_c(text, '\n');
+}
+
+static json_object *nodes_to_json(const GPtrArray *nodes) {
+        json_object *json = json_object_new_array();
+
+        for (guint i = 0; i < nodes->len; i++)
+                json_object_array_add(json, node_info_to_json(g_ptr_array_index(nodes, i), nodes));
+
+        return json;
+}
+
+static int show_run(Client *client, const RunInfo *run) {
+        g_autoptr(GString) text = g_string_new(NULL);
+        g_autoptr(GPtrArray) nodes = NULL;
+        int status;
+
+        status = node_info_of_run(client, run->path, &nodes);
+        if (status != EXIT_SUCCESS)
+                return status;
+
+        if (client->output.json) {
+                json_object *json = run_info_to_json(run);
+
+                json_object_object_add(json, "nodes", nodes_to_json(nodes));
+                output_print_json(json);
+                return EXIT_SUCCESS;
+        }
+
+        append_run_header(&client->output, text, run);
+        tree_view_append(&client->output, text, nodes);
+        fputs(text->str, stdout);
+
+        return EXIT_SUCCESS;
+}
+
+/* A tree that has never loaded has no nodes. */
+static int show_tree(Client *client, TreeInfo *tree) {
+        g_autoptr(GString) text = g_string_new(NULL);
+        g_autoptr(GPtrArray) nodes = node_info_array_new();
+        int status;
+
+        status = tree_info_complete(client, tree);
+        if (status != EXIT_SUCCESS)
+                return status;
+
+        if (strcmp(tree->state, "failed") != 0) {
+                g_clear_pointer(&nodes, g_ptr_array_unref);
+                status = node_info_of_tree(client, tree->path, &nodes);
+                if (status != EXIT_SUCCESS)
+                        return status;
+        }
+
+        if (client->output.json) {
+                json_object *json = tree_info_to_json(tree);
+
+                json_object_object_add(json, "nodes", nodes_to_json(nodes));
+                output_print_json(json);
+                return EXIT_SUCCESS;
+        }
+
+        append_tree_header(&client->output, text, tree);
+        tree_view_append(&client->output, text, nodes);
+        fputs(text->str, stdout);
+
+        return EXIT_SUCCESS;
+}
+
+static int show_target(Client *client, const char *operand) {
+        g_auto(Target) target = {};
+        int status;
+
+        status = target_find(client, operand, &target);
+        if (status != EXIT_SUCCESS)
+                return status;
+
+        return target.run ? show_run(client, target.run) : show_tree(client, target.tree);
+}
+
+typedef struct Overview {
+        char *version, *mode, *status;
+        char **tree_path;
+        GPtrArray *trees, *runs;
+} Overview;
+
+static void overview_clear(Overview *overview) {
+        g_clear_pointer(&overview->version, g_free);
+        g_clear_pointer(&overview->mode, g_free);
+        g_clear_pointer(&overview->status, g_free);
+        g_clear_pointer(&overview->tree_path, g_strfreev);
+        g_clear_pointer(&overview->trees, g_ptr_array_unref);
+        g_clear_pointer(&overview->runs, g_ptr_array_unref);
+}
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Overview, overview_clear)
+
+static int get_properties(Client *client, Overview *overview) {
+        const struct {
+                const char *property;
+                char **ret_text;
+        } texts[] = {
+                { "Version", &overview->version },
+                { "Mode", &overview->mode },
+                { "Status", &overview->status },
+        };
+
+        for (size_t i = 0; i < G_N_ELEMENTS(texts); i++) {
+                int status = client_get_string(client, BTD_PATH, BTD_MANAGER, texts[i].property, texts[i].ret_text);
+
+                if (status != EXIT_SUCCESS)
+                        return status;
+        }
+
+        return client_get_strings(client, BTD_PATH, BTD_MANAGER, "TreePath", &overview->tree_path);
+}
+
+static int get_overview(Client *client, Overview *overview) {
+        int status;
+
+        status = get_properties(client, overview);
+        if (status != EXIT_SUCCESS)
+                return status;
+
+        status = tree_info_list(client, &overview->trees);
+        if (status != EXIT_SUCCESS)
+                return status;
+
+        for (guint i = 0; i < overview->trees->len; i++) {
+                status = tree_info_complete(client, g_ptr_array_index(overview->trees, i));
+                if (status != EXIT_SUCCESS)
+                        return status;
+        }
+
+        return run_info_list(client, &overview->runs);
+}
+
+static json_object *overview_to_json(const Overview *overview) {
+        json_object *json = json_object_new_object();
+
+        json_object_object_add(json, "version", json_object_new_string(overview->version));
+        json_object_object_add(json, "mode", json_object_new_string(overview->mode));
+        json_object_object_add(json, "status", json_object_new_string(overview->status));
+        json_object_object_add(json, "tree_path", output_strings_to_json(overview->tree_path));
+        json_object_object_add(json, "trees", tree_info_list_to_json(overview->trees));
+        json_object_object_add(json, "runs", run_info_list_to_json(overview->runs));
+
+        return json;
+}
+
+static char *count_trees(const GPtrArray *trees) {
+        guint n_bad = 0;
+
+        for (guint i = 0; i < trees->len; i++)
+                n_bad += strcmp(((const TreeInfo *) g_ptr_array_index(trees, i))->state, "ok") != 0;
+
+        return n_bad > 0 ? g_strdup_printf("%u, %u of them with errors", trees->len, n_bad)
+                         : g_strdup_printf("%u", trees->len);
+}
+
+static char *count_runs(const GPtrArray *runs) {
+        guint n_over = 0;
+
+        for (guint i = 0; i < runs->len; i++)
+                n_over += run_info_is_over(g_ptr_array_index(runs, i));
+
+        return g_strdup_printf("%u running, %u finished", runs->len - n_over, n_over);
+}
+
+static void append_overview(const Output *output, GString *text, const Overview *overview) {
+        g_autofree char *path = g_strjoinv(":", overview->tree_path), *trees = count_trees(overview->trees),
+                        *runs = count_runs(overview->runs);
+        g_autoptr(GString) line = g_string_new(NULL);
+
+        look_append_symbol(output, line, overview->status);
+        output_appendf(output, line, STYLE_PLAIN, " btd %s, %s mode: ", overview->version, overview->mode);
+        look_append_word(output, line, overview->status);
+        output_end_line(output, text, line);
+
+        append_field(output, text, "Path", path);
+        append_field(output, text, "Trees", trees);
+        append_field(output, text, "Runs", runs);
+
+        if (overview->runs->len > 0)
+                g_string_append_c(text, '\n');
+        for (guint i = 0; i < overview->runs->len; i++) {
+                const RunInfo *run = g_ptr_array_index(overview->runs, i);
+                g_autofree char *title = run_info_title(run);
+
+                look_append_event(output, line, title, run->status, run_info_duration(run), run->cause);
+                output_end_line(output, text, line);
+        }
+}
+
+static void append_troubles(const Output *output, GString *text, const GPtrArray *trees) {
+        g_autoptr(GString) troubles = g_string_new(NULL);
+
+        for (guint i = 0; i < trees->len; i++) {
+                const TreeInfo *tree = g_ptr_array_index(trees, i);
+
+                if (strcmp(tree->state, "ok") != 0)
+                        append_diagnostics(output, troubles, tree);
+        }
+
+        if (troubles->len > 0)
+                g_string_append_printf(text, "\n%s", troubles->str);
+}
+
+static int show_overview(Client *client) {
+        g_autoptr(GString) text = g_string_new(NULL);
+        g_auto(Overview) overview = {};
+        int status;
+
+        status = get_overview(client, &overview);
+        if (status != EXIT_SUCCESS)
+                return status;
+
+        if (client->output.json) {
+                output_print_json(overview_to_json(&overview));
+                return EXIT_SUCCESS;
+        }
+
+        append_overview(&client->output, text, &overview);
+        append_troubles(&client->output, text, overview.trees);
+        fputs(text->str, stdout);
+
+        return EXIT_SUCCESS;
+}
+
+int verb_status(Client *client, char **operands) {
+        return operands[0] ? show_target(client, operands[0]) : show_overview(client);
+}

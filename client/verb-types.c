@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* btctl types: the reference of the node types, from the table that btd itself reads. */
+
+#include <inttypes.h>
+#include <json-c/json_tokener.h>
+#include <stdio.h>
+
+#include "basic/span.h"
+#include "columns.h"
+#include "definition/types.h"
+#include "node-types.h"
+#include "verbs.h"
+
+static const struct {
+        const char *singular, *title;
+} classes[] = {
+        [NODE_CONTROL] = { "control", "Controls (\"children\")" },
+        [NODE_DECORATOR] = { "decorator", "Decorators (one \"child\")" },
+        [NODE_ACTION] = { "action", "Actions" },
+        [NODE_CONDITION] = { "condition", "Conditions" },
+};
+
+static const char *const kinds[PARAM_KIND_MAX_] = {
+        [PARAM_BOOL] = "true or false",
+        [PARAM_INT] = "integer",
+        [PARAM_NUMBER] = "number",
+        [PARAM_STRING] = "string",
+        [PARAM_SPAN] = "time span",
+        [PARAM_ENUM] = "one of",
+        [PARAM_STRINGS] = "array of strings",
+        [PARAM_STRING_MAP] = "object of strings",
+        [PARAM_JSON] = "any value",
+        [PARAM_OBJECT] = "object",
+};
+
+static char *limit_text(const Param *param, int64_t limit) {
+        return param->kind == PARAM_SPAN ? span_format(limit) : g_strdup_printf("%" PRIi64, limit);
+}
+
+/* ", 1 to 100", ", at least 1"; one side only where the other is what the type can hold. */
+static void append_limits(GString *text, const Param *param) {
+        g_autofree char *min = limit_text(param, param->min), *max = limit_text(param, param->max);
+        bool has_min = param->min != INT64_MIN && !(param->kind == PARAM_SPAN && param->min == 0);
+        bool has_max = param->max != INT64_MAX;
+
+        if (param->min == 0 && param->max == 0)
+                return;
+
+        if (has_min && has_max)
+                g_string_append_printf(text, ", %s to %s", min, max);
+        else if (has_min)
+                g_string_append_printf(text, ", at least %s", min);
+        else if (has_max)
+                g_string_append_printf(text, ", at most %s", max);
+}
+
+/* "integer, at least 1, required". */
+static char *param_text(const Param *param) {
+        g_autoptr(GString) text = g_string_new(kinds[param->kind]);
+
+        for (const char *const *value = param->values; param->kind == PARAM_ENUM && *value; value++)
+                g_string_append_printf(text, "%s \"%s\"", value == param->values ? "" : ",", *value);
+        append_limits(text, param);
+
+        if (param->required)
+                g_string_append(text, ", required");
+        else if (param->fallback)
+                g_string_append_printf(text, ", default %s", param->fallback);
+        if (param->literal)
+                g_string_append(text, ", no {references}");
+
+        return g_string_free(g_steal_pointer(&text), FALSE);
+}
+
+static void print_params(const Output *output, const Param *params, const char *prefix) {
+        for (const Param *param = params; param && param->name; param++) {
+                g_autofree char *name = g_strconcat(prefix, param->name, NULL), *text = param_text(param);
+                g_autoptr(GString) line = g_string_new("  ");
+
+                output_append(output, line, STYLE_BOLD, name);
+                output_appendf(output, line, STYLE_DIM, " (%s)", text);
+                puts(line->str);
+                if (param->doc)
+                        printf("      %s\n", param->doc);
+
+                if (param->kind == PARAM_OBJECT) {
+                        g_autofree char *inner = g_strconcat(name, ".", NULL);
+
+                        print_params(output, param->members, inner);
+                }
+        }
+}
+
+/* "control, 2 or more children". */
+static char *class_text(const NodeType *type) {
+        const char *class = classes[type->class].singular;
+
+        if (type->class != NODE_CONTROL)
+                return g_strdup(class);
+        if (type->min_children == type->max_children)
+                return g_strdup_printf("%s, %u children", class, type->min_children);
+        if (type->max_children == UINT32_MAX)
+                return g_strdup_printf("%s, %u or more children", class, type->min_children);
+
+        return g_strdup_printf("%s, %u to %u children", class, type->min_children, type->max_children);
+}
+
+static void print_type(const Output *output, const NodeType *type) {
+        g_autofree char *class = class_text(type);
+        g_autoptr(GString) line = g_string_new(NULL);
+
+        output_append(output, line, STYLE_BOLD, type->name);
+        output_appendf(output, line, STYLE_DIM, " (%s)", class);
+        puts(line->str);
+        puts(type->summary);
+
+        if (type->aliases) {
+                g_autofree char *aliases = g_strjoinv(", ", (char **) type->aliases);
+
+                printf("Also called: %s\n", aliases);
+        }
+        if (type->doc)
+                printf("\n%s\n", type->doc);
+        if (type->params && type->params->name) {
+                puts("\nParameters:");
+                print_params(output, type->params, "");
+        }
+}
+
+static void print_class(const Output *output, const GPtrArray *types, NodeClass class) {
+        g_autoptr(Columns) columns = columns_new(2);
+        g_autoptr(GString) line = g_string_new(NULL);
+
+        output_append(output, line, STYLE_BOLD, classes[class].title);
+        puts(line->str);
+
+        for (guint i = 0; i < types->len; i++) {
+                const NodeType *type = g_ptr_array_index(types, i);
+
+                if (type->class != class)
+                        continue;
+                g_string_printf(line, "  %s", type->name);
+                columns_add(columns, line->str);
+                columns_add(columns, type->summary);
+        }
+
+        columns_print(columns, output);
+}
+
+static void print_types(const Output *output) {
+        g_autoptr(GPtrArray) types = node_types_list();
+
+        for (NodeClass class = 0; class < G_N_ELEMENTS(classes); class ++) {
+                if (class > 0)
+                        puts("");
+                print_class(output, types, class);
+        }
+}
+
+static json_object *param_to_json(const Param *param) {
+        json_object *json = json_object_new_object(), *list;
+
+        json_object_object_add(json, "name", json_object_new_string(param->name));
+        json_object_object_add(json, "kind", json_object_new_string(kinds[param->kind]));
+        json_object_object_add(json, "required", json_object_new_boolean(param->required));
+        json_object_object_add(json, "references", json_object_new_boolean(!param->literal));
+        if (param->fallback)
+                json_object_object_add(json, "default", json_tokener_parse(param->fallback));
+        if (param->min != 0 || param->max != 0) {
+                json_object_object_add(json, "min", json_object_new_int64(param->min));
+                json_object_object_add(json, "max", json_object_new_int64(param->max));
+        }
+        if (param->kind == PARAM_ENUM)
+                json_object_object_add(json, "values", output_strings_to_json((char **) param->values));
+        if (param->kind == PARAM_OBJECT) {
+                list = json_object_new_array();
+                for (const Param *member = param->members; member->name; member++)
+                        json_object_array_add(list, param_to_json(member));
+                json_object_object_add(json, "members", list);
+        }
+        json_object_object_add(json, "doc", param->doc ? json_object_new_string(param->doc) : NULL);
+
+        return json;
+}
+
+static json_object *type_to_json(const NodeType *type) {
+        static const char *const none[] = { NULL };
+        json_object *json = json_object_new_object(), *params = json_object_new_array();
+
+        for (const Param *param = type->params; param && param->name; param++)
+                json_object_array_add(params, param_to_json(param));
+
+        json_object_object_add(json, "name", json_object_new_string(type->name));
+        json_object_object_add(json, "aliases", output_strings_to_json((char **) (type->aliases ?: none)));
+        json_object_object_add(json, "class", json_object_new_string(classes[type->class].singular));
+        json_object_object_add(json, "summary", json_object_new_string(type->summary));
+        json_object_object_add(json, "doc", type->doc ? json_object_new_string(type->doc) : NULL);
+        json_object_object_add(json, "parameters", params);
+
+        return json;
+}
+
+static json_object *types_to_json(void) {
+        g_autoptr(GPtrArray) types = node_types_list();
+        json_object *json = json_object_new_array();
+
+        for (guint i = 0; i < types->len; i++)
+                json_object_array_add(json, type_to_json(g_ptr_array_index(types, i)));
+
+        return json;
+}
+
+static int show_type(const Client *client, const char *name) {
+        g_autoptr(Types) types = types_new(node_type_tables);
+        const NodeType *type = types_find(types, name);
+        const char *nearest = types_nearest(types, name);
+
+        if (!type && nearest)
+                return report_error("no type '%s'; did you mean '%s'?", name, nearest);
+        if (!type)
+                return report_error("no type '%s'; 'btctl types' lists them all", name);
+
+        if (client->output.json)
+                output_print_json(type_to_json(type));
+        else
+                print_type(&client->output, type);
+        return EXIT_SUCCESS;
+}
+
+int verb_types(Client *client, char **operands) {
+        if (operands[0])
+                return show_type(client, operands[0]);
+
+        if (client->output.json)
+                output_print_json(types_to_json());
+        else
+                print_types(&client->output);
+        return EXIT_SUCCESS;
+}

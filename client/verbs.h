@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/*
+ * What btctl can do: the table of verbs, and a function for each in a file of its own.
+ */
+
+#include "client.h"
+
+typedef struct Verb {
+        const char *name;
+        const char *operands; /* as in the usage: "TREE|RUN"; NULL: none */
+        unsigned min_operands, max_operands;
+        uint32_t options;                            /* bits of OptionId, besides the common ones */
+        const char *help;                            /* one line */
+        int (*run)(Client *client, char **operands); /* returns an exit status; operands: NULL-terminated */
+} Verb;
+
+/* Ended by an entry without a name. Those without help are for programs, and not shown. */
+extern const Verb verb_table[];
+
+int verb_cat(Client *client, char **operands);
+int verb_complete(Client *client, char **operands);
+int verb_halt(Client *client, char **operands);
+int verb_list(Client *client, char **operands);
+int verb_monitor(Client *client, char **operands);
+int verb_reload(Client *client, char **operands);
+int verb_schema(Client *client, char **operands);
+int verb_start(Client *client, char **operands);
+int verb_status(Client *client, char **operands);
+int verb_types(Client *client, char **operands);
+int verb_validate(Client *client, char **operands);

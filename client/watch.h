@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/*
+ * Waiting for what happens in btd, by its signals. What happens from watch_new() on is not missed, also while calls
+ * are made; it is told in watch_wait().
+ */
+
+#include "client.h"
+
+typedef struct Watch Watch;
+
+/* Those that are NULL are not watched. */
+typedef struct WatchCallbacks {
+        void (*run_new)(const char *id, const char *path, void *userdata);
+        void (*run_finished)(const char *id, const char *status, const char *cause, void *userdata);
+        void (*nodes_changed)(const char *run_path, GPtrArray *nodes, void *userdata);
+        void (*reloaded)(char **errors, void *userdata);
+} WatchCallbacks;
+
+int watch_new(Client *client, const WatchCallbacks *callbacks, void *userdata, Watch **ret_watch);
+void watch_free(Watch *watch);
+
+/* Until watch_end() is called, which gives the exit status to be returned. EXIT_SIGNAL and more: by Ctrl-C or SIGTERM,
+ * and nothing has been said of it. Says so when btd goes away. */
+int watch_wait(Watch *watch);
+void watch_end(Watch *watch, int status);
+
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(Watch, watch_free)
