@@ -57,8 +57,8 @@ class Container:
         self.nspawn = None
         self.client = None
         self.cgroups = []
-        self.top = pathlib.Path(tempfile.mkdtemp(prefix="btd-container-"))
-        self.top.chmod(0o755)
+        self.top = pathlib.Path(tempfile.gettempdir(), "btd-container-" + os.urandom(4).hex())  # a valid machine name
+        self.top.mkdir(mode=0o755)
         (self.top / "files").mkdir()
         (self.top / "enabled").touch()
         self._prepare(bus)

@@ -27,6 +27,7 @@ class Machine(container.Container):
 
     def __init__(self, bus, installed):
         super().__init__(bus, installed)
+        self.written = []
         if SANITIZED:  # the leak check needs ptrace, which the service is denied
             self.write("/etc/systemd/system/btd.service.d/sanitizer.conf",
                        "[Service]\nEnvironment=ASAN_OPTIONS=detect_leaks=0\n")
@@ -35,6 +36,7 @@ class Machine(container.Container):
     def tree(self, name, root, mode=0o644, **keys):
         """Writes a tree; `btctl reload` is for the test to say."""
         self.write(TREES + name + ".json", root if isinstance(root, str) else daemon.tree_text(root, **keys), mode)
+        self.written.append(TREES + name + ".json")
 
     def load(self, name, root, **keys):
         self.tree(name, root, **keys)
@@ -91,10 +93,14 @@ def shared_machine(request, installed):
 @pytest.fixture
 def machine(request, shared_machine):
     """The container of the file. A module's prepare(machine), if there is one, is called before it boots."""
+    shared_machine.written = []
     yield shared_machine
     report = getattr(request.node, "report_call", None)
     if report is not None and report.failed:
         print("--- journal of btd\n" + shared_machine.log())
+    for path in shared_machine.written:  # the next test shall not stumble over them
+        shared_machine.path(path).unlink(missing_ok=True)
+    shared_machine.written = []
 
 
 @pytest.fixture(params=buses.KINDS)
