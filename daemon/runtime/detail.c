@@ -60,7 +60,7 @@ static char *running_detail(const Tree *tree, const History *history, NodeId nod
 
         if (tree->nodes[node].type->class == NODE_DECORATOR)
                 append_round(text, tree, history, node);
-        if (timer_left != DETAIL_NO_TIMER)
+        if (timer_left != UINT64_MAX)
                 append_timer(text, history, node, timer_left);
 
         return g_string_free(text, text->len == 0);

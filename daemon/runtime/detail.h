@@ -9,11 +9,10 @@
 #include "runtime/activity.h"
 #include "runtime/history.h"
 
-#define DETAIL_NO_TIMER UINT64_MAX
-
 /* A measured span, as exactly as anybody wants to read it: "802ms", "2min 5s". To be freed. */
 char *detail_span(uint64_t usec);
 
-/* activity: of a running leaf, NULL when it has not begun; timer_left: microseconds until the node's own timer expires.
+/* activity: of a running leaf, NULL when it has not begun; timer_left: microseconds until the node's own timer
+ * expires, UINT64_MAX when it has none.
  * To be freed; NULL: nothing to say. */
 char *detail_text(const Tree *tree, const History *history, NodeId node, Activity *activity, uint64_t timer_left);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * Runs are listed from their start until another run of the same tree and instance is started, or until too many
- * have finished since.
+ * A run stays listed until another run of the same tree and instance is started, or until too many have finished
+ * since.
  */
 
 #include <errno.h>
@@ -13,12 +13,11 @@
 #include "basic/cleanup.h"
 #include "basic/excerpt.h"
 #include "basic/log.h"
-#include "basic/nearest.h"
 #include "runtime/detail.h"
 #include "runtime/manager.h"
+#include "runtime/request.h"
 #include "runtime/run-counter.h"
-
-#define INSTANCE_MAX 100u
+#include "runtime/runs.h"
 
 typedef struct Observer {
         const ManagerObserver *callbacks;
@@ -31,12 +30,9 @@ struct Manager {
         Ticker *ticker;
         Library *library;
         RunCounter *counter;
-        GPtrArray *runs; /* of Run, in order of start */
-        GHashTable *runs_by_id;
-        GQueue finished;   /* those of them that have, in order of end */
+        Runs *runs;
         GArray *observers; /* of Observer */
         GSource *idle;     /* while it is due */
-        unsigned n_running;
         bool stopping;
 };
 
@@ -85,6 +81,12 @@ static const LibraryCallbacks library_callbacks = {
         .removed = on_tree_removed,
 };
 
+static void on_run_removed(Run *run, void *userdata) {
+        Manager *manager = userdata;
+
+        TELL(manager, run_removed, run);
+}
+
 Manager *manager_new(GMainContext *context, const LeafServices *services, const ManagerOptions *options) {
         Manager *manager = g_new0(Manager, 1);
 
@@ -94,8 +96,7 @@ Manager *manager_new(GMainContext *context, const LeafServices *services, const 
         manager->library =
                 library_new(options->directories, options->secure, options->tables, &library_callbacks, manager);
         manager->counter = run_counter_new(options->state_directory);
-        manager->runs = g_ptr_array_new();
-        manager->runs_by_id = g_hash_table_new(g_str_hash, g_str_equal);
+        manager->runs = runs_new(on_run_removed, manager);
         manager->observers = g_array_new(FALSE, FALSE, sizeof(Observer));
         return manager;
 }
@@ -106,11 +107,7 @@ void manager_free(Manager *manager) {
 
         if (manager->idle)
                 g_source_destroy(manager->idle);
-        g_queue_clear(&manager->finished);
-        g_hash_table_unref(manager->runs_by_id);
-        for (unsigned i = 0; i < manager->runs->len; i++)
-                run_free(g_ptr_array_index(manager->runs, i));
-        g_ptr_array_unref(manager->runs);
+        runs_free(manager->runs);
         g_array_unref(manager->observers);
         library_free(manager->library);
         run_counter_free(manager->counter);
@@ -133,14 +130,6 @@ void manager_unobserve(Manager *manager, const ManagerObserver *callbacks, void 
                         return;
                 }
         }
-}
-
-static void remove_run(Manager *manager, Run *run) {
-        TELL(manager, run_removed, run);
-        g_queue_remove(&manager->finished, run);
-        g_hash_table_remove(manager->runs_by_id, run_id(run));
-        g_ptr_array_remove(manager->runs, run);
-        run_free(run);
 }
 
 static void log_finished(const Run *run) {
@@ -172,7 +161,7 @@ static gboolean on_idle(void *userdata) {
 }
 
 static void check_idle(Manager *manager) {
-        if (!manager->stopping || manager->n_running > 0 || manager->idle)
+        if (!manager->stopping || runs_n_running(manager->runs) > 0 || manager->idle)
                 return;
 
         manager->idle = g_idle_source_new();
@@ -191,13 +180,9 @@ static void on_run_changed(Run *run, void *userdata) {
 static void on_run_finished(Run *run, void *userdata) {
         Manager *manager = userdata;
 
-        manager->n_running--;
         log_finished(run);
-        g_queue_push_tail(&manager->finished, run);
+        runs_finished(manager->runs, run);
         TELL(manager, run_finished, run);
-
-        while (manager->finished.length > MANAGER_FINISHED_MAX)
-                remove_run(manager, g_queue_peek_head(&manager->finished));
         check_idle(manager);
 }
 
@@ -264,17 +249,8 @@ int manager_find_tree(Manager *manager, const char *name, const LibraryEntry **r
         return MANAGER_NO_SUCH_TREE;
 }
 
-static const char *nearest_run(const Manager *manager, const char *id) {
-        Nearest nearest = { .word = id };
-
-        for (unsigned i = 0; i < manager->runs->len; i++)
-                nearest_offer(&nearest, run_id(g_ptr_array_index(manager->runs, i)));
-
-        return nearest.best;
-}
-
 int manager_find_run(Manager *manager, const char *id, Run **ret_run, char **ret_error) {
-        Run *run = g_hash_table_lookup(manager->runs_by_id, id);
+        Run *run = runs_get(manager->runs, id);
         g_autofree char *shown = NULL;
         const char *nearest;
 
@@ -284,7 +260,7 @@ int manager_find_run(Manager *manager, const char *id, Run **ret_run, char **ret
         }
 
         shown = excerpt(id, strlen(id));
-        nearest = nearest_run(manager, id);
+        nearest = runs_nearest(manager->runs, id);
         if (nearest)
                 *ret_error = g_strdup_printf("no run '%s'; did you mean '%s'?", shown, nearest);
         else
@@ -292,53 +268,8 @@ int manager_find_run(Manager *manager, const char *id, Run **ret_run, char **ret
         return MANAGER_NO_SUCH_RUN;
 }
 
-static int check_instance(const char *instance, char **ret_error) {
-        size_t length = strspn(instance, G_CSET_A_2_Z G_CSET_a_2_z G_CSET_DIGITS "_.-");
-        g_autofree char *shown = NULL;
-
-        if (instance[length] == '\0' && length <= INSTANCE_MAX)
-                return 0;
-
-        shown = excerpt(instance, strlen(instance));
-        *ret_error = g_strdup_printf("'%s' cannot be the name of an instance; it consists of letters, digits, '_', '.' "
-                                     "and '-', %u at most",
-                                     shown, INSTANCE_MAX);
-        return -EINVAL;
-}
-
-static int check_variables(json_object *variables, char **ret_error) {
-        json_object_object_foreach(variables, key, value) {
-                g_autofree char *shown = NULL;
-
-                (void) value;
-                if (blackboard_key_valid(key))
-                        continue;
-
-                shown = excerpt(key, strlen(key));
-                *ret_error =
-                        g_strdup_printf("'%s' cannot be the name of a variable; it begins with a letter or '_' and "
-                                        "consists of letters, digits, '_', '-' and '.', 255 at most",
-                                        shown);
-                return -EINVAL;
-        }
-
-        return 0;
-}
-
-/* The last run of the tree and instance that is still listed. */
-static Run *run_of(const Manager *manager, const char *tree, const char *instance) {
-        for (unsigned i = manager->runs->len; i > 0; i--) {
-                Run *run = g_ptr_array_index(manager->runs, i - 1);
-
-                if (g_str_equal(run_tree(run), tree) && g_str_equal(run_instance(run), instance))
-                        return run;
-        }
-
-        return NULL;
-}
-
 static int check_free(const Manager *manager, const LibraryEntry *entry, const char *instance, char **ret_error) {
-        const Run *run = run_of(manager, entry->name, instance);
+        const Run *run = runs_last(manager->runs, entry->name, instance);
 
         if (run && run_status(run) == STATUS_RUNNING) {
                 *ret_error =
@@ -350,9 +281,9 @@ static int check_free(const Manager *manager, const LibraryEntry *entry, const c
                 return MANAGER_ALREADY_RUNNING;
         }
 
-        if (manager->n_running >= MANAGER_RUNNING_MAX) {
+        if (runs_n_running(manager->runs) >= MANAGER_RUNNING_MAX) {
                 *ret_error = g_strdup_printf("%u trees are running already, which is the limit; halt some first",
-                                             manager->n_running);
+                                             MANAGER_RUNNING_MAX);
                 return MANAGER_LIMIT;
         }
 
@@ -379,10 +310,7 @@ static int check_start(Manager *manager, const char *tree, const char *instance,
                 return MANAGER_STOPPING;
         }
 
-        r = check_instance(instance, ret_error);
-        if (r < 0)
-                return r;
-        r = variables ? check_variables(variables, ret_error) : 0;
+        r = request_check(instance, variables, ret_error);
         if (r < 0)
                 return r;
         r = manager_find_tree(manager, tree, &entry, ret_error);
@@ -411,9 +339,7 @@ static Run *make_run(Manager *manager, const LibraryEntry *entry, const char *in
                 json_object_object_foreach(variables, key, value) run_set_variable(run, key, json_object_get(value));
         }
 
-        g_ptr_array_add(manager->runs, run);
-        g_hash_table_insert(manager->runs_by_id, (void *) run_id(run), run);
-        manager->n_running++;
+        runs_add(manager->runs, run);
         return run;
 }
 
@@ -427,9 +353,9 @@ int manager_start(Manager *manager, const char *tree, const char *instance, json
         if (r < 0)
                 return r;
 
-        before = run_of(manager, entry->name, instance);
+        before = runs_last(manager->runs, entry->name, instance);
         if (before)
-                remove_run(manager, before);
+                runs_remove(manager->runs, before);
 
         run = make_run(manager, entry, instance, variables);
         log_message(LOG_INFO, &(LogSubject){ .tree = entry->name, .run = run_id(run) }, "started%s%s",
@@ -465,10 +391,11 @@ int manager_halt_run(Manager *manager, const char *id, const char *who, char **r
 }
 
 static unsigned halt_runs(Manager *manager, const char *tree, const char *why) {
+        const GPtrArray *runs = runs_list(manager->runs);
         unsigned count = 0;
 
-        for (unsigned i = 0; i < manager->runs->len; i++) {
-                Run *run = g_ptr_array_index(manager->runs, i);
+        for (unsigned i = 0; i < runs->len; i++) {
+                Run *run = g_ptr_array_index(runs, i);
 
                 if (run_status(run) != STATUS_RUNNING || (tree && !g_str_equal(run_tree(run), tree)))
                         continue;
@@ -518,7 +445,7 @@ const LibraryEntry *manager_tree(Manager *manager, const char *name) {
 }
 
 Run *manager_run(Manager *manager, const char *id) {
-        return g_hash_table_lookup(manager->runs_by_id, id);
+        return runs_get(manager->runs, id);
 }
 
 GPtrArray *manager_trees(Manager *manager) {
@@ -526,9 +453,9 @@ GPtrArray *manager_trees(Manager *manager) {
 }
 
 const GPtrArray *manager_runs(Manager *manager) {
-        return manager->runs;
+        return runs_list(manager->runs);
 }
 
 unsigned manager_n_running(const Manager *manager) {
-        return manager->n_running;
+        return runs_n_running(manager->runs);
 }

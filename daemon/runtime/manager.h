@@ -36,9 +36,8 @@ typedef struct ManagerObserver {
 #define MANAGER_NOT_RUNNING (-EALREADY)
 #define MANAGER_LIMIT (-EDQUOT)
 
-/* How many runs can be running at once, and how many finished ones are remembered. */
+/* How many runs can be running at once. */
 #define MANAGER_RUNNING_MAX 1024u
-#define MANAGER_FINISHED_MAX 64u
 
 typedef struct ManagerOptions {
         const char *const *directories; /* the search path, see library.h */

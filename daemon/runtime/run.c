@@ -12,10 +12,10 @@
 #include "basic/cleanup.h"
 #include "basic/log.h"
 #include "basic/span.h"
-#include "basic/timers.h"
 #include "runtime/activity.h"
 #include "runtime/detail.h"
 #include "runtime/history.h"
+#include "runtime/node-timers.h"
 #include "runtime/run.h"
 
 struct Run {
@@ -28,8 +28,8 @@ struct Run {
 
         Blackboard *blackboard;
         ActivityContext context;
-        Machine *machine;   /* NULL when it has finished */
-        GHashTable *timers; /* of node, NodeTimer; NULL until there is one */
+        Machine *machine;   /* NULL when it has finished, as are */
+        NodeTimers *timers; /* these */
         History *history;
         char *last_look; /* why the condition that was looked at last is false, or NULL */
         bool first_look; /* ... for the first time since it was released */
@@ -42,23 +42,6 @@ struct Run {
         uint64_t start, now;        /* CLOCK_MONOTONIC; now: of this tick or input */
 };
 
-/* Kept, when it has expired, until its node has completed. */
-typedef struct NodeTimer {
-        Run *run;
-        NodeId node;
-        uint64_t usec;
-        Timer *timer; /* NULL: expired */
-} NodeTimer;
-
-static void node_timer_free(NodeTimer *timer) {
-        timer_free(timer->timer);
-        g_free(timer);
-}
-
-static NodeTimer *run_timer(const Run *run, NodeId node) {
-        return run->timers ? g_hash_table_lookup(run->timers, GUINT_TO_POINTER(node)) : NULL;
-}
-
 /* Everything that happens outside of a tick goes through here. */
 static void begin_input(Run *run) {
         assert(!run->ticking);
@@ -66,36 +49,24 @@ static void begin_input(Run *run) {
         run->now = (uint64_t) g_get_monotonic_time();
 }
 
-static void on_timer(void *userdata) {
-        NodeTimer *timer = userdata;
-        Run *run = timer->run;
+static void on_timer(NodeId node, void *userdata) {
+        Run *run = userdata;
 
         begin_input(run);
-        g_clear_pointer(&timer->timer, timer_free);
-        machine_timer_expired(run->machine, timer->node);
+        machine_timer_expired(run->machine, node);
         ticker_queue(run->ticker, &run->turn);
 }
 
 static void host_timer_arm(Machine *machine, NodeId node, uint64_t usec) {
         Run *run = machine_userdata(machine);
-        NodeTimer *timer = g_new(NodeTimer, 1);
 
-        if (!run->timers)
-                run->timers = g_hash_table_new_full(NULL, NULL, NULL, (GDestroyNotify) node_timer_free);
-
-        *timer = (NodeTimer){
-                .run = run,
-                .node = node,
-                .usec = usec,
-                .timer = timer_new(run->context.services->timers, usec, on_timer, timer),
-        };
-        g_hash_table_replace(run->timers, GUINT_TO_POINTER(node), timer);
+        node_timers_arm(run->timers, node, usec);
 }
 
 static void host_timer_disarm(Machine *machine, NodeId node) {
         Run *run = machine_userdata(machine);
 
-        g_hash_table_remove(run->timers, GUINT_TO_POINTER(node));
+        node_timers_drop(run->timers, node);
 }
 
 static void drop_activity(Run *run, Activity *activity) {
@@ -168,14 +139,13 @@ static void on_activity_changed(Activity *activity, void *userdata) {
 
 /* What is not to be found in the children; NULL: nothing. */
 static char *own_reason(Run *run, NodeId node, Reason reason, const char *leaf_cause) {
-        const NodeTimer *timer = run_timer(run, node);
         g_autofree char *text = NULL;
 
         switch (reason) {
         case REASON_NONE:
                 return g_strdup(leaf_cause);
         case REASON_TIMEOUT:
-                text = span_format(timer ? timer->usec : 0);
+                text = span_format(node_timers_span(run->timers, node));
                 return g_strdup_printf("timed out after %s", text);
         case REASON_ATTEMPTS:
                 text = history_cause(run->history, node + 1);
@@ -226,8 +196,8 @@ static void condition_changed(Run *run, NodeId node, Status status, Reason reaso
 
 static void inner_changed(Run *run, NodeId node, Status status, Reason reason) {
         record(run, node, status, reason, NULL);
-        if (status != STATUS_RUNNING && run->timers)
-                g_hash_table_remove(run->timers, GUINT_TO_POINTER(node));
+        if (status != STATUS_RUNNING)
+                node_timers_drop(run->timers, node);
 }
 
 static void host_changed(Machine *machine, NodeId node, Status status, Reason reason) {
@@ -267,7 +237,7 @@ static void drop_all(Run *run) {
         while (run->context.activities.head)
                 activity_free(run->context.activities.head->data);
 
-        g_clear_pointer(&run->timers, g_hash_table_unref);
+        g_clear_pointer(&run->timers, node_timers_free);
         g_clear_pointer(&run->last_look, g_free);
         g_clear_pointer(&run->machine, machine_free);
 }
@@ -351,6 +321,7 @@ Run *run_new(const char *id, const char *tree, const char *instance, Definition 
                 .changed = on_activity_changed,
                 .userdata = run,
         };
+        run->timers = node_timers_new(services->timers, on_timer, run);
         run->machine = machine_new(definition_tree(definition), &host, run, seed);
         run->status = STATUS_RUNNING;
         run->started = (uint64_t) g_get_real_time();
@@ -444,27 +415,17 @@ GArray *run_take_changes(Run *run) {
         return history_take_changes(run->history);
 }
 
-static uint64_t timer_left(const Run *run, NodeId node, uint64_t now) {
-        const NodeTimer *timer = run_timer(run, node);
-        uint64_t deadline;
-
-        if (!timer || !timer->timer)
-                return DETAIL_NO_TIMER;
-
-        deadline = timer_deadline(timer->timer);
-        return deadline > now ? deadline - now : 0;
-}
-
 void run_node_report(const Run *run, NodeId node, NodeReport *ret_report) {
         const Tree *tree = definition_tree(run->definition);
         uint64_t now = (uint64_t) g_get_monotonic_time(), since = history_since(run->history, node);
         bool leaf = tree->nodes[node].flags & NODE_LEAF;
         Activity *activity = leaf && run->machine ? machine_node_data(run->machine, node) : NULL;
+        uint64_t left = run->timers ? node_timers_left(run->timers, node) : UINT64_MAX;
 
         *ret_report = (NodeReport){
                 .status = history_status(run->history, node),
                 .since = since > 0 ? run->started + (since - run->start) : 0,
                 .duration = history_duration(run->history, node, now),
-                .detail = detail_text(tree, run->history, node, activity, timer_left(run, node, now)),
+                .detail = detail_text(tree, run->history, node, activity, left),
         };
 }

@@ -10,6 +10,7 @@
 #include "basic/timers.h"
 #include "fake-leaves.h"
 #include "runtime/manager.h"
+#include "runtime/runs.h"
 
 typedef struct Stage {
         GMainContext *context;
@@ -260,7 +261,7 @@ static void test_last_ones_stay(void) {
 
                 start(stage, "quick", instance);
         }
-        g_assert_cmpuint(manager_runs(stage->manager)->len, ==, MANAGER_FINISHED_MAX);
+        g_assert_cmpuint(manager_runs(stage->manager)->len, ==, RUNS_FINISHED_MAX);
         g_assert_null(manager_run(stage->manager, "quick.2"));
         g_assert_nonnull(manager_run(stage->manager, "quick.102"));
 }

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* Few nodes have one at a time, so they are in a table, which is made with the first of them. */
+
+#include "runtime/node-timers.h"
+
+typedef struct NodeTimer {
+        NodeTimers *timers;
+        NodeId node;
+        uint64_t span;
+        Timer *timer; /* NULL: expired */
+} NodeTimer;
+
+struct NodeTimers {
+        Timers *timers;
+        void (*expired)(NodeId node, void *userdata);
+        void *userdata;
+        GHashTable *by_node; /* NULL until there is one */
+};
+
+static void node_timer_free(NodeTimer *timer) {
+        timer_free(timer->timer);
+        g_free(timer);
+}
+
+NodeTimers *node_timers_new(Timers *timers, void (*expired)(NodeId node, void *userdata), void *userdata) {
+        NodeTimers *node_timers = g_new0(NodeTimers, 1);
+
+        node_timers->timers = timers;
+        node_timers->expired = expired;
+        node_timers->userdata = userdata;
+        return node_timers;
+}
+
+void node_timers_free(NodeTimers *timers) {
+        if (!timers)
+                return;
+
+        if (timers->by_node)
+                g_hash_table_unref(timers->by_node);
+        g_free(timers);
+}
+
+static void on_timer(void *userdata) {
+        NodeTimer *timer = userdata;
+
+        g_clear_pointer(&timer->timer, timer_free);
+        timer->timers->expired(timer->node, timer->timers->userdata);
+}
+
+void node_timers_arm(NodeTimers *timers, NodeId node, uint64_t usec) {
+        NodeTimer *timer = g_new(NodeTimer, 1);
+
+        if (!timers->by_node)
+                timers->by_node = g_hash_table_new_full(NULL, NULL, NULL, (GDestroyNotify) node_timer_free);
+
+        *timer = (NodeTimer){
+                .timers = timers,
+                .node = node,
+                .span = usec,
+                .timer = timer_new(timers->timers, usec, on_timer, timer),
+        };
+        g_hash_table_replace(timers->by_node, GUINT_TO_POINTER(node), timer);
+}
+
+void node_timers_drop(NodeTimers *timers, NodeId node) {
+        if (timers->by_node)
+                g_hash_table_remove(timers->by_node, GUINT_TO_POINTER(node));
+}
+
+static const NodeTimer *get(const NodeTimers *timers, NodeId node) {
+        return timers->by_node ? g_hash_table_lookup(timers->by_node, GUINT_TO_POINTER(node)) : NULL;
+}
+
+uint64_t node_timers_span(const NodeTimers *timers, NodeId node) {
+        const NodeTimer *timer = get(timers, node);
+
+        return timer ? timer->span : 0;
+}
+
+uint64_t node_timers_left(const NodeTimers *timers, NodeId node) {
+        const NodeTimer *timer = get(timers, node);
+        uint64_t now = (uint64_t) g_get_monotonic_time(), deadline;
+
+        if (!timer || !timer->timer)
+                return UINT64_MAX;
+
+        deadline = timer_deadline(timer->timer);
+        return deadline > now ? deadline - now : 0;
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include <errno.h>
+#include <glib.h>
+#include <json-c/linkhash.h>
+#include <string.h>
+
+#include "basic/excerpt.h"
+#include "runtime/request.h"
+#include "script/blackboard.h"
+
+#define INSTANCE_MAX 100u
+
+static int check_instance(const char *instance, char **ret_error) {
+        size_t length = strspn(instance, G_CSET_A_2_Z G_CSET_a_2_z G_CSET_DIGITS "_.-");
+        g_autofree char *shown = NULL;
+
+        if (instance[length] == '\0' && length <= INSTANCE_MAX)
+                return 0;
+
+        shown = excerpt(instance, strlen(instance));
+        *ret_error = g_strdup_printf("'%s' cannot be the name of an instance; it consists of letters, digits, '_', '.' "
+                                     "and '-', %u at most",
+                                     shown, INSTANCE_MAX);
+        return -EINVAL;
+}
+
+static int check_variables(json_object *variables, char **ret_error) {
+        json_object_object_foreach(variables, key, value) {
+                g_autofree char *shown = NULL;
+
+                (void) value;
+                if (blackboard_key_valid(key))
+                        continue;
+
+                shown = excerpt(key, strlen(key));
+                *ret_error =
+                        g_strdup_printf("'%s' cannot be the name of a variable; it begins with a letter or '_' and "
+                                        "consists of letters, digits, '_', '-' and '.', 255 at most",
+                                        shown);
+                return -EINVAL;
+        }
+
+        return 0;
+}
+
+int request_check(const char *instance, json_object *variables, char **ret_error) {
+        int r = check_instance(instance, ret_error);
+
+        if (r < 0 || !variables)
+                return r;
+
+        return check_variables(variables, ret_error);
+}
