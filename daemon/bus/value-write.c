@@ -136,7 +136,8 @@ static bool whole_number(json_object *value, bool *ret_negative, uint64_t *ret_m
         }
 
         number = json_object_get_double(value);
-        if (!json_object_is_type(value, json_type_double) || trunc(number) != number || fabs(number) >= 0x1p64)
+        if (!json_object_is_type(value, json_type_double) || !(fabs(number) < 0x1p64) ||
+            (double) (uint64_t) fabs(number) != fabs(number))
                 return false;
 
         *ret_negative = number < 0;

@@ -6,11 +6,13 @@
 #include "bus/buses.h"
 #include "bus/value.h"
 #include "engine/tree.h"
+#include "leaves/dbus-address.h"
 #include "leaves/leaf.h"
 #include "leaves/registry.h"
 
 typedef struct DBusCallParams {
-        const char *bus, *destination, *path, *interface, *member, *signature;
+        DBusAddress address;
+        const char *member, *signature;
         json_object *args;
         uint64_t timeout;
         bool auto_start;
@@ -30,33 +32,38 @@ static size_t count_outputs(const DBusCallParams *params) {
 static char *params_problem(const DBusCallParams *params) {
         char *error = NULL;
 
-        if (params->bus && buses_check_name(params->bus, &error) < 0)
-                return error;
-        if (params->destination && !sd_bus_service_name_is_valid(params->destination))
-                return g_strdup_printf("destination: '%s' is not a bus name", params->destination);
-        if (params->path && !sd_bus_object_path_is_valid(params->path))
-                return g_strdup_printf("path: '%s' is not an object path", params->path);
-        if (params->interface && !sd_bus_interface_name_is_valid(params->interface))
-                return g_strdup_printf("interface: '%s' is not an interface name", params->interface);
         if (params->member && !sd_bus_member_name_is_valid(params->member))
-                return g_strdup_printf("member: '%s' is not a method name", params->member);
+                return g_strdup_printf("member: '%s' is not the name of a method", params->member);
         if (params->signature && value_check_signature(params->signature, &error) < 0)
                 return error;
-        if (params->args && params->signature && value_check(params->signature, params->args, &error) < 0)
-                return error;
+        return dbus_address_problem(&params->address);
+}
 
+static char *outputs_problem(const DBusCallParams *params) {
+        for (size_t i = 0; i < count_outputs(params); i++)
+                if (*params->outputs[i] && !blackboard_key_valid(params->outputs[i]))
+                        return g_strdup_printf("outputs: '%s' is not the name of a variable", params->outputs[i]);
         return NULL;
+}
+
+/* A signature that is empty may come from the blackboard; so may arguments that are not there. */
+static char *args_problem(const DBusCallParams *params) {
+        g_autofree char *error = NULL;
+
+        if (!params->args || !params->signature || !*params->signature ||
+            value_check(params->signature, params->args, &error) >= 0)
+                return NULL;
+        return g_strconcat("args: ", error, NULL);
 }
 
 static char *dbus_call_check(const Tree *tree, NodeId node, bool *ret_is_error) {
         const DBusCallParams *params = tree->nodes[node].params;
+        char *problem = params_problem(params);
 
         *ret_is_error = true;
-        for (size_t i = 0; i < count_outputs(params); i++)
-                if (*params->outputs[i] && !blackboard_key_valid(params->outputs[i]))
-                        return g_strdup_printf("outputs: '%s' is not the name of a variable", params->outputs[i]);
-
-        return params_problem(params);
+        if (!problem)
+                problem = outputs_problem(params);
+        return problem ? problem : args_problem(params);
 }
 
 /* All of them or, where there are too few, none. */
@@ -76,8 +83,9 @@ static Status take_outputs(Leaf *leaf, sd_bus_message *reply) {
 
         n_values = json_object_array_length(values);
         if (n_values < n_outputs) {
-                leaf_set_cause(leaf, "the reply has %zu value%s, but there are %zu outputs", n_values,
-                               n_values == 1 ? "" : "s", n_outputs);
+                leaf_set_cause(leaf, "the reply has %zu value%s, but there %s %zu output%s", n_values,
+                               n_values == 1 ? "" : "s", n_outputs == 1 ? "is" : "are", n_outputs,
+                               n_outputs == 1 ? "" : "s");
                 return STATUS_FAILURE;
         }
 
@@ -104,8 +112,10 @@ static void on_reply(sd_bus_message *reply, const sd_bus_error *error, void *use
 }
 
 static int make_message(const DBusCallParams *params, sd_bus *bus, sd_bus_message **ret_message, char **ret_error) {
+        const DBusAddress *address = &params->address;
         g_autoptr(sd_bus_message) message = NULL;
-        int r = sd_bus_message_new_method_call(bus, &message, params->destination, params->path, params->interface,
+        g_autofree char *error = NULL;
+        int r = sd_bus_message_new_method_call(bus, &message, address->destination, address->path, address->interface,
                                                params->member);
 
         if (r >= 0)
@@ -115,9 +125,11 @@ static int make_message(const DBusCallParams *params, sd_bus *bus, sd_bus_messag
                 return r;
         }
 
-        r = value_append(message, params->signature, params->args, ret_error);
-        if (r < 0)
+        r = value_append(message, params->signature, params->args, &error);
+        if (r < 0) {
+                *ret_error = g_strconcat("args: ", error, NULL);
                 return r;
+        }
 
         *ret_message = g_steal_pointer(&message);
         return 0;
@@ -129,7 +141,7 @@ static Status dbus_call_start(Leaf *leaf) {
         g_autofree char *error = params_problem(params);
         DBusCall *op = leaf->op;
 
-        if (error || buses_get(leaf->services->buses, params->bus, &op->connection, &error) < 0 ||
+        if (error || buses_get(leaf->services->buses, params->address.bus, &op->connection, &error) < 0 ||
             make_message(params, connection_bus(op->connection), &message, &error) < 0) {
                 leaf_set_cause(leaf, "%s", error);
                 return STATUS_FAILURE;
@@ -147,42 +159,41 @@ static void dbus_call_release(Leaf *leaf) {
 
 static void dbus_call_describe(Leaf *leaf, GString *text) {
         const DBusCallParams *params = leaf->params;
+        const DBusAddress *address = &params->address;
         DBusCall *op = leaf->op;
 
-        if (!connection_is_ready(op->connection)) {
+        if (connection_is_ready(op->connection))
+                g_string_append_printf(text, "reply of %s%s%s from %s", address->interface ? address->interface : "",
+                                       address->interface ? "." : "", params->member, address->destination);
+        else
                 g_string_append_printf(text, "connection to the bus '%s'", connection_name(op->connection));
-                return;
-        }
-
-        g_string_append_printf(text, "reply of %s%s%s from %s", params->interface ? params->interface : "",
-                               params->interface ? "." : "", params->member, params->destination);
 }
 
 static const Param dbus_call_params[] = {
         {
                 .name = "bus",
                 .kind = PARAM_STRING,
-                .offset = offsetof(DBusCallParams, bus),
+                .offset = offsetof(DBusCallParams, address.bus),
                 .doc = "\"system\", \"session\", \"host:USER@HOST\", \"machine:NAME\" or an address",
         },
         {
                 .name = "destination",
                 .kind = PARAM_STRING,
-                .offset = offsetof(DBusCallParams, destination),
+                .offset = offsetof(DBusCallParams, address.destination),
                 .required = true,
                 .doc = "The bus name of the service",
         },
         {
                 .name = "path",
                 .kind = PARAM_STRING,
-                .offset = offsetof(DBusCallParams, path),
+                .offset = offsetof(DBusCallParams, address.path),
                 .required = true,
                 .doc = "The path of the object",
         },
         {
                 .name = "interface",
                 .kind = PARAM_STRING,
-                .offset = offsetof(DBusCallParams, interface),
+                .offset = offsetof(DBusCallParams, address.interface),
                 .doc = "The interface of the method",
         },
         {

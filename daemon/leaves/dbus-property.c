@@ -7,11 +7,13 @@
 #include "bus/property-watch.h"
 #include "bus/value.h"
 #include "engine/tree.h"
+#include "leaves/dbus-address.h"
 #include "leaves/leaf.h"
 #include "leaves/registry.h"
 
 typedef struct DBusPropertyParams {
-        const char *bus, *destination, *path, *interface, *property;
+        DBusAddress address;
+        const char *property;
         json_object *equals, *one_of;
 } DBusPropertyParams;
 
@@ -102,24 +104,16 @@ static void on_unknown(const char *reason, void *userdata) {
 
 /* What cannot be watched, in the parameters that are known; NULL: nothing. */
 static char *params_problem(const DBusPropertyParams *params) {
-        char *error = NULL;
-
-        if (params->bus && buses_check_name(params->bus, &error) < 0)
-                return error;
-        if (params->destination && !sd_bus_service_name_is_valid(params->destination))
-                return g_strdup_printf("destination: '%s' is not a bus name", params->destination);
-        if (params->path && !sd_bus_object_path_is_valid(params->path))
-                return g_strdup_printf("path: '%s' is not an object path", params->path);
-        if (params->interface && !sd_bus_interface_name_is_valid(params->interface))
-                return g_strdup_printf("interface: '%s' is not an interface name", params->interface);
         if (params->property && !sd_bus_member_name_is_valid(params->property))
                 return g_strdup_printf("property: '%s' is not the name of a property", params->property);
-        if (params->one_of && !json_object_is_type(params->one_of, json_type_array))
-                return g_strdup("one_of: expected an array of values");
-        if (params->equals && params->one_of)
-                return g_strdup("give either equals or one_of");
+        if (params->one_of && !json_object_is_type(params->one_of, json_type_array)) {
+                g_autofree char *text = value_to_text(params->one_of);
 
-        return NULL;
+                return g_strdup_printf("one_of: expected an array of values, not %s", text);
+        }
+        if (params->equals && params->one_of)
+                return g_strdup("give equals or one_of, not both");
+        return dbus_address_problem(&params->address);
 }
 
 static char *dbus_property_check(const Tree *tree, NodeId node, bool *ret_is_error) {
@@ -130,11 +124,12 @@ static char *dbus_property_check(const Tree *tree, NodeId node, bool *ret_is_err
 static Status dbus_property_start(Leaf *leaf) {
         static const PropertyCallbacks callbacks = { .known = on_known, .unknown = on_unknown };
         const DBusPropertyParams *params = leaf->params;
-        PropertyAddress address = { params->destination, params->path, params->interface, params->property };
+        const DBusAddress *where = &params->address;
+        PropertyAddress address = { where->destination, where->path, where->interface, params->property };
         g_autofree char *error = params_problem(params);
         DBusProperty *op = leaf->op;
 
-        if (error || buses_get(leaf->services->buses, params->bus, &op->connection, &error) < 0) {
+        if (error || buses_get(leaf->services->buses, where->bus, &op->connection, &error) < 0) {
                 leaf_set_cause(leaf, "%s", error);
                 return STATUS_FAILURE;
         }
@@ -154,8 +149,8 @@ static void dbus_property_describe(Leaf *leaf, GString *text) {
         DBusProperty *op = leaf->op;
 
         if (connection_is_ready(op->connection))
-                g_string_append_printf(text, "value of %s.%s from %s", params->interface, params->property,
-                                       params->destination);
+                g_string_append_printf(text, "value of %s.%s from %s", params->address.interface, params->property,
+                                       params->address.destination);
         else
                 g_string_append_printf(text, "connection to the bus '%s'", connection_name(op->connection));
 }
@@ -164,27 +159,27 @@ static const Param dbus_property_params[] = {
         {
                 .name = "bus",
                 .kind = PARAM_STRING,
-                .offset = offsetof(DBusPropertyParams, bus),
+                .offset = offsetof(DBusPropertyParams, address.bus),
                 .doc = "\"system\", \"session\", \"host:USER@HOST\", \"machine:NAME\" or an address",
         },
         {
                 .name = "destination",
                 .kind = PARAM_STRING,
-                .offset = offsetof(DBusPropertyParams, destination),
+                .offset = offsetof(DBusPropertyParams, address.destination),
                 .required = true,
                 .doc = "The bus name of the service",
         },
         {
                 .name = "path",
                 .kind = PARAM_STRING,
-                .offset = offsetof(DBusPropertyParams, path),
+                .offset = offsetof(DBusPropertyParams, address.path),
                 .required = true,
                 .doc = "The path of the object",
         },
         {
                 .name = "interface",
                 .kind = PARAM_STRING,
-                .offset = offsetof(DBusPropertyParams, interface),
+                .offset = offsetof(DBusPropertyParams, address.interface),
                 .required = true,
                 .doc = "The interface of the property",
         },
