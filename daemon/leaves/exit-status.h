@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/*
+ * How a process has ended, and why systemd could not execute one, in words.
+ */
+
+#include <stdbool.h>
+
+/* code is CLD_EXITED, CLD_KILLED or CLD_DUMPED; status the exit status or the signal, as in siginfo_t:
+ * "exited with status 3", "was killed by SIGSEGV and dumped core". To be freed. */
+char *exit_status_describe(int code, int status);
+
+/* What it means when a process that systemd was to execute exits with this status before it was executed:
+ * "its program could not be executed". NULL: not such a status. */
+const char *exit_status_of_exec(int status);

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* Log: writes a message in the name of its node. */
+
+#include "basic/log.h"
+#include "leaves/leaf.h"
+#include "leaves/registry.h"
+
+typedef struct LogParams {
+        const char *message;
+        int level;
+} LogParams;
+
+/* In the order of syslog(3), so that an index is a level. */
+static const char *const level_names[] = {
+        "emerg", "alert", "crit", "err", "warning", "notice", "info", "debug", NULL,
+};
+
+static Status log_start(Leaf *leaf) {
+        const LogParams *params = leaf->params;
+        const LogSubject subject = { .tree = leaf->tree, .run = leaf->run, .node = leaf->name };
+
+        log_message(params->level, &subject, "%s", params->message);
+        return STATUS_SUCCESS;
+}
+
+static const Param log_params[] = {
+        {
+                .name = "message",
+                .kind = PARAM_STRING,
+                .offset = offsetof(LogParams, message),
+                .required = true,
+                .doc = "The text",
+        },
+        {
+                .name = "level",
+                .kind = PARAM_ENUM,
+                .offset = offsetof(LogParams, level),
+                .fallback = "\"info\"",
+                .values = level_names,
+                .doc = "How urgent it is",
+        },
+        {},
+};
+
+static const LeafKind log_kind = { .start = log_start };
+
+const NodeType log_type = {
+        .name = "Log",
+        .class = NODE_ACTION,
+        .flags = TYPE_IMMEDIATE | TYPE_NEVER_FAILS,
+        .params = log_params,
+        .params_size = sizeof(LogParams),
+        .summary = "Writes a message to the journal, with its tree, run and node",
+        .leaf = &log_kind,
+};

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* The table of leaf types, in the order in which the reference lists them. */
+
+#include "leaves/registry.h"
+#include "leaves/leaf.h"
+
+const NodeType *const leaf_types[] = {
+        &dbus_call_type,
+        &start_unit_type,
+        &stop_unit_type,
+        &restart_unit_type,
+        &reload_unit_type,
+        &spawn_type,
+        &sleep_type,
+        &log_type,
+        &always_success_type,
+        &always_failure_type,
+        &dbus_property_type,
+        &unit_state_type,
+        NULL,
+};

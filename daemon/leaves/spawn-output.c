@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* What goes beyond the limit is read and thrown away, so that the process is not stopped by a full pipe. */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "basic/cleanup.h"
+#include "leaves/fd-watch.h"
+#include "leaves/spawn-output.h"
+
+#define READ_SIZE (16 * 1024u)
+#define LINE_MAX_QUOTED 200u
+
+/* A pipe holds no more than this at once: see pipe(7), pipe-max-size. */
+#define PIPE_SIZE_MAX (1024 * 1024u)
+
+struct SpawnOutput {
+        const char *what;
+        LogSubject subject;
+        int fd; /* -1: the other end was closed */
+        FdWatch *watch;
+        GString *text;
+        size_t limit;
+        bool exceeded;
+};
+
+static void output_close(SpawnOutput *output) {
+        g_clear_pointer(&output->watch, fd_watch_free);
+        if (output->fd >= 0)
+                close(output->fd);
+        output->fd = -1;
+}
+
+static void output_keep(SpawnOutput *output, const char *data, size_t length) {
+        size_t room = output->limit - output->text->len;
+
+        g_string_append_len(output->text, data, (gssize) MIN(length, room));
+        if (length <= room || output->exceeded)
+                return;
+
+        output->exceeded = true;
+        log_message(LOG_WARNING, &output->subject,
+                    "%s is longer than %zu bytes (output_limit), the rest is thrown away", output->what, output->limit);
+}
+
+/* False: there is nothing more for now, or for ever. */
+static bool output_read(SpawnOutput *output) {
+        char data[READ_SIZE];
+        ssize_t n;
+
+        if (output->fd < 0)
+                return false;
+
+        n = read(output->fd, data, sizeof(data));
+        if (n < 0 && (errno == EAGAIN || errno == EINTR))
+                return false;
+        if (n <= 0) {
+                output_close(output);
+                return false;
+        }
+
+        output_keep(output, data, (size_t) n);
+        return true;
+}
+
+static void on_readable(void *userdata) {
+        (void) output_read(userdata);
+}
+
+int spawn_output_new(const char *what, size_t limit, const LogSubject *subject, SpawnOutput **ret_output, int *ret_fd) {
+        g_autoptr(SpawnOutput) output = g_new0(SpawnOutput, 1);
+        g_auto(AutoFd) other = -1;
+        int fds[2], r;
+
+        output->what = what;
+        output->limit = limit;
+        output->subject = *subject;
+        output->text = g_string_new(NULL);
+        output->fd = -1;
+
+        if (pipe2(fds, O_CLOEXEC) < 0)
+                return -errno;
+        output->fd = fds[0];
+        other = fds[1];
+
+        /* The end of the process must stay as processes expect it to be. */
+        if (fcntl(output->fd, F_SETFL, O_NONBLOCK) < 0)
+                return -errno;
+
+        r = fd_watch_new(output->fd, on_readable, output, &output->watch);
+        if (r < 0)
+                return r;
+
+        *ret_output = g_steal_pointer(&output);
+        *ret_fd = other;
+        other = -1;
+        return 0;
+}
+
+void spawn_output_free(SpawnOutput *output) {
+        if (!output)
+                return;
+
+        output_close(output);
+        g_string_free(output->text, true);
+        g_free(output);
+}
+
+void spawn_output_finish(SpawnOutput *output) {
+        /* Somebody who writes for ever must not keep us. */
+        for (size_t n = 0; n < PIPE_SIZE_MAX / READ_SIZE && output_read(output); n++)
+                ;
+        output_close(output);
+}
+
+static size_t length_without_newline(const SpawnOutput *output) {
+        const GString *text = output->text;
+
+        return text->len > 0 && text->str[text->len - 1] == '\n' ? text->len - 1 : text->len;
+}
+
+json_object *spawn_output_to_json(const SpawnOutput *output) {
+        g_autofree char *valid = g_utf8_make_valid(output->text->str, (gssize) length_without_newline(output));
+
+        return json_object_new_string(valid);
+}
+
+char *spawn_output_last_line(const SpawnOutput *output) {
+        size_t length = length_without_newline(output);
+        const char *text = output->text->str, *newline = memrchr(text, '\n', length);
+        const char *line = newline ? newline + 1 : text;
+        size_t n = (size_t) (text + length - line);
+
+        return n > 0 && n <= LINE_MAX_QUOTED ? g_utf8_make_valid(line, (gssize) n) : NULL;
+}

@@ -1,0 +1,352 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/*
+ * A table of the properties that people set, each with its type, and a function for each type. Properties that
+ * make the unit what Spawn needs it to be cannot be set.
+ */
+
+#include <errno.h>
+#include <json-c/linkhash.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "basic/cleanup.h"
+#include "basic/nearest.h"
+#include "basic/span.h"
+#include "bus/value.h"
+#include "leaves/spawn-properties.h"
+
+typedef enum PropertyKind {
+        PROPERTY_BOOL,
+        PROPERTY_INT,     /* i */
+        PROPERTY_COUNT,   /* t, or "infinity" */
+        PROPERTY_SIZE,    /* t, also "64M", "infinity" */
+        PROPERTY_SPAN,    /* t in microseconds */
+        PROPERTY_PERCENT, /* t in microseconds a second: "50%" */
+        PROPERTY_MODE,    /* u: "0022" */
+        PROPERTY_STRING,
+        PROPERTY_STRINGS, /* also one string */
+} PropertyKind;
+
+typedef struct Property {
+        const char *name;
+        PropertyKind kind;
+        const char *bus_name; /* NULL: the same */
+} Property;
+
+static const Property properties_table[] = {
+        { "After", PROPERTY_STRINGS },
+        { "Before", PROPERTY_STRINGS },
+        { "BindsTo", PROPERTY_STRINGS },
+        { "CPUAccounting", PROPERTY_BOOL },
+        { "CPUQuota", PROPERTY_PERCENT, "CPUQuotaPerSecUSec" },
+        { "CPUSchedulingPriority", PROPERTY_INT },
+        { "CPUWeight", PROPERTY_COUNT },
+        { "CacheDirectory", PROPERTY_STRINGS },
+        { "ConfigurationDirectory", PROPERTY_STRINGS },
+        { "Conflicts", PROPERTY_STRINGS },
+        { "DefaultDependencies", PROPERTY_BOOL },
+        { "Delegate", PROPERTY_BOOL },
+        { "DevicePolicy", PROPERTY_STRING },
+        { "DynamicUser", PROPERTY_BOOL },
+        { "ExecPaths", PROPERTY_STRINGS },
+        { "IOAccounting", PROPERTY_BOOL },
+        { "IOWeight", PROPERTY_COUNT },
+        { "IPAccounting", PROPERTY_BOOL },
+        { "IgnoreSIGPIPE", PROPERTY_BOOL },
+        { "InaccessiblePaths", PROPERTY_STRINGS },
+        { "KeyringMode", PROPERTY_STRING },
+        { "LimitAS", PROPERTY_SIZE },
+        { "LimitCORE", PROPERTY_SIZE },
+        { "LimitDATA", PROPERTY_SIZE },
+        { "LimitFSIZE", PROPERTY_SIZE },
+        { "LimitMEMLOCK", PROPERTY_SIZE },
+        { "LimitNOFILE", PROPERTY_COUNT },
+        { "LimitNPROC", PROPERTY_COUNT },
+        { "LimitSTACK", PROPERTY_SIZE },
+        { "LockPersonality", PROPERTY_BOOL },
+        { "LogsDirectory", PROPERTY_STRINGS },
+        { "MemoryAccounting", PROPERTY_BOOL },
+        { "MemoryDenyWriteExecute", PROPERTY_BOOL },
+        { "MemoryHigh", PROPERTY_SIZE },
+        { "MemoryLow", PROPERTY_SIZE },
+        { "MemoryMax", PROPERTY_SIZE },
+        { "MemoryMin", PROPERTY_SIZE },
+        { "MemorySwapMax", PROPERTY_SIZE },
+        { "NetworkNamespacePath", PROPERTY_STRING },
+        { "Nice", PROPERTY_INT },
+        { "NoExecPaths", PROPERTY_STRINGS },
+        { "NoNewPrivileges", PROPERTY_BOOL },
+        { "OOMPolicy", PROPERTY_STRING },
+        { "OOMScoreAdjust", PROPERTY_INT },
+        { "PAMName", PROPERTY_STRING },
+        { "PartOf", PROPERTY_STRINGS },
+        { "PassEnvironment", PROPERTY_STRINGS },
+        { "PrivateDevices", PROPERTY_BOOL },
+        { "PrivateIPC", PROPERTY_BOOL },
+        { "PrivateMounts", PROPERTY_BOOL },
+        { "PrivateNetwork", PROPERTY_BOOL },
+        { "PrivateTmp", PROPERTY_BOOL },
+        { "PrivateUsers", PROPERTY_BOOL },
+        { "ProcSubset", PROPERTY_STRING },
+        { "ProtectClock", PROPERTY_BOOL },
+        { "ProtectControlGroups", PROPERTY_BOOL },
+        { "ProtectHome", PROPERTY_STRING },
+        { "ProtectHostname", PROPERTY_BOOL },
+        { "ProtectKernelLogs", PROPERTY_BOOL },
+        { "ProtectKernelModules", PROPERTY_BOOL },
+        { "ProtectKernelTunables", PROPERTY_BOOL },
+        { "ProtectProc", PROPERTY_STRING },
+        { "ProtectSystem", PROPERTY_STRING },
+        { "ReadOnlyPaths", PROPERTY_STRINGS },
+        { "ReadWritePaths", PROPERTY_STRINGS },
+        { "RemoveIPC", PROPERTY_BOOL },
+        { "Requires", PROPERTY_STRINGS },
+        { "RequiresMountsFor", PROPERTY_STRINGS },
+        { "RestrictRealtime", PROPERTY_BOOL },
+        { "RestrictSUIDSGID", PROPERTY_BOOL },
+        { "RootDirectory", PROPERTY_STRING },
+        { "RuntimeDirectory", PROPERTY_STRINGS },
+        { "RuntimeMaxSec", PROPERTY_SPAN, "RuntimeMaxUSec" },
+        { "SendSIGHUP", PROPERTY_BOOL },
+        { "Slice", PROPERTY_STRING },
+        { "StateDirectory", PROPERTY_STRINGS },
+        { "SupplementaryGroups", PROPERTY_STRINGS },
+        { "SyslogIdentifier", PROPERTY_STRING },
+        { "TasksAccounting", PROPERTY_BOOL },
+        { "TasksMax", PROPERTY_COUNT },
+        { "TimeoutStartSec", PROPERTY_SPAN, "TimeoutStartUSec" },
+        { "UMask", PROPERTY_MODE },
+        { "UnsetEnvironment", PROPERTY_STRINGS },
+        { "Wants", PROPERTY_STRINGS },
+};
+
+/* What parameters of Spawn set, or what makes it work. */
+static const char *const taken[] = {
+        "Environment",
+        "ExecStart",
+        "ExecStartEx",
+        "Group",
+        "KillMode",
+        "KillSignal",
+        "RemainAfterExit",
+        "Restart",
+        "SendSIGKILL",
+        "StandardError",
+        "StandardErrorFileDescriptor",
+        "StandardInput",
+        "StandardInputFileDescriptor",
+        "StandardOutput",
+        "StandardOutputFileDescriptor",
+        "SuccessExitStatus",
+        "TimeoutStopSec",
+        "TimeoutStopUSec",
+        "Type",
+        "User",
+        "WorkingDirectory",
+        NULL,
+};
+
+static int size_parse(const char *text, uint64_t *ret_size) {
+        static const char units[] = "KMGTPE";
+        const char *unit;
+        double number;
+        char *end;
+
+        if (!g_ascii_isdigit(*text))
+                return -EINVAL;
+
+        number = g_ascii_strtod(text, &end);
+        unit = *end ? strchr(units, *end) : NULL;
+        if (*end && (!unit || end[1]))
+                return -EINVAL;
+
+        number = ldexp(number, unit ? 10 * (int) (unit - units + 1) : 0);
+        if (number >= 0x1p64)
+                return -ERANGE;
+
+        *ret_size = (uint64_t) number;
+        return 0;
+}
+
+static int percent_parse(const char *text, uint64_t *ret_usec) {
+        double number;
+        char *end;
+
+        if (!g_ascii_isdigit(*text))
+                return -EINVAL;
+
+        number = g_ascii_strtod(text, &end);
+        if (strcmp(end, "%") != 0 || number > 1e6)
+                return -EINVAL;
+
+        *ret_usec = (uint64_t) (number * 1e4);
+        return 0;
+}
+
+static int mode_parse(const char *text, uint64_t *ret_mode) {
+        guint64 mode;
+
+        if (!g_ascii_string_to_unsigned(text, 8, 0, 07777, &mode, NULL))
+                return -EINVAL;
+
+        *ret_mode = mode;
+        return 0;
+}
+
+/* For each kind: its signature, what it reads from a string beside JSON's own types, and an example. */
+static const struct {
+        const char *signature;
+        int (*parse)(const char *text, uint64_t *ret_number);
+        bool only_text, infinity;
+        const char *example;
+} kinds[] = {
+        [PROPERTY_BOOL] = { "b", NULL, false, false, "true or false" },
+        [PROPERTY_INT] = { "i", NULL, false, false, "a whole number" },
+        [PROPERTY_COUNT] = { "t", NULL, false, true, "a whole number or \"infinity\"" },
+        [PROPERTY_SIZE] = { "t", size_parse, false, true, "a number of bytes like \"64M\", or \"infinity\"" },
+        [PROPERTY_SPAN] = { "t", span_parse, true, true, "a time span like \"10s\"" },
+        [PROPERTY_PERCENT] = { "t", percent_parse, true, false, "a share like \"50%\"" },
+        [PROPERTY_MODE] = { "u", mode_parse, true, false, "an octal mode as a string like \"0022\"" },
+        [PROPERTY_STRING] = { "s", NULL, false, false, "a string" },
+        [PROPERTY_STRINGS] = { "as", NULL, false, false, "a string or a list of strings" },
+};
+
+static json_object *list_of(json_object *value) {
+        json_object *list = json_object_new_array();
+
+        json_object_array_add(list, value);
+        return list;
+}
+
+static json_object *text_convert(PropertyKind kind, json_object *value) {
+        const char *text = json_object_get_string(value);
+        uint64_t number;
+
+        if (kind == PROPERTY_STRINGS)
+                return list_of(json_object_get(value));
+        if (kinds[kind].infinity && strcmp(text, "infinity") == 0)
+                return json_object_new_uint64(UINT64_MAX);
+        if (!kinds[kind].parse)
+                return json_object_get(value);
+
+        return kinds[kind].parse(text, &number) < 0 ? NULL : json_object_new_uint64(number);
+}
+
+/* As it goes to the bus: a new reference, or NULL if it is of no use. */
+static json_object *value_convert(PropertyKind kind, json_object *value) {
+        if (json_object_is_type(value, json_type_string))
+                return text_convert(kind, value);
+        if (kinds[kind].only_text)
+                return NULL;
+
+        /* ProtectSystem= and its like take words, among them two that JSON has words of its own for. */
+        if (kind == PROPERTY_STRING && json_object_is_type(value, json_type_boolean))
+                return json_object_new_string(json_object_get_boolean(value) ? "yes" : "no");
+
+        return json_object_get(value);
+}
+
+static int property_compare(const void *name, const void *property) {
+        return strcmp(name, ((const Property *) property)->name);
+}
+
+static int unknown_property(const char *name, char **ret_error) {
+        Nearest nearest = { .word = name };
+
+        for (size_t i = 0; i < G_N_ELEMENTS(properties_table); i++)
+                nearest_offer(&nearest, properties_table[i].name);
+
+        *ret_error = g_strdup_printf("properties: \"%s\" is not known%s%s%s; any other property can be given as "
+                                     "{\"signature\": ..., \"value\": ...}",
+                                     name, nearest.best ? ", did you mean \"" : "", nearest.best ?: "",
+                                     nearest.best ? "\"?" : "");
+        return -EINVAL;
+}
+
+/* A variant in the way of bus/value.h. */
+static json_object *variant_new(const char *signature, json_object *value) {
+        json_object *variant = json_object_new_object();
+
+        json_object_object_add(variant, "signature", json_object_new_string(signature));
+        json_object_object_add(variant, "value", value);
+        return variant;
+}
+
+static bool is_variant(json_object *value) {
+        return json_object_is_type(value, json_type_object) && json_object_object_get_ex(value, "signature", NULL) &&
+               json_object_object_get_ex(value, "value", NULL);
+}
+
+/* One property as a value of the signature (sv). */
+static int property_convert(const char *name, json_object *value, json_object **ret_pair, char **ret_error) {
+        const Property *property =
+                bsearch(name, properties_table, G_N_ELEMENTS(properties_table), sizeof(Property), property_compare);
+        g_autoptr(json_object) pair = json_object_new_array();
+        json_object *converted;
+
+        if (g_strv_contains(taken, name)) {
+                *ret_error = g_strdup_printf("properties: \"%s\" is set by the node itself", name);
+                return -EINVAL;
+        }
+
+        if (is_variant(value)) {
+                json_object_array_add(pair, json_object_new_string(name));
+                json_object_array_add(pair, json_object_get(value));
+                *ret_pair = g_steal_pointer(&pair);
+                return 0;
+        }
+
+        if (!property)
+                return unknown_property(name, ret_error);
+
+        converted = value_convert(property->kind, value);
+        if (!converted) {
+                *ret_error = g_strdup_printf("properties: \"%s\" is to be %s", name, kinds[property->kind].example);
+                return -EINVAL;
+        }
+
+        json_object_array_add(pair, json_object_new_string(property->bus_name ?: name));
+        json_object_array_add(pair, variant_new(kinds[property->kind].signature, converted));
+        *ret_pair = g_steal_pointer(&pair);
+        return 0;
+}
+
+static int property_append(sd_bus_message *message, const char *name, json_object *value, char **ret_error) {
+        g_autoptr(json_object) pair = NULL, arguments = NULL;
+        g_autofree char *error = NULL;
+        int r;
+
+        r = property_convert(name, value, &pair, ret_error);
+        if (r < 0)
+                return r;
+
+        arguments = list_of(g_steal_pointer(&pair));
+        r = message ? value_append(message, "(sv)", arguments, &error) : value_check("(sv)", arguments, &error);
+        if (r < 0)
+                *ret_error = g_strdup_printf("properties: \"%s\": %s", name, error);
+
+        return r;
+}
+
+int spawn_properties_append(sd_bus_message *message, json_object *properties, char **ret_error) {
+        if (!json_object_is_type(properties, json_type_object)) {
+                *ret_error = g_strdup("properties: expected an object");
+                return -EINVAL;
+        }
+
+        json_object_object_foreach(properties, name, value) {
+                int r = property_append(message, name, value, ret_error);
+
+                if (r < 0)
+                        return r;
+        }
+
+        return 0;
+}
+
+int spawn_properties_check(json_object *properties, char **ret_error) {
+        return spawn_properties_append(NULL, properties, ret_error);
+}

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/*
+ * StartTransientUnit(name, mode, a(sv) properties, a(sa(sv)) other units).
+ *
+ * Arguments go through ExecStartEx with "no-env-expand", since nothing in them shall be expanded by systemd: what a
+ * child would get, a unit gets, too.
+ */
+
+#include <string.h>
+#include <unistd.h>
+
+#include "basic/cleanup.h"
+#include "leaves/spawn-properties.h"
+#include "leaves/spawn-transient.h"
+#include "leaves/systemd.h"
+
+static int append_strings(sd_bus_message *message, const char *name, const char *const *strings) {
+        int r;
+
+        if (!strings)
+                return 0;
+
+        r = sd_bus_message_open_container(message, 'r', "sv");
+        if (r >= 0)
+                r = sd_bus_message_append(message, "s", name);
+        if (r >= 0)
+                r = sd_bus_message_open_container(message, 'v', "as");
+        if (r >= 0)
+                r = sd_bus_message_append_strv(message, (char **) strings);
+        if (r >= 0)
+                r = sd_bus_message_close_container(message);
+        return r < 0 ? r : sd_bus_message_close_container(message);
+}
+
+static int append_string(sd_bus_message *message, const char *name, const char *value) {
+        return value ? sd_bus_message_append(message, "(sv)", name, "s", value) : 0;
+}
+
+/* A list of one command: its path, its arguments, its flags. */
+static int append_command(sd_bus_message *message, const char *const *argv) {
+        int r;
+
+        r = sd_bus_message_open_container(message, 'r', "sv");
+        if (r >= 0)
+                r = sd_bus_message_append(message, "s", "ExecStartEx");
+        if (r >= 0)
+                r = sd_bus_message_open_container(message, 'v', "a(sasas)");
+        if (r >= 0)
+                r = sd_bus_message_open_container(message, 'a', "(sasas)");
+        if (r >= 0)
+                r = sd_bus_message_open_container(message, 'r', "sasas");
+        if (r >= 0)
+                r = sd_bus_message_append(message, "s", argv[0]);
+        if (r >= 0)
+                r = sd_bus_message_append_strv(message, (char **) argv);
+        if (r >= 0)
+                r = sd_bus_message_append(message, "as", 1, "no-env-expand");
+        for (int i = 0; i < 4 && r >= 0; i++)
+                r = sd_bus_message_close_container(message);
+
+        return r;
+}
+
+static int append_fds(sd_bus_message *message, const int fds[static 3]) {
+        static const char *const names[] = {
+                "StandardInputFileDescriptor",
+                "StandardOutputFileDescriptor",
+                "StandardErrorFileDescriptor",
+        };
+        int r = 0;
+
+        for (int i = 0; i < 3 && r >= 0; i++)
+                if (fds[i] >= 0)
+                        r = sd_bus_message_append(message, "(sv)", names[i], "h", fds[i]);
+
+        /* By default it would follow standard output. */
+        if (r >= 0 && fds[STDOUT_FILENO] >= 0 && fds[STDERR_FILENO] < 0)
+                r = append_string(message, "StandardError", "journal");
+
+        return r;
+}
+
+/* Whom a message in the journal of the process is about, as in messages of the daemon. */
+static int append_log_fields(sd_bus_message *message, const Leaf *leaf) {
+        const char *const fields[][2] = {
+                { "BTD_TREE=", leaf->tree },
+                { "BTD_RUN=", leaf->run },
+                { "BTD_NODE=", leaf->name },
+        };
+        int r;
+
+        r = sd_bus_message_open_container(message, 'r', "sv");
+        if (r >= 0)
+                r = sd_bus_message_append(message, "s", "LogExtraFields");
+        if (r >= 0)
+                r = sd_bus_message_open_container(message, 'v', "aay");
+        if (r >= 0)
+                r = sd_bus_message_open_container(message, 'a', "ay");
+        for (size_t i = 0; i < G_N_ELEMENTS(fields) && r >= 0; i++) {
+                g_autofree char *field = g_strconcat(fields[i][0], fields[i][1], NULL);
+
+                r = sd_bus_message_append_array(message, 'y', field, strlen(field));
+        }
+        for (int i = 0; i < 3 && r >= 0; i++)
+                r = sd_bus_message_close_container(message);
+
+        return r;
+}
+
+/* So that systemd does not write of a failure where there is none. */
+static int append_success(sd_bus_message *message, json_object *success) {
+        g_autofree int *statuses = NULL;
+        size_t n;
+        int r;
+
+        if (!success)
+                return 0;
+
+        n = json_object_array_length(success);
+        statuses = g_new(int, n);
+        for (size_t i = 0; i < n; i++)
+                statuses[i] = json_object_get_int(json_object_array_get_idx(success, i));
+
+        r = sd_bus_message_open_container(message, 'r', "sv");
+        if (r >= 0)
+                r = sd_bus_message_append(message, "s", "SuccessExitStatus");
+        if (r >= 0)
+                r = sd_bus_message_open_container(message, 'v', "(aiai)");
+        if (r >= 0)
+                r = sd_bus_message_open_container(message, 'r', "aiai");
+        if (r >= 0)
+                r = sd_bus_message_append_array(message, 'i', statuses, n * sizeof(int));
+        if (r >= 0)
+                r = sd_bus_message_append(message, "ai", 0);
+        for (int i = 0; i < 3 && r >= 0; i++)
+                r = sd_bus_message_close_container(message);
+
+        return r;
+}
+
+/* What a Spawn makes of a unit. */
+static int append_nature(sd_bus_message *message, const SpawnRequest *request) {
+        const SpawnParams *params = request->params;
+        const Leaf *leaf = request->leaf;
+        g_autofree char *description = g_strdup_printf("%s of %s", leaf->name, leaf->run);
+        /* systemd takes 0 for infinity. */
+        uint64_t kill_timeout = MAX(params->kill_timeout, 1);
+        int r;
+
+        r = append_string(message, "Description", description);
+        if (r >= 0)
+                r = append_string(message, "Type", "exec");
+        if (r >= 0)
+                r = sd_bus_message_append(message, "(sv)(sv)(sv)", "RemainAfterExit", "b", true, "KillSignal", "i",
+                                          request->kill_signal, "TimeoutStopUSec", "t", kill_timeout);
+        if (r >= 0)
+                r = append_success(message, params->success_exit);
+
+        return r < 0 ? r : append_log_fields(message, leaf);
+}
+
+/* What the user says of the process. */
+static int append_process(sd_bus_message *message, const SpawnRequest *request) {
+        const SpawnParams *params = request->params;
+        int r;
+
+        r = append_command(message, params->argv);
+        if (r >= 0)
+                r = append_strings(message, "Environment", params->env);
+        if (r >= 0)
+                r = append_string(message, "WorkingDirectory", params->cwd);
+        if (r >= 0)
+                r = append_string(message, "User", params->user);
+        if (r >= 0)
+                r = append_string(message, "Group", params->group);
+
+        return r < 0 ? r : append_fds(message, request->fds);
+}
+
+int spawn_transient_message(Connection *connection, const SpawnRequest *request, const char *unit,
+                            sd_bus_message **ret_message, char **ret_error) {
+        g_autoptr(sd_bus_message) message = systemd_message(connection, SYSTEMD_MANAGER_PATH, SYSTEMD_MANAGER,
+                                                            "StartTransientUnit", "ss", unit, "fail");
+        int r;
+
+        r = sd_bus_message_open_container(message, 'a', "(sv)");
+        if (r >= 0)
+                r = append_nature(message, request);
+        if (r >= 0)
+                r = append_process(message, request);
+        if (r >= 0 && request->params->properties) {
+                r = spawn_properties_append(message, request->params->properties, ret_error);
+                if (r < 0)
+                        return r;
+        }
+        if (r >= 0)
+                r = sd_bus_message_close_container(message);
+        if (r >= 0)
+                r = sd_bus_message_append(message, "a(sa(sv))", 0);
+        if (r < 0) {
+                *ret_error = g_strdup_printf("cannot ask systemd for a unit: %s", g_strerror(-r));
+                return r;
+        }
+
+        *ret_message = g_steal_pointer(&message);
+        return 0;
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/*
+ * What the two ways to run a process for Spawn have in common: spawn-child.c and spawn-unit.c.
+ */
+
+#include "leaves/leaf.h"
+
+typedef struct SpawnParams {
+        const char *const *argv;
+        const char *const *env;
+        const char *cwd, *user, *group;
+        int as;
+        json_object *properties;
+        const char *input;
+        const char *stdout_key, *stderr_key;
+        int64_t output_limit;
+        json_object *success_exit;
+        uint64_t timeout;
+        int kill_signal;
+        uint64_t kill_timeout;
+} SpawnParams;
+
+typedef struct SpawnRequest {
+        const Leaf *leaf;
+        const SpawnParams *params;
+        int kill_signal; /* its number */
+        int fds[3];      /* for stdin, stdout and stderr, borrowed; -1: nothing to read, and the journal */
+} SpawnRequest;
+
+/* How it ended: what could not be done, so that it never ran; or as in siginfo_t. */
+typedef struct SpawnEnd {
+        const char *error;
+        int code, status;
+        const char *result; /* what systemd had to do with it ("oom-kill", "timeout", ...), or NULL */
+} SpawnEnd;
+
+/* Called once, from the main loop, when nothing of it is running any more. */
+typedef void (*SpawnEnded)(const SpawnEnd *end, void *userdata);

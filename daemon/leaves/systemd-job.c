@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/*
+ * One Jobs for each connection hears of all jobs that leave the queue (systemd tells those who have asked for one,
+ * there is no need to subscribe) and passes it on by the path of the job. Nothing is asked for before the bus
+ * has confirmed that signals are heard. The signal can overtake the reply that says which job it is about, so
+ * what is heard while replies are outstanding is kept.
+ */
+
+#include <stdbool.h>
+
+#include "basic/cleanup.h"
+#include "leaves/systemd-job.h"
+#include "leaves/systemd.h"
+
+#define REMOVED_RULE                                                                                                   \
+        "type='signal',sender='org.freedesktop.systemd1',path='" SYSTEMD_MANAGER_PATH "',interface='" SYSTEMD_MANAGER  \
+        "',member='JobRemoved'"
+
+typedef struct Jobs {
+        Connection *connection;
+        Match *removed;
+        Listener *listener;
+        bool hearing;
+        GQueue waiting;     /* not asked for yet */
+        unsigned n_asked;   /* whose reply is outstanding */
+        GHashTable *early;  /* results of jobs that were removed meanwhile, by path */
+        GHashTable *queued; /* GQueue of those who wait for it, by path */
+        unsigned n_jobs;
+} Jobs;
+
+typedef enum JobPhase {
+        JOB_WAITING,
+        JOB_ASKED,
+        JOB_QUEUED,
+        JOB_GONE,
+} JobPhase;
+
+struct Job {
+        Jobs *jobs;
+        GList link;
+        JobPhase phase;
+        bool cancelled;
+        sd_bus_message *request;
+        Call *call;
+        char *path;
+        JobDone done;
+        void *userdata;
+};
+
+static GHashTable *all_jobs; /* Jobs by connection; NULL: there are none */
+
+static void job_enter(Job *job, JobPhase phase) {
+        Jobs *jobs = job->jobs;
+        GQueue *queue;
+
+        job->phase = phase;
+        switch (phase) {
+        case JOB_WAITING:
+                g_queue_push_tail_link(&jobs->waiting, &job->link);
+                break;
+        case JOB_ASKED:
+                jobs->n_asked++;
+                break;
+        case JOB_QUEUED:
+                queue = g_hash_table_lookup(jobs->queued, job->path);
+                if (!queue) {
+                        queue = g_queue_new();
+                        g_hash_table_insert(jobs->queued, g_strdup(job->path), queue);
+                }
+                g_queue_push_tail_link(queue, &job->link);
+                break;
+        case JOB_GONE:
+                break;
+        }
+}
+
+static void job_leave(Job *job) {
+        Jobs *jobs = job->jobs;
+        GQueue *queue;
+
+        switch (job->phase) {
+        case JOB_WAITING:
+                g_queue_unlink(&jobs->waiting, &job->link);
+                break;
+        case JOB_ASKED:
+                if (--jobs->n_asked == 0)
+                        g_hash_table_remove_all(jobs->early);
+                break;
+        case JOB_QUEUED:
+                queue = g_hash_table_lookup(jobs->queued, job->path);
+                g_queue_unlink(queue, &job->link);
+                if (queue->length == 0)
+                        g_hash_table_remove(jobs->queued, job->path);
+                break;
+        case JOB_GONE:
+                break;
+        }
+
+        job->phase = JOB_GONE;
+}
+
+static void job_finish(Job *job, const char *result, const sd_bus_error *error) {
+        job_leave(job);
+        g_clear_pointer(&job->call, call_free);
+        job->done(result, error, job->userdata);
+}
+
+/* Whoever was too slow to cancel a job hears how it ended instead. */
+static void on_cancelled(sd_bus_message *reply, const sd_bus_error *error, void *userdata) {
+        if (error)
+                job_finish(userdata, NULL, error);
+}
+
+static void job_send_cancel(Job *job) {
+        Connection *connection = job->jobs->connection;
+        g_autoptr(sd_bus_message) message = systemd_message(connection, job->path, SYSTEMD_JOB, "Cancel", NULL);
+
+        g_clear_pointer(&job->call, call_free);
+        job->call = connection_call(connection, message, on_cancelled, job);
+}
+
+static bool job_is_shared(const Job *job) {
+        return ((GQueue *) g_hash_table_lookup(job->jobs->queued, job->path))->length > 1;
+}
+
+static void on_asked(sd_bus_message *reply, const sd_bus_error *error, void *userdata) {
+        g_autofree char *early = NULL;
+        Job *job = userdata;
+        const char *path;
+
+        if (error) {
+                job_finish(job, NULL, error);
+                return;
+        }
+
+        if (sd_bus_message_read(reply, "o", &path) < 0) {
+                static const sd_bus_error nonsense = SD_BUS_ERROR_MAKE_CONST(
+                        SD_BUS_ERROR_INVALID_SIGNATURE, "the answer of the service manager makes no sense");
+
+                job_finish(job, NULL, &nonsense);
+                return;
+        }
+
+        early = g_strdup(g_hash_table_lookup(job->jobs->early, path));
+        if (early) {
+                job_finish(job, early, NULL);
+                return;
+        }
+
+        job->path = g_strdup(path);
+        job_leave(job);
+        job_enter(job, JOB_QUEUED);
+        if (!job->cancelled)
+                return;
+
+        if (job_is_shared(job))
+                job_finish(job, "canceled", NULL);
+        else
+                job_send_cancel(job);
+}
+
+static void job_ask(Job *job) {
+        job_leave(job);
+        job_enter(job, JOB_ASKED);
+        job->call = connection_call(job->jobs->connection, job->request, on_asked, job);
+        g_clear_pointer(&job->request, sd_bus_message_unref);
+}
+
+static void on_hearing(void *userdata) {
+        Jobs *jobs = userdata;
+
+        jobs->hearing = true;
+        while (jobs->waiting.length > 0)
+                job_ask(jobs->waiting.head->data);
+}
+
+static void jobs_unref(Jobs *jobs) {
+        if (--jobs->n_jobs > 0)
+                return;
+
+        g_hash_table_remove(all_jobs, jobs->connection);
+        if (g_hash_table_size(all_jobs) == 0)
+                g_clear_pointer(&all_jobs, g_hash_table_unref);
+
+        match_free(jobs->removed);
+        listener_free(jobs->listener);
+        g_hash_table_unref(jobs->early);
+        g_hash_table_unref(jobs->queued);
+        g_free(jobs);
+}
+
+/* Those who are called may free themselves and each other, so every one is looked up afresh. */
+static void jobs_finish_queued(Jobs *jobs, const char *path, const char *result, const sd_bus_error *error) {
+        GQueue *queue;
+
+        jobs->n_jobs++;
+        while ((queue = g_hash_table_lookup(jobs->queued, path)))
+                job_finish(queue->head->data, result, error);
+        jobs_unref(jobs);
+}
+
+static void on_removed(sd_bus_message *message, void *userdata) {
+        const char *path, *result;
+        Jobs *jobs = userdata;
+
+        if (sd_bus_message_read(message, "uoss", NULL, &path, NULL, &result) < 0)
+                return;
+
+        if (jobs->n_asked > 0)
+                g_hash_table_insert(jobs->early, g_strdup(path), g_strdup(result));
+        jobs_finish_queued(jobs, path, result, NULL);
+}
+
+/* Calls on their way have been told by themselves. Jobs in the queue can end unheard. */
+static void on_lost(Connection *connection, void *userdata) {
+        g_auto(sd_bus_error) error = SD_BUS_ERROR_NULL;
+        g_auto(GStrv) paths = NULL;
+        Jobs *jobs = userdata;
+
+        jobs->hearing = false;
+        sd_bus_error_setf(&error, SD_BUS_ERROR_DISCONNECTED,
+                          "the connection to the bus '%s' was lost before the job had ended",
+                          connection_name(connection));
+
+        paths = (char **) g_hash_table_get_keys_as_array(jobs->queued, NULL);
+        for (size_t i = 0; paths[i]; i++)
+                paths[i] = g_strdup(paths[i]);
+
+        jobs->n_jobs++;
+        for (size_t i = 0; paths[i]; i++)
+                jobs_finish_queued(jobs, paths[i], NULL, &error);
+        jobs_unref(jobs);
+}
+
+static void queue_free(void *queue) {
+        g_queue_free(queue);
+}
+
+static Jobs *jobs_ref(Connection *connection) {
+        static const ListenerCallbacks callbacks = { .lost = on_lost };
+        Jobs *jobs;
+
+        if (!all_jobs)
+                all_jobs = g_hash_table_new(NULL, NULL);
+
+        jobs = g_hash_table_lookup(all_jobs, connection);
+        if (!jobs) {
+                jobs = g_new0(Jobs, 1);
+                jobs->connection = connection;
+                jobs->early = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
+                jobs->queued = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, queue_free);
+                jobs->removed = connection_match(connection, REMOVED_RULE, on_removed, on_hearing, jobs);
+                jobs->listener = connection_listen(connection, &callbacks, jobs);
+                g_hash_table_insert(all_jobs, connection, jobs);
+        }
+
+        jobs->n_jobs++;
+        return jobs;
+}
+
+Job *job_new(Connection *connection, sd_bus_message *request, JobDone done, void *userdata) {
+        Job *job = g_new0(Job, 1);
+
+        job->jobs = jobs_ref(connection);
+        job->link.data = job;
+        job->request = sd_bus_message_ref(request);
+        job->done = done;
+        job->userdata = userdata;
+        job_enter(job, JOB_WAITING);
+        if (job->jobs->hearing)
+                job_ask(job);
+
+        return job;
+}
+
+bool job_cancel(Job *job) {
+        job->cancelled = true;
+
+        if (job->phase == JOB_ASKED)
+                return false;
+        if (job->phase != JOB_QUEUED || job_is_shared(job)) {
+                job_leave(job);
+                return true;
+        }
+
+        job_send_cancel(job);
+        return false;
+}
+
+void job_free(Job *job) {
+        if (!job)
+                return;
+
+        job_leave(job);
+        call_free(job->call);
+        sd_bus_message_unref(job->request);
+        g_free(job->path);
+        jobs_unref(job->jobs);
+        g_free(job);
+}

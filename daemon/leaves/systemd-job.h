@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/*
+ * A job of the service manager, from the method call that asks for it until it has left the queue.
+ */
+
+#include "bus/connection.h"
+
+typedef struct Job Job;
+
+/* Called once. result: "done", "failed", "canceled", ...; or error: it could not be had or followed. */
+typedef void (*JobDone)(const char *result, const sd_bus_error *error, void *userdata);
+
+/* request: a method call that is answered with the path of a job, like StartUnit. */
+Job *job_new(Connection *connection, sd_bus_message *request, JobDone done, void *userdata);
+
+/* Takes it out of the queue. True: that is all, done will not be called. False: done will follow.
+ * A job that others wait for, too, is left to them. */
+bool job_cancel(Job *job);
+
+/* Does not cancel: the job goes its way. */
+void job_free(Job *job);
+
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(Job, job_free)

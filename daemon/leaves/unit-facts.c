@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/*
+ * A table of properties and how each is read. Names of properties are unique enough over the interfaces of all
+ * kinds of units that the interface need not be looked at.
+ */
+
+#include <string.h>
+
+#include "leaves/unit-facts.h"
+
+typedef int (*FactRead)(sd_bus_message *message, void *fact);
+
+static int read_string(sd_bus_message *message, void *fact) {
+        const char *value;
+        int r = sd_bus_message_read(message, "v", "s", &value);
+
+        if (r >= 0)
+                unit_facts_set(fact, value);
+
+        return r;
+}
+
+static int read_bool(sd_bus_message *message, void *fact) {
+        return sd_bus_message_read(message, "v", "b", fact);
+}
+
+static int read_int(sd_bus_message *message, void *fact) {
+        return sd_bus_message_read(message, "v", "i", fact);
+}
+
+/* The first one that was not met: kind, "|" for one of several, "!" for a negated one, its parameter, its state. */
+static int read_condition(sd_bus_message *message, void *fact) {
+        const char *kind, *parameter;
+        int trigger, negate, state, r;
+
+        unit_facts_set(fact, NULL);
+
+        r = sd_bus_message_enter_container(message, 'v', "a(sbbsi)");
+        if (r >= 0)
+                r = sd_bus_message_enter_container(message, 'a', "(sbbsi)");
+        if (r < 0)
+                return r;
+
+        while ((r = sd_bus_message_read(message, "(sbbsi)", &kind, &trigger, &negate, &parameter, &state)) > 0)
+                if (state < 0 && !*(char **) fact)
+                        *(char **) fact =
+                                g_strconcat(kind, "=", trigger ? "|" : "", negate ? "!" : "", parameter, NULL);
+        if (r < 0)
+                return r;
+
+        r = sd_bus_message_exit_container(message);
+        return r < 0 ? r : sd_bus_message_exit_container(message);
+}
+
+static const struct {
+        const char *name;
+        FactRead read;
+        size_t offset;
+} facts_table[] = {
+        { "LoadState", read_string, offsetof(UnitFacts, load_state) },
+        { "ActiveState", read_string, offsetof(UnitFacts, active_state) },
+        { "SubState", read_string, offsetof(UnitFacts, sub_state) },
+        { "Result", read_string, offsetof(UnitFacts, result) },
+        { "Type", read_string, offsetof(UnitFacts, type) },
+        { "ConditionResult", read_bool, offsetof(UnitFacts, condition_result) },
+        { "Conditions", read_condition, offsetof(UnitFacts, unmet_condition) },
+        { "Asserts", read_condition, offsetof(UnitFacts, unmet_assert) },
+        { "ExecMainCode", read_int, offsetof(UnitFacts, exec_main_code) },
+        { "ExecMainStatus", read_int, offsetof(UnitFacts, exec_main_status) },
+};
+
+static int fact_read(UnitFacts *facts, const char *name, sd_bus_message *message) {
+        for (size_t i = 0; i < G_N_ELEMENTS(facts_table); i++)
+                if (strcmp(facts_table[i].name, name) == 0)
+                        return facts_table[i].read(message, (char *) facts + facts_table[i].offset);
+
+        return sd_bus_message_skip(message, "v");
+}
+
+int unit_facts_read(UnitFacts *facts, sd_bus_message *message) {
+        const char *name;
+        int r;
+
+        r = sd_bus_message_enter_container(message, 'a', "{sv}");
+        if (r < 0)
+                return r;
+
+        while ((r = sd_bus_message_enter_container(message, 'e', "sv")) > 0) {
+                r = sd_bus_message_read(message, "s", &name);
+                if (r >= 0)
+                        r = fact_read(facts, name, message);
+                if (r >= 0)
+                        r = sd_bus_message_exit_container(message);
+                if (r < 0)
+                        return r;
+        }
+
+        return r < 0 ? r : sd_bus_message_exit_container(message);
+}
+
+void unit_facts_set(char **fact, const char *value) {
+        g_free(*fact);
+        *fact = g_strdup(value);
+}
+
+void unit_facts_clear(UnitFacts *facts) {
+        g_free(facts->load_state);
+        g_free(facts->active_state);
+        g_free(facts->sub_state);
+        g_free(facts->result);
+        g_free(facts->type);
+        g_free(facts->unmet_condition);
+        g_free(facts->unmet_assert);
+        *facts = (UnitFacts){};
+}
+
+char *unit_facts_describe(const UnitFacts *facts) {
+        return g_strdup_printf("%s (%s)", facts->active_state ?: "unknown", facts->sub_state ?: "unknown");
+}

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* The rules are those of systemd's own unit_name_is_valid(). */
+
+#include <errno.h>
+#include <stdbool.h>
+#include <string.h>
+#include <systemd/sd-bus.h>
+
+#include "basic/cleanup.h"
+#include "leaves/unit-name.h"
+
+#define LENGTH_MAX 255u
+#define ALLOWED "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ:-_.\\@"
+
+static bool has_type(const char *name) {
+        static const char *const suffixes[] = {
+                ".service", ".socket", ".target", ".device", ".mount", ".automount",
+                ".swap",    ".timer",  ".path",   ".slice",  ".scope",
+        };
+
+        for (size_t i = 0; i < G_N_ELEMENTS(suffixes); i++)
+                if (g_str_has_suffix(name, suffixes[i]))
+                        return true;
+
+        return false;
+}
+
+static char *name_complaint(const char *name) {
+        const char *wrong = name + strspn(name, ALLOWED), *at = strchr(name, '@'), *dot = strrchr(name, '.');
+
+        if (*wrong)
+                return g_strdup_printf("\"%s\" is not the name of a unit: it may have letters, digits and any of "
+                                       "\":-_.\\@\"",
+                                       name);
+        if (strlen(name) > LENGTH_MAX)
+                return g_strdup_printf("\"%.20s...\" is not the name of a unit: it is longer than %u characters", name,
+                                       LENGTH_MAX);
+        if (dot == name || at == name)
+                return g_strdup_printf("\"%s\" is not the name of a unit: there is nothing before the \"%c\"", name,
+                                       *name);
+        if (at && at + 1 == dot)
+                return g_strdup_printf("\"%s\" is a template: put the name of an instance behind the \"@\"", name);
+
+        return NULL;
+}
+
+int unit_name_complete(const char *name, char **ret_name, char **ret_error) {
+        g_autofree char *complete = NULL, *complaint = NULL;
+
+        if (!*name) {
+                *ret_error = g_strdup("the name of the unit is empty");
+                return -EINVAL;
+        }
+
+        complete = has_type(name) ? g_strdup(name) : g_strconcat(name, ".service", NULL);
+        complaint = name_complaint(complete);
+        if (complaint) {
+                *ret_error = g_steal_pointer(&complaint);
+                return -EINVAL;
+        }
+
+        *ret_name = g_steal_pointer(&complete);
+        return 0;
+}
+
+char *unit_name_check(const char *name) {
+        g_autofree char *complete = NULL;
+        char *error = NULL;
+
+        if (name && !strchr(name, '{'))
+                (void) unit_name_complete(name, &complete, &error);
+
+        return error;
+}
+
+char *unit_name_path(const char *name) {
+        char *path = NULL;
+        int r = sd_bus_path_encode("/org/freedesktop/systemd1/unit", name, &path);
+
+        if (r < 0)
+                g_error("cannot make an object path: %s", g_strerror(-r)); /* no memory: as with g_new() */
+
+        return path;
+}

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include "leaf-stage.h"
+#include "basic/cleanup.h"
+#include "basic/timers.h"
+#include "bus/buses.h"
+#include "definition/definition.h"
+
+#define WAIT_USEC (20 * G_USEC_PER_SEC)
+
+struct LeafStage {
+        LeafServices services;
+        Blackboard *blackboard;
+        uint32_t attempt;
+};
+
+typedef struct ActorData {
+        Definition *definition;
+        Params params;
+        char *op;
+        bool released;
+} ActorData;
+
+void leaf_end(Leaf *leaf, Status status) {
+        Actor *actor = leaf->owner;
+
+        g_assert_true(status == STATUS_SUCCESS || status == STATUS_FAILURE || status == STATUS_SKIPPED);
+        g_assert_cmpint(actor->status, ==, STATUS_RUNNING);
+        actor->status = status;
+        actor->halted = true;
+        actor->n_reports++;
+
+        /* As the runtime may do. */
+        if (leaf->type->leaf->release)
+                leaf->type->leaf->release(leaf);
+        ((ActorData *) actor->data)->released = true;
+}
+
+void leaf_set_value(Leaf *leaf, Status value) {
+        Actor *actor = leaf->owner;
+
+        g_assert_true(value == STATUS_SUCCESS || value == STATUS_FAILURE);
+        actor->status = value;
+        actor->n_reports++;
+}
+
+void leaf_set_cause(Leaf *leaf, const char *format, ...) {
+        Actor *actor = leaf->owner;
+        va_list arguments;
+
+        va_start(arguments, format);
+        g_free(actor->cause);
+        actor->cause = g_strdup_vprintf(format, arguments);
+        va_end(arguments);
+}
+
+void leaf_set_output(Leaf *leaf, const char *key, json_object *value) {
+        Actor *actor = leaf->owner;
+
+        json_object_object_add(actor->outputs, key, value);
+}
+
+LeafStage *leaf_stage_new(const char *address) {
+        LeafStage *stage = g_new0(LeafStage, 1);
+
+        stage->services.timers = timers_new(NULL);
+        stage->services.buses = buses_new(NULL, "test", address ?: "unix:path=/nowhere");
+        stage->blackboard = blackboard_new();
+        stage->attempt = 1;
+        return stage;
+}
+
+void leaf_stage_free(LeafStage *stage) {
+        if (!stage)
+                return;
+
+        blackboard_free(stage->blackboard);
+        buses_free(stage->services.buses);
+        timers_free(stage->services.timers);
+        g_free(stage);
+}
+
+void leaf_stage_set_attempt(LeafStage *stage, uint32_t attempt) {
+        stage->attempt = attempt;
+}
+
+static Definition *load(const NodeType *const *types, const char *node, char **ret_error) {
+        g_autofree char *text = g_strdup_printf("{ \"btd\": 1, \"root\": %s }", node);
+        g_autoptr(Diagnostics) diagnostics = diagnostics_new("test");
+        const NodeType *const *const tables[] = { types, NULL };
+        Definition *definition = NULL;
+
+        if (definition_load_text(text, strlen(text), tables, diagnostics, &definition) < 0)
+                *ret_error = g_strdup(diagnostics_get(diagnostics, 0)->text);
+
+        return definition;
+}
+
+char *leaf_stage_check(const NodeType *const *types, const char *node) {
+        char *error = NULL;
+        g_autoptr(Definition) definition = load(types, node, &error);
+
+        return error;
+}
+
+Actor *leaf_stage_start(LeafStage *stage, const NodeType *const *types, const char *node) {
+        Actor *actor = g_new0(Actor, 1);
+        ActorData *data = g_new0(ActorData, 1);
+        g_autofree char *error = NULL;
+        const LeafKind *kind;
+
+        data->definition = load(types, node, &error);
+        g_assert_cmpstr(error, ==, NULL);
+        definition_params(data->definition, 0, stage->blackboard, &data->params, &error);
+        g_assert_cmpstr(error, ==, NULL);
+
+        actor->data = data;
+        actor->outputs = json_object_new_object();
+        actor->leaf = (Leaf){
+                .type = definition_tree(data->definition)->nodes[0].type,
+                .params = data->params.values,
+                .services = &stage->services,
+                .blackboard = stage->blackboard,
+                .tree = "test",
+                .run = "test.1",
+                .name = "Actor",
+                .attempt = stage->attempt,
+                .owner = actor,
+        };
+        kind = actor->leaf.type->leaf;
+        data->op = g_malloc0(kind->op_size);
+        actor->leaf.op = data->op;
+
+        actor->status = STATUS_RUNNING;
+        actor->status = kind->start(&actor->leaf);
+        return actor;
+}
+
+void actor_free(Actor *actor) {
+        ActorData *data;
+
+        if (!actor)
+                return;
+
+        data = actor->data;
+        if (!data->released && actor->leaf.type->leaf->release)
+                actor->leaf.type->leaf->release(&actor->leaf);
+
+        params_clear(&data->params);
+        definition_unref(data->definition);
+        g_free(data->op);
+        g_free(data);
+        json_object_put(actor->outputs);
+        g_free(actor->cause);
+        g_free(actor);
+}
+
+static void turn(int64_t end) {
+        g_assert_cmpint(g_get_monotonic_time(), <, end);
+        g_main_context_iteration(NULL, true);
+}
+
+static gboolean on_wake(void *userdata) {
+        return G_SOURCE_CONTINUE;
+}
+
+Status actor_wait_reports(Actor *actor, unsigned n_reports) {
+        unsigned wake = g_timeout_add(1000, on_wake, NULL);
+        int64_t end = g_get_monotonic_time() + WAIT_USEC;
+
+        while (actor->n_reports < n_reports)
+                turn(end);
+
+        g_source_remove(wake);
+        return actor->status;
+}
+
+Status actor_wait(Actor *actor) {
+        if (actor->status != STATUS_RUNNING)
+                return actor->status;
+
+        return actor_wait_reports(actor, actor->n_reports + 1);
+}
+
+void actor_halt(Actor *actor) {
+        const LeafKind *kind = actor->leaf.type->leaf;
+
+        actor->halted = !kind->halt || kind->halt(&actor->leaf);
+        if (!actor->halted)
+                actor_wait(actor);
+}
+
+char *actor_describe(Actor *actor) {
+        GString *text = g_string_new(NULL);
+
+        actor->leaf.type->leaf->describe(&actor->leaf, text);
+        return g_string_free(text, false);
+}
+
+const char *actor_output(const Actor *actor, const char *key) {
+        return json_object_get_string(json_object_object_get(actor->outputs, key));
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/*
+ * A stage for one leaf at a time, in the place of the runtime: starts it from JSON as it stands in a tree, and keeps
+ * what it reports.
+ */
+
+#include "leaves/leaf.h"
+
+typedef struct LeafStage LeafStage;
+
+/* address: of the default bus, or NULL where no leaf asks for one. */
+LeafStage *leaf_stage_new(const char *address);
+void leaf_stage_free(LeafStage *stage);
+
+/* A leaf on the stage. */
+typedef struct Actor {
+        Leaf leaf;
+        Status status; /* RUNNING until it has ended, or its value is known */
+        unsigned n_reports;
+        bool halted; /* when it was halted, it had ended or has by now */
+        char *cause;
+        json_object *outputs; /* an object */
+        void *data;
+} Actor;
+
+/* Types, NULL-terminated, and a node: {"type": "Spawn", ...}. Run "test.1", node 0, attempt 1 unless set by
+ * leaf_stage_set_attempt(). */
+Actor *leaf_stage_start(LeafStage *stage, const NodeType *const *types, const char *node);
+void actor_free(Actor *actor);
+void leaf_stage_set_attempt(LeafStage *stage, uint32_t attempt);
+
+/* Turns the main loop until it has ended, or its value is known. */
+Status actor_wait(Actor *actor);
+/* Until it has reported that often. */
+Status actor_wait_reports(Actor *actor, unsigned n_reports);
+/* Halts it, and turns the main loop until it has ended. */
+void actor_halt(Actor *actor);
+char *actor_describe(Actor *actor);
+const char *actor_output(const Actor *actor, const char *key);
+
+/* Loads and checks the node: the text of the first error, or NULL. To be freed. */
+char *leaf_stage_check(const NodeType *const *types, const char *node);
+
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(LeafStage, leaf_stage_free)
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(Actor, actor_free)

@@ -1,0 +1,403 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* Spawn with real processes, as children of the test. */
+
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "basic/cleanup.h"
+#include "leaf-stage.h"
+#include "leaves/exit-status.h"
+#include "leaves/registry.h"
+
+static const NodeType *const types[] = { &spawn_type, NULL };
+
+static Actor *spawn(LeafStage *stage, const char *rest) {
+        g_autofree char *node = g_strdup_printf("{ \"type\": \"Spawn\", \"as\": \"child\", %s }", rest);
+
+        return leaf_stage_start(stage, types, node);
+}
+
+/* rest: more keys, beginning with a comma. */
+static Actor *shell(LeafStage *stage, const char *script, const char *rest) {
+        g_autoptr(json_object) text = json_object_new_string(script);
+        g_autofree char *keys =
+                g_strdup_printf("\"argv\": [\"/bin/sh\", \"-c\", %s] %s", json_object_to_json_string(text), rest);
+
+        return spawn(stage, keys);
+}
+
+static void assert_failure(LeafStage *stage, const char *rest, const char *cause) {
+        g_autoptr(Actor) actor = spawn(stage, rest);
+
+        g_assert_cmpint(actor_wait(actor), ==, STATUS_FAILURE);
+        g_assert_cmpstr(actor->cause, ==, cause);
+}
+
+static unsigned count_fds(void) {
+        g_autoptr(GDir) dir = g_dir_open("/proc/self/fd", 0, NULL);
+        unsigned n = 0;
+
+        while (g_dir_read_name(dir))
+                n++;
+
+        return n;
+}
+
+static void test_success(void) {
+        g_autoptr(LeafStage) stage = leaf_stage_new(NULL);
+        g_autoptr(Actor) actor = spawn(stage, "\"argv\": [\"/bin/true\"]");
+        g_autofree char *text = actor_describe(actor);
+
+        g_assert_cmpint(actor->status, ==, STATUS_RUNNING);
+        g_assert_true(g_str_has_prefix(text, "process "));
+        g_assert_true(g_str_has_suffix(text, " (/bin/true)"));
+        g_assert_cmpint(actor_wait(actor), ==, STATUS_SUCCESS);
+        g_assert_cmpstr(actor->cause, ==, NULL);
+}
+
+static void test_search_path(void) {
+        g_autoptr(LeafStage) stage = leaf_stage_new(NULL);
+        g_autoptr(Actor) actor = spawn(stage, "\"argv\": [\"true\"]");
+
+        g_assert_cmpint(actor_wait(actor), ==, STATUS_SUCCESS);
+        assert_failure(stage, "\"argv\": [\"no-such-program\"]",
+                       "cannot execute no-such-program: it is not in any directory of PATH");
+}
+
+static void test_exit_status(void) {
+        g_autoptr(LeafStage) stage = leaf_stage_new(NULL);
+        g_autoptr(Actor) three = shell(stage, "exit 3", ""),
+                         accepted = shell(stage, "exit 3", ", \"success_exit\": [0, 3]"),
+                         zero = shell(stage, "exit 0", ", \"success_exit\": [3]");
+
+        g_assert_cmpint(actor_wait(three), ==, STATUS_FAILURE);
+        g_assert_cmpstr(three->cause, ==, "exited with status 3");
+        g_assert_cmpint(actor_wait(accepted), ==, STATUS_SUCCESS);
+        g_assert_cmpint(actor_wait(zero), ==, STATUS_FAILURE);
+        g_assert_cmpstr(zero->cause, ==, "exited with status 0");
+}
+
+static void test_signal(void) {
+        g_autoptr(LeafStage) stage = leaf_stage_new(NULL);
+        g_autoptr(Actor) actor = shell(stage, "kill -USR1 $$", "");
+
+        g_assert_cmpint(actor_wait(actor), ==, STATUS_FAILURE);
+        g_assert_cmpstr(actor->cause, ==, "was killed by SIGUSR1");
+}
+
+static void test_cannot_execute(void) {
+        g_autoptr(LeafStage) stage = leaf_stage_new(NULL);
+
+        assert_failure(stage, "\"argv\": [\"/x/y\"]", "cannot execute /x/y: No such file or directory");
+        assert_failure(stage, "\"argv\": [\"/etc\"]", "cannot execute /etc: Permission denied");
+        assert_failure(stage, "\"argv\": [\"/bin/true\"], \"cwd\": \"/x\"",
+                       "cannot change to directory /x: No such file or directory");
+        assert_failure(stage, "\"argv\": [\"/bin/true\"], \"user\": \"no-such-user\"",
+                       "there is no user \"no-such-user\"");
+        assert_failure(stage, "\"argv\": [\"/bin/true\"], \"group\": \"no-such-group\"",
+                       "there is no group \"no-such-group\"");
+        g_assert_cmpint(waitpid(-1, NULL, WNOHANG), ==, -1);
+}
+
+static void test_bad_parameters(void) {
+        g_autoptr(LeafStage) stage = leaf_stage_new(NULL);
+
+        assert_failure(stage, "\"argv\": [\"\"]", "argv: expected a program and its arguments");
+        assert_failure(stage, "\"argv\": [\"./true\"]",
+                       "argv: \"./true\" must begin with \"/\", or be a name to look for in PATH");
+        assert_failure(stage, "\"argv\": [\"true\"], \"cwd\": \"tmp\"", "cwd: \"tmp\" must begin with \"/\"");
+        assert_failure(
+                stage, "\"argv\": [\"true\"], \"env\": { \"1A\": \"b\" }",
+                "env: \"1A\" is not a name for a variable: it may have letters, digits and \"_\", and not begin with "
+                "a digit");
+        assert_failure(stage, "\"argv\": [\"true\"], \"success_exit\": [256]",
+                       "success_exit: expected a list of exit statuses from 0 to 255, like [0, 3]");
+        assert_failure(stage, "\"argv\": [\"true\"], \"success_exit\": 3",
+                       "success_exit: expected a list of exit statuses from 0 to 255, like [0, 3]");
+        assert_failure(stage, "\"argv\": [\"true\"], \"properties\": { \"Nice\": 1 }",
+                       "properties: only a unit has them, not a child; leave out \"as\"");
+}
+
+static void test_environment(void) {
+        g_autoptr(LeafStage) stage = leaf_stage_new(NULL);
+        g_autoptr(Actor) actor = NULL;
+
+        g_setenv("KEPT", "kept", true);
+        g_setenv("NOTIFY_SOCKET", "/nowhere", true);
+        actor = shell(stage, "pwd; echo $KEPT $ADDED \"$NOTIFY_SOCKET\"; cat",
+                      ", \"cwd\": \"/usr\", \"env\": { \"ADDED\": \"a=b c\" }, \"stdout\": \"seen\", \"stdin\": "
+                      "\"in\\nput\"");
+        g_assert_cmpint(actor_wait(actor), ==, STATUS_SUCCESS);
+        g_assert_cmpstr(actor_output(actor, "seen"), ==, "/usr\nkept a=b c \nin\nput");
+        g_unsetenv("NOTIFY_SOCKET");
+}
+
+/* Nothing of the daemon is left in a child but its standard outputs. */
+static void test_clean_child(void) {
+        g_autoptr(LeafStage) stage = leaf_stage_new(NULL);
+        g_autoptr(Actor) actor = NULL;
+        int leaked = open("/dev/zero", O_RDONLY);
+        sigset_t blocked;
+
+        signal(SIGPIPE, SIG_IGN);
+        sigemptyset(&blocked);
+        sigaddset(&blocked, SIGHUP);
+        sigprocmask(SIG_BLOCK, &blocked, NULL);
+
+        actor = shell(stage,
+                      "ls -l /proc/self/fd | grep -c ' [3-9] -> /dev/zero'; readlink /proc/self/fd/0; "
+                      "grep -E '^Sig(Blk|Ign)' /proc/self/status | tr -d '\\t'; ps -o pgid= -p $$ | tr -d ' '; echo $$",
+                      ", \"stdout\": \"seen\"");
+        g_assert_cmpint(actor_wait(actor), ==, STATUS_SUCCESS);
+        {
+                g_auto(GStrv) lines = g_strsplit(actor_output(actor, "seen"), "\n", -1);
+
+                g_assert_cmpint(g_strv_length(lines), ==, 6);
+                g_assert_cmpstr(lines[0], ==, "0");
+                g_assert_cmpstr(lines[1], ==, "/dev/null");
+                g_assert_cmpstr(lines[2], ==, "SigBlk:0000000000000000");
+                g_assert_cmpstr(lines[3], ==, "SigIgn:0000000000000000");
+                g_assert_cmpstr(lines[4], ==, lines[5]);
+        }
+
+        sigprocmask(SIG_UNBLOCK, &blocked, NULL);
+        signal(SIGPIPE, SIG_DFL);
+        close(leaked);
+}
+
+static void test_user(void) {
+        g_autoptr(LeafStage) stage = leaf_stage_new(NULL);
+        g_autoptr(Actor) actor = NULL;
+
+        if (geteuid() != 0) {
+                g_test_skip("only root can become somebody else");
+                return;
+        }
+
+        actor = shell(stage, "id -un; id -gn; id -G; echo $USER $HOME",
+                      ", \"user\": \"daemon\", \"group\": \"nogroup\", \"stdout\": \"seen\"");
+        g_assert_cmpint(actor_wait(actor), ==, STATUS_SUCCESS);
+        g_assert_true(g_str_has_prefix(actor_output(actor, "seen"), "daemon\nnogroup\n"));
+        g_assert_true(g_str_has_suffix(actor_output(actor, "seen"), "daemon /usr/sbin"));
+}
+
+static void test_outputs(void) {
+        g_autoptr(LeafStage) stage = leaf_stage_new(NULL);
+        g_autoptr(Actor)
+                both = shell(stage, "echo out; echo one >&2; echo two >&2", ", \"stdout\": \"o\", \"stderr\": \"e\""),
+                newline = shell(stage, "printf 'a\\n\\n'", ", \"stdout\": \"o\""),
+                nothing = shell(stage, "true", ", \"stdout\": \"o\""),
+                binary = shell(stage, "printf 'a\\377b\\000c'", ", \"stdout\": \"o\""),
+                failed = shell(stage, "echo said; echo sorry >&2; exit 9", ", \"stdout\": \"o\", \"stderr\": \"e\"");
+
+        g_assert_cmpint(actor_wait(both), ==, STATUS_SUCCESS);
+        g_assert_cmpstr(actor_output(both, "o"), ==, "out");
+        g_assert_cmpstr(actor_output(both, "e"), ==, "one\ntwo");
+        g_assert_cmpint(actor_wait(newline), ==, STATUS_SUCCESS);
+        g_assert_cmpstr(actor_output(newline, "o"), ==, "a\n");
+        g_assert_cmpint(actor_wait(nothing), ==, STATUS_SUCCESS);
+        g_assert_cmpstr(actor_output(nothing, "o"), ==, "");
+        g_assert_cmpint(actor_wait(binary), ==, STATUS_SUCCESS);
+        g_assert_cmpstr(actor_output(binary, "o"), ==, "a\357\277\275b\357\277\275c");
+        g_assert_cmpint(actor_wait(failed), ==, STATUS_FAILURE);
+        g_assert_cmpstr(actor_output(failed, "o"), ==, "said");
+        g_assert_cmpstr(failed->cause, ==, "exited with status 9: sorry");
+}
+
+static void test_output_limit(void) {
+        g_autoptr(LeafStage) stage = leaf_stage_new(NULL);
+        g_autoptr(Actor) actor = shell(stage, "head -c 3000000 /dev/zero | tr '\\0' x", ", \"stdout\": \"o\""),
+                         small = shell(stage, "echo 123456789", ", \"stdout\": \"o\", \"output_limit\": 4");
+
+        g_assert_cmpint(actor_wait(actor), ==, STATUS_SUCCESS);
+        g_assert_cmpuint(strlen(actor_output(actor, "o")), ==, 65536);
+        g_assert_cmpint(actor_wait(small), ==, STATUS_SUCCESS);
+        g_assert_cmpstr(actor_output(small, "o"), ==, "1234");
+}
+
+/* Reads a number that the process has written to a fifo: it is up then. */
+static int read_number(const char *path) {
+        g_autofree char *text = NULL;
+
+        g_assert_true(g_file_get_contents(path, &text, NULL, NULL));
+        return atoi(text);
+}
+
+static bool is_alive(int pid) {
+        g_autofree char *path = g_strdup_printf("/proc/%i/stat", pid), *text = NULL;
+
+        /* It may be a zombie whose parent is gone, waiting for who reaps orphans. */
+        return g_file_get_contents(path, &text, NULL, NULL) && !strstr(text, ") Z ");
+}
+
+/* A killed process is gone when whoever is there for orphans says so. */
+static void assert_dies(int pid) {
+        for (unsigned i = 0; i < 2000 && is_alive(pid); i++)
+                g_usleep(1000);
+        g_assert_false(is_alive(pid));
+}
+
+typedef struct Fifo {
+        char *dir, *path;
+} Fifo;
+
+static void fifo_open(Fifo *fifo) {
+        fifo->dir = g_dir_make_tmp("btd-spawn-XXXXXX", NULL);
+        fifo->path = g_build_filename(fifo->dir, "fifo", NULL);
+        g_assert_cmpint(mkfifo(fifo->path, 0600), ==, 0);
+}
+
+static void fifo_close(Fifo *fifo) {
+        unlink(fifo->path);
+        rmdir(fifo->dir);
+        g_free(fifo->path);
+        g_free(fifo->dir);
+}
+
+static void test_halt(void) {
+        g_autoptr(LeafStage) stage = leaf_stage_new(NULL);
+        g_autofree char *script = NULL;
+        g_autoptr(Actor) actor = NULL;
+        Fifo fifo;
+        int pid;
+
+        fifo_open(&fifo);
+        script = g_strdup_printf("trap 'exit 0' INT; echo $$ >%s; while :; do sleep 0.01; done", fifo.path);
+        actor = shell(stage, script, ", \"kill_signal\": \"SIGINT\", \"kill_timeout\": \"infinity\"");
+        pid = read_number(fifo.path);
+
+        actor_halt(actor);
+        g_assert_true(actor->halted);
+        g_assert_false(is_alive(pid));
+        fifo_close(&fifo);
+}
+
+/* Neither it nor what it has started listens. */
+static void test_halt_stubborn(void) {
+        g_autoptr(LeafStage) stage = leaf_stage_new(NULL);
+        g_autofree char *script = NULL;
+        g_autoptr(Actor) actor = NULL;
+        Fifo fifo;
+        int pid;
+
+        fifo_open(&fifo);
+        script = g_strdup_printf("trap '' TERM; sleep 1000 & echo $! >%s; wait; wait", fifo.path);
+        actor = shell(stage, script, ", \"kill_timeout\": \"20ms\"");
+        pid = read_number(fifo.path);
+
+        actor_halt(actor);
+        g_assert_true(actor->halted);
+        assert_dies(pid);
+        fifo_close(&fifo);
+}
+
+/* It ends when it is told to, what it has started does not. */
+static void test_halt_grandchild(void) {
+        g_autoptr(LeafStage) stage = leaf_stage_new(NULL);
+        g_autofree char *script = NULL;
+        g_autoptr(Actor) actor = NULL;
+        Fifo fifo;
+        int pid;
+
+        fifo_open(&fifo);
+        script = g_strdup_printf("(trap '' TERM; exec sleep 1000) & echo $! >%s; wait", fifo.path);
+        actor = shell(stage, script, ", \"kill_timeout\": \"infinity\"");
+        pid = read_number(fifo.path);
+
+        actor_halt(actor);
+        g_assert_true(actor->halted);
+        assert_dies(pid);
+        fifo_close(&fifo);
+}
+
+/* What it has left running does not outlive it, and does not keep its output open. */
+static void test_left_behind(void) {
+        g_autoptr(LeafStage) stage = leaf_stage_new(NULL);
+        g_autoptr(Actor) actor = shell(stage, "sleep 1000 & echo $!", ", \"stdout\": \"pid\"");
+
+        g_assert_cmpint(actor_wait(actor), ==, STATUS_SUCCESS);
+        assert_dies(atoi(actor_output(actor, "pid")));
+}
+
+static void test_free_while_running(void) {
+        g_autoptr(LeafStage) stage = leaf_stage_new(NULL);
+        g_autofree char *script = NULL;
+        Fifo fifo;
+        int pid;
+
+        fifo_open(&fifo);
+        script = g_strdup_printf("trap '' TERM; sleep 1000 & echo $! >%s; wait; wait", fifo.path);
+        {
+                g_autoptr(Actor) actor = shell(stage, script, "");
+
+                pid = read_number(fifo.path);
+        }
+        assert_dies(pid);
+        while (waitpid(-1, NULL, 0) > 0)
+                ;
+        fifo_close(&fifo);
+}
+
+static void test_many(void) {
+        g_autoptr(LeafStage) stage = leaf_stage_new(NULL);
+        unsigned before = count_fds();
+        int64_t start = g_get_monotonic_time();
+
+        for (unsigned done = 0; done < 1000;) {
+                Actor *actors[32];
+
+                for (unsigned i = 0; i < G_N_ELEMENTS(actors); i++)
+                        actors[i] = i % 2 ? shell(stage, "echo x", ", \"stdout\": \"o\"")
+                                          : shell(stage, "echo x >&2", ", \"stderr\": \"o\"");
+                for (unsigned i = 0; i < G_N_ELEMENTS(actors); i++, done++) {
+                        g_assert_cmpint(actor_wait(actors[i]), ==, STATUS_SUCCESS);
+                        actor_free(actors[i]);
+                }
+        }
+
+        g_test_message("%.2f s", (double) (g_get_monotonic_time() - start) / G_USEC_PER_SEC);
+        g_assert_cmpuint(count_fds(), ==, before);
+        g_assert_cmpint(waitpid(-1, NULL, WNOHANG), ==, -1);
+}
+
+static void test_exit_status_words(void) {
+        g_autofree char *exited = exit_status_describe(CLD_EXITED, 3),
+                        *killed = exit_status_describe(CLD_KILLED, SIGKILL),
+                        *dumped = exit_status_describe(CLD_DUMPED, SIGSEGV),
+                        *real_time = exit_status_describe(CLD_KILLED, SIGRTMIN + 1);
+
+        g_assert_cmpstr(exited, ==, "exited with status 3");
+        g_assert_cmpstr(killed, ==, "was killed by SIGKILL");
+        g_assert_cmpstr(dumped, ==, "was killed by SIGSEGV and dumped core");
+        g_assert_cmpstr(real_time, ==, "was killed by signal 35");
+}
+
+int main(int argc, char **argv) {
+        g_test_init(&argc, &argv, NULL);
+
+        g_test_add_func("/spawn/success", test_success);
+        g_test_add_func("/spawn/search-path", test_search_path);
+        g_test_add_func("/spawn/exit-status", test_exit_status);
+        g_test_add_func("/spawn/exit-status-words", test_exit_status_words);
+        g_test_add_func("/spawn/signal", test_signal);
+        g_test_add_func("/spawn/cannot-execute", test_cannot_execute);
+        g_test_add_func("/spawn/bad-parameters", test_bad_parameters);
+        g_test_add_func("/spawn/environment", test_environment);
+        g_test_add_func("/spawn/clean-child", test_clean_child);
+        g_test_add_func("/spawn/user", test_user);
+        g_test_add_func("/spawn/outputs", test_outputs);
+        g_test_add_func("/spawn/output-limit", test_output_limit);
+        g_test_add_func("/spawn/halt", test_halt);
+        g_test_add_func("/spawn/halt-stubborn", test_halt_stubborn);
+        g_test_add_func("/spawn/halt-grandchild", test_halt_grandchild);
+        g_test_add_func("/spawn/left-behind", test_left_behind);
+        g_test_add_func("/spawn/free-while-running", test_free_while_running);
+        g_test_add_func("/spawn/many", test_many);
+
+        return g_test_run();
+}
