@@ -352,14 +352,17 @@ def test_sigterm_halts_and_ends(btd):
     assert btd.wait_exit() == 0
 
 
-def test_nothing_is_started_while_it_stops(btd):
+def test_nothing_is_started_while_it_stops(btd, tmp_path):
     """A process that takes its time to end keeps the daemon there; new runs are refused."""
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
     btd.tree("nap", SLEEP)
     btd.tree("slow", {"type": "Spawn", "as": "child", "kill_timeout": "500ms", "argv": [
-        "/bin/sh", "-c", "trap '' TERM; while :; do sleep 0.01; done"]})
+        "/bin/sh", "-c", f"trap '' TERM; echo >{pipe}; while :; do sleep 0.01; done"]})
     btd.start()
     btd.client.subscribe("org.freedesktop.DBus.Properties", path="/org/btd1")
     btd.client.start("slow")
+    pipe.read_text()  # it cannot be ended gently any more
 
     btd.process.terminate()
     btd.client.wait_signal("PropertiesChanged", lambda s: s.args[1].get("Status") == "stopping")

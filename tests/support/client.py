@@ -112,7 +112,7 @@ class Client:
         def on_signal(connection, sender, path, interface, member, parameters):
             self.signals.append(Signal(path, interface, member, parameters.unpack()))
         self.connection.signal_subscribe(sender, interface, member, path, None, Gio.DBusSignalFlags.NONE, on_signal)
-        self.call_any("org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus.Peer", "Ping")
+        self.call_any("org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus", "GetId")
 
     def wait_signal(self, member, test=lambda signal: True, timeout=20):
         """The first signal of that name, seen or still to come, that passes the test."""

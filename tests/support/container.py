@@ -34,7 +34,7 @@ mount -t overlay -o lowerdir=/,upperdir=$top/memory/upper,workdir=$top/memory/wo
 rm -rf $top/memory/root/etc/systemd/system/*.wants $top/memory/root/var/log/journal
 while read unit; do systemctl --quiet --root=$top/memory/root enable $unit; done <$top/enabled
 exec systemd-nspawn --quiet --directory=$top/memory/root --machine=$(basename $top) --boot --register=no --keep-unit \
-    --private-network --console=pipe --settings=no --notify-ready=yes --kill-signal=SIGKILL \
+    --bind=$top/kept:/kept --private-network --console=pipe --settings=no --notify-ready=yes --kill-signal=SIGKILL \
     systemd.unit=multi-user.target
 """
 
@@ -60,6 +60,7 @@ class Container:
         self.top = pathlib.Path(tempfile.gettempdir(), "btd-container-" + os.urandom(4).hex())  # a valid machine name
         self.top.mkdir(mode=0o755)
         (self.top / "files").mkdir()
+        (self.top / "kept").mkdir()  # /kept in the container; outlives it
         (self.top / "enabled").touch()
         self._prepare(bus)
 
@@ -125,12 +126,11 @@ class Container:
         self.client = client.Client("unix:path=" + str(self.path(BUS_SOCKET)))
 
     def power_off(self, timeout=60):
-        """Shuts it down in order, and returns what was said on the console."""
+        """Shuts it down in order; what it has left in /kept is in self.top / "kept"."""
         self.check("systemctl", "poweroff")
         self.client.close()
         self.client = self.leader = None
         self.nspawn.wait(timeout)
-        return (self.top / "console").read_text(encoding="utf-8", errors="replace")
 
     def _make_cgroups(self):
         """One of its own in each hierarchy that systemd uses, or containers that run at once would share one."""
