@@ -62,7 +62,7 @@ static void listeners_tell(Connection *connection) {
 /* Rules before calls: a signal that a waiting call brings about is not missed. */
 static void connection_came(Connection *connection) {
         if (connection->complained)
-                log_notice("bus '%s': connected again", connection->name);
+                log_notice("bus '%s': connected", connection->name);
         connection->complained = false;
         connection->ready = true;
         connection->retry_msec = RETRY_MSEC_MIN;
@@ -84,7 +84,7 @@ static gboolean on_retry(void *userdata) {
 
 static void connection_retry_later(Connection *connection, int error) {
         if (!connection->complained)
-                log_warning("bus '%s': %s, connecting again: %s", connection->name,
+                log_warning("bus '%s': %s, trying again until it is there: %s", connection->name,
                             connection->ready ? "connection lost" : "cannot connect", g_strerror(-error));
         connection->complained = true;
 

@@ -7,11 +7,11 @@
 #include <errno.h>
 #include <glib.h>
 #include <json-c/linkhash.h>
+#include <string.h>
 
+#include "basic/excerpt.h"
 #include "bus/signature.h"
 #include "bus/value.h"
-
-#define TEXT_MAX 80
 
 int value_check_signature(const char *signature, char **ret_error) {
         g_autofree char *problem = signature_problem(signature);
@@ -27,13 +27,8 @@ int value_check_signature(const char *signature, char **ret_error) {
 char *value_to_text(json_object *value) {
         const char *text =
                 json_object_to_json_string_ext(value, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE);
-        g_autofree char *valid = g_utf8_make_valid(text, -1), *start = NULL;
 
-        if (g_utf8_strlen(valid, -1) <= TEXT_MAX)
-                return g_steal_pointer(&valid);
-
-        start = g_utf8_substring(valid, 0, TEXT_MAX - 3);
-        return g_strconcat(start, "...", NULL);
+        return excerpt(text, strlen(text));
 }
 
 static bool is_number(json_object *value) {

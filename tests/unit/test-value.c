@@ -140,8 +140,7 @@ static void test_wrong_types(void) {
         assert_refused("s",
                        "[[\"a long array whose text is cut off somewhere, since nobody wants to read all of it\"]]",
                        -EINVAL,
-                       "argument 1: expected a string, not [\"a long array whose text is cut off somewhere, since "
-                       "nobody wants to read al...");
+                       "argument 1: expected a string, not [\"a long array whose text is cut off somewhe...");
 }
 
 static void test_invalid_utf8(void) {
