@@ -137,10 +137,10 @@ static void test_wrong_types(void) {
         assert_refused("(su)", "[[\"a\"]]", -EINVAL, "argument 1: expected an array of 2 values, not [\"a\"]");
         assert_refused("(s)", "[\"a\"]", -EINVAL, "argument 1: expected an array of 1 value, not \"a\"");
         assert_refused("v", "[null]", -EINVAL, "argument 1: expected a value, not null");
-        assert_refused("s",
-                       "[[\"a long array whose text is cut off somewhere, since nobody wants to read all of it\"]]",
-                       -EINVAL,
-                       "argument 1: expected a string, not [\"a long array whose text is cut off somewhe...");
+        assert_refused(
+                "s", "[[\"a long array whose text is cut off somewhere, since nobody wants to read all of it\"]]",
+                -EINVAL,
+                "argument 1: expected a string, not [\"a long array whose text is cut off somewhere, since nobody...");
 }
 
 static void test_invalid_utf8(void) {
