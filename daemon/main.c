@@ -150,7 +150,7 @@ static void log_left_over(Daemon *daemon) {
 
                 if (run_status(run) == STATUS_RUNNING)
                         log_message(LOG_WARNING, &(LogSubject){ .tree = run_tree(run), .run = run_id(run) },
-                                    "has not ended, left behind");
+                                    "has not ended in time, given up");
         }
 }
 

@@ -1,0 +1,221 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""The daemon as a process: options, signals, what it tells the service manager, and that it rests."""
+
+import os
+import signal
+import socket
+import subprocess
+import time
+
+import pytest
+from gi.repository import GLib
+
+import daemon
+from client import DBusError, wait
+
+MANAGER = "org.btd1.Manager"
+NAP = {"type": "Sleep", "name": "Nap", "duration": "1h"}
+# Cannot be ended in time; makes the file {ready} when that is so.
+STUBBORN = {"type": "Spawn", "as": "child", "name": "Stubborn", "kill_timeout": "1h", "argv": [
+    "/bin/sh", "-c", "trap '' TERM; : > {ready}; while :; do sleep 0.05; done"]}
+
+
+class Notifications:
+    """The service manager's end of sd_notify."""
+
+    def __init__(self, directory):
+        self.path = str(directory / "notify")
+        self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_NONBLOCK)
+        self.socket.bind(self.path)
+        self.lines = []
+        self.source = GLib.unix_fd_add_full(GLib.PRIORITY_DEFAULT, self.socket.fileno(), GLib.IOCondition.IN,
+                                            self._on_message)
+
+    def _on_message(self, fd, condition):
+        self.lines += self.socket.recv(65536).decode().splitlines()
+        return GLib.SOURCE_CONTINUE
+
+    def wait(self, line):
+        """Until it has come; what came before it is forgotten."""
+        wait(lambda: line in self.lines, f"'{line}'; there is {self.lines}")
+        del self.lines[:self.lines.index(line) + 1]
+
+    def close(self):
+        GLib.source_remove(self.source)
+        self.socket.close()
+
+
+@pytest.fixture
+def notifications(tmp_path):
+    it = Notifications(tmp_path)
+    yield it
+    it.close()
+
+
+def run_btd(*options, without=()):
+    env = {key: value for key, value in os.environ.items() if key not in without}
+    return subprocess.run([daemon.BTD, *options], env={**env, **daemon.SANITIZER_ENV},
+                          capture_output=True, text=True, timeout=20, check=False)
+
+
+@pytest.mark.parametrize("options, text", [
+    (["--nonsense"], "Unknown option --nonsense"),
+    (["start", "boot"], "'start' is not an option, and there are no arguments; btctl(1) is the one with the commands"),
+    (["--user", "--system"], "--system and --user exclude each other"),
+    (["--log-level=loud"], "'loud' is not a log level; give error, warning, notice, info or debug"),
+    (["--stop-timeout=5"], "'5' is not a time span; give one like 30s or 1min"),
+    (["--trees="], "--trees= needs the name of a directory, in UTF-8"),
+    (["--address"], "Missing argument for --address"),
+])
+def test_usage_errors(options, text):
+    result = run_btd(*options)
+    assert (result.returncode, result.stdout) == (2, "")
+    assert result.stderr == f"btd: {text}\nSee 'btd --help'.\n"
+
+
+def test_help_and_version():
+    assert run_btd("--help").stdout.startswith("Usage:\n  btd ")
+    assert run_btd("--version").stdout.startswith("btd ")
+
+
+def test_no_session_bus():
+    result = run_btd("--user", without=["DBUS_SESSION_BUS_ADDRESS", "XDG_RUNTIME_DIR"])
+    assert result.returncode == 1
+    assert result.stderr == "btd: error: there is no session bus here: set DBUS_SESSION_BUS_ADDRESS or " \
+        "XDG_RUNTIME_DIR\n"
+
+
+def test_what_the_service_manager_is_told(btd, notifications):
+    btd.tree("nap", NAP)
+    btd.start(env={"NOTIFY_SOCKET": notifications.path})
+    notifications.wait("READY=1")
+    notifications.wait("STATUS=1 tree, 0 runs")
+
+    btd.client.start("nap")
+    notifications.wait("STATUS=1 tree, 1 run")
+
+    btd.tree("new", NAP)
+    before = time.clock_gettime(time.CLOCK_MONOTONIC)
+    btd.client.manager("Reload")
+    notifications.wait("RELOADING=1")
+    told = notifications.lines.pop(0)
+    assert told.startswith("MONOTONIC_USEC=") and int(told.split("=")[1]) / 1e6 >= before - 1
+    notifications.wait("READY=1")
+    notifications.wait("STATUS=2 trees, 1 run")
+
+    btd.process.terminate()
+    notifications.wait("STOPPING=1")
+    assert btd.wait_exit() == 0
+
+
+def test_the_watchdog_is_fed(btd, notifications):
+    btd.start(env={"NOTIFY_SOCKET": notifications.path, "WATCHDOG_USEC": "200000"})
+    for _ in range(3):
+        notifications.wait("WATCHDOG=1")
+
+
+def test_sighup_reloads(btd):
+    btd.start()
+    btd.client.subscribe(MANAGER)
+    btd.tree("new", NAP)
+    btd.process.send_signal(signal.SIGHUP)
+    btd.client.wait_signal("Reloaded", lambda s: s.args == ([],))
+    btd.client.start("new")
+
+
+def start_stubborn(btd, tmp_path, *options):
+    ready = tmp_path / "ready"
+    btd.tree("stubborn", STUBBORN, blackboard={"ready": str(ready)})
+    btd.start(*options)
+    btd.client.start("stubborn")
+    deadline = time.monotonic() + 20
+    while not ready.exists():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+def test_a_second_signal_ends_the_wait(btd, tmp_path):
+    start_stubborn(btd, tmp_path)
+    btd.client.subscribe("org.freedesktop.DBus.Properties", path="/org/btd1")
+    btd.process.terminate()
+    btd.client.wait_signal("PropertiesChanged", lambda s: s.args[1].get("Status") == "stopping")
+    assert btd.stop() == 1
+    assert "asked to stop once more, not waiting any longer" in btd.log()
+    assert "stubborn.1: has not ended in time, given up" in btd.log()
+
+
+def test_the_stop_timeout_ends_the_wait(btd, tmp_path):
+    start_stubborn(btd, tmp_path, "--stop-timeout=100ms")
+    assert btd.stop() == 1
+    assert "stubborn.1: has not ended in time, given up" in btd.log()
+
+
+def test_numbers_go_on_after_a_restart(btd, tmp_path):
+    state = tmp_path / "state"
+    state.mkdir()
+    env = {"RUNTIME_DIRECTORY": str(state)}
+    btd.tree("nap", NAP)
+    btd.start(env=env)
+    assert btd.client.start("nap")[0] == "nap.1"
+    btd.stop()
+    btd.start(env=env)
+    assert btd.client.start("nap")[0] == "nap.2"
+
+
+def test_autostart_is_for_the_start(btd):
+    btd.tree("boot", NAP, autostart=True)
+    btd.start()
+    assert [row[0] for row in btd.client.manager("ListRuns")] == ["boot.1"]
+    btd.tree("late", NAP, autostart=True)
+    assert btd.client.manager("Reload") == []
+    assert [row[0] for row in btd.client.manager("ListRuns")] == ["boot.1"]
+
+
+def test_a_second_daemon_starts_nothing(btd):
+    btd.tree("boot", NAP, autostart=True)
+    btd.start()
+    second = run_btd("--address=" + btd.bus.address, "--trees=" + btd.trees)
+    assert second.returncode == 1
+    assert f"cannot have the name org.btd1 on bus '{btd.bus.address}': another btd is running there; " \
+        "stop that first" in second.stderr
+    assert "boot.1" not in second.stderr
+
+
+def context_switches(pid):
+    total = 0
+    for task in os.listdir(f"/proc/{pid}/task"):
+        with open(f"/proc/{pid}/task/{task}/status", encoding="ascii") as status:
+            total += sum(int(line.split()[1]) for line in status if "ctxt_switches" in line)
+    return total
+
+
+def test_it_rests_while_it_waits(btd):
+    """No wake-ups, with trees loaded and a run waiting. Here the time has to pass."""
+    for number in range(20):
+        btd.tree(f"nap{number}", NAP)
+    btd.start()
+    for number in range(5):
+        btd.client.start(f"nap{number}")
+    btd.client.get("/org/btd1", MANAGER, "NRunning")
+    time.sleep(0.2)
+    before = context_switches(btd.process.pid)
+    time.sleep(2)
+    assert context_switches(btd.process.pid) == before
+
+
+def test_who_halted_is_told(btd):
+    btd.tree("nap", NAP)
+    btd.start()
+    run, path = btd.client.start("nap")
+    btd.client.manager("HaltRun", "s", run)
+    status, cause = btd.client.finish(path)
+    assert status == "halted"
+    assert cause.startswith(f"halted by UID {os.geteuid()}")
+
+
+def test_wrong_types_have_an_error_of_our_own(btd):
+    btd.start()
+    with pytest.raises(DBusError) as error:
+        btd.client.manager("StartTree", "s", "nap")
+    assert error.value.name == "org.btd1.Error.InvalidArgument"
+    assert error.value.message == "StartTree takes arguments of the types 'ssa{ss}', not 's'"
