@@ -56,16 +56,42 @@ static bool is_string(const Loader *loader, uint32_t item) {
         return item > 0 && text_kind(&loader->text, item) == TEXT_STRING;
 }
 
-/* What an error calls the node; it is the path's, too. */
+static bool has_control(const char *text) {
+        for (; *text; text = g_utf8_next_char(text))
+                if (g_ascii_iscntrl(*text) || (*text < 0 && g_unichar_iscntrl(g_utf8_get_char(text))))
+                        return true;
+
+        return false;
+}
+
+/* What is wrong with a name, or NULL. */
+static char *name_problem(Loader *loader, uint32_t item) {
+        size_t length;
+        const char *name = loader_string(loader, item, &length);
+
+        if (length == 0)
+                return g_strdup("it is empty; leave it out, or give one");
+        if (length > NAME_MAX_BYTES)
+                return g_strdup_printf("it is longer than %u bytes; 'description' has room", NAME_MAX_BYTES);
+
+        return has_control(name) ? g_strdup("it contains a control character") : NULL;
+}
+
+/* A string that can stand in a path, or NULL. */
+static const char *path_name(Loader *loader, uint32_t item) {
+        g_autofree char *problem = is_string(loader, item) ? name_problem(loader, item) : NULL;
+
+        return is_string(loader, item) && !problem ? loader_intern(loader, item) : NULL;
+}
+
+/* What paths call the node. */
 static const char *display_name(Loader *loader, const Reading *reading) {
-        uint32_t name = reading->keys[KEY_NAME], type = reading->keys[KEY_TYPE];
+        const char *name = path_name(loader, reading->keys[KEY_NAME]);
 
-        if (is_string(loader, name) && text_item(&loader->text, name)->end > text_item(&loader->text, name)->start)
-                return loader_intern(loader, name);
-        if (reading->type)
-                return reading->type->name;
+        if (name || reading->type)
+                return name ?: reading->type->name;
 
-        return is_string(loader, type) ? loader_intern(loader, type) : "?";
+        return path_name(loader, reading->keys[KEY_TYPE]) ?: "?";
 }
 
 static bool node_is_leaf(const NodeType *type) {
@@ -145,31 +171,12 @@ static void check_type(Loader *loader, Reading *reading) {
                       : g_strdup_printf("unknown type '%s'; 'btctl types' lists all that there are", shown));
 }
 
-static bool has_control(const char *text) {
-        for (; *text; text = g_utf8_next_char(text))
-                if (g_ascii_iscntrl(*text) || (*text < 0 && g_unichar_iscntrl(g_utf8_get_char(text))))
-                        return true;
-
-        return false;
-}
-
 static void check_name(Loader *loader, Reading *reading) {
         uint32_t item = reading->keys[KEY_NAME];
-        const char *name;
-        size_t length;
+        g_autofree char *problem = is_string(loader, item) ? name_problem(loader, item) : NULL;
 
-        if (!is_string(loader, item))
-                return;
-
-        name = loader_string(loader, item, &length);
-        if (length == 0)
-                wrong(loader, reading, item, g_strdup("name: it is empty; leave it out, or give one"));
-        else if (length > NAME_MAX_BYTES)
-                wrong(loader, reading, item,
-                      g_strdup_printf("name: it is longer than %u bytes; 'description' has room", NAME_MAX_BYTES));
-
-        else if (has_control(name))
-                wrong(loader, reading, item, g_strdup("name: it contains a control character"));
+        if (problem)
+                wrong(loader, reading, item, g_strdup_printf("name: %s", problem));
 }
 
 /* "a Sequence takes: children; any node: type, name, description" */

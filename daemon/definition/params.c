@@ -456,8 +456,8 @@ static int report_unknown_member(const ParamSetter *setter, const Place *place, 
         if (nearest.best)
                 g_string_append_printf(text, "; did you mean '%s'?", nearest.best);
         for (const Param *member = param->members; member->name; member++)
-                g_string_append_printf(text, "%s%s",
-                                       member != param->members ? ", " : "; these can be given: ", member->name);
+                g_string_append_printf(text, "%s%s", member != param->members ? ", " : " (it takes: ", member->name);
+        g_string_append_c(text, ')');
 
         setter->report(&at, true, g_string_free(text, false), setter->userdata);
         return -EINVAL;
