@@ -5,6 +5,8 @@
 #include "columns.h"
 #include "text.h"
 
+#define COLUMNS_GAP 2
+
 struct Columns {
         size_t n_columns;
         size_t *widths;
@@ -46,17 +48,24 @@ void columns_add_styled(Columns *columns, const Output *output, Style style, con
         columns_add(columns, cell->str);
 }
 
-void columns_print(const Columns *columns, const Output *output) {
+static void print_row(const Columns *columns, const Output *output, size_t first) {
         g_autoptr(GString) line = g_string_new(NULL);
+        gsize used = 0; /* without the blanks at the end */
 
-        for (size_t i = 0; i < columns->cells->len; i++) {
-                const char *cell = g_ptr_array_index(columns->cells, i);
-                size_t column = i % columns->n_columns;
+        for (size_t i = 0; i < columns->n_columns; i++) {
+                const char *cell = g_ptr_array_index(columns->cells, first + i);
 
                 g_string_append(line, cell);
-                if (column + 1 == columns->n_columns)
-                        output_print_line(output, line);
-                else
-                        g_string_append_printf(line, "%*s", (int) (columns->widths[column] - text_width(cell) + 2), "");
+                if (*cell)
+                        used = line->len;
+                g_string_append_printf(line, "%*s", (int) (columns->widths[i] - text_width(cell) + COLUMNS_GAP), "");
         }
+
+        g_string_truncate(line, used);
+        output_print_line(output, line);
+}
+
+void columns_print(const Columns *columns, const Output *output) {
+        for (size_t i = 0; i < columns->cells->len; i += columns->n_columns)
+                print_row(columns, output, i);
 }

@@ -72,3 +72,32 @@ void text_ellipsize(GString *text, size_t columns, bool ascii) {
         if (coloured)
                 g_string_append(text, "\033[0m");
 }
+
+static void append_paragraph(GString *text, const char *paragraph, size_t indent, size_t columns) {
+        g_auto(GStrv) words = g_strsplit(paragraph, " ", -1);
+        size_t column = 0;
+
+        for (char **word = words; *word; word++) {
+                size_t width = text_width(*word);
+
+                if (column == 0 || column + 1 + width > columns) {
+                        g_string_append_printf(text, "%s%*s", column == 0 ? "" : "\n", (int) indent, "");
+                        column = indent;
+                } else {
+                        g_string_append_c(text, ' ');
+                        column++;
+                }
+                g_string_append(text, *word);
+                column += width;
+        }
+}
+
+void text_append_wrapped(GString *text, const char *paragraphs, size_t indent, size_t columns) {
+        g_auto(GStrv) lines = g_strsplit(paragraphs, "\n", -1);
+
+        for (char **line = lines; *line; line++) {
+                if (**line)
+                        append_paragraph(text, *line, indent, columns);
+                g_string_append_c(text, '\n');
+        }
+}

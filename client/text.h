@@ -17,3 +17,6 @@ size_t text_width(const char *text);
 
 /* Cuts the text to that many columns; what is cut off is shown by an ellipsis. */
 void text_ellipsize(GString *text, size_t columns, bool ascii);
+
+/* Appends paragraphs, broken into lines of at most that many columns, each indented. */
+void text_append_wrapped(GString *text, const char *paragraphs, size_t indent, size_t columns);

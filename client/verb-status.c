@@ -56,7 +56,6 @@ static void append_tree_header(const Output *output, GString *text, const TreeIn
         append_field(output, text, "Autostart", tree->autostart ? "yes" : "no");
         append_field(output, text, "Runs", "none");
         append_diagnostics(output, text, tree);
-        g_string_append_c(text, '\n');
 }
 
 static json_object *nodes_to_json(const GPtrArray *nodes) {
@@ -118,6 +117,8 @@ static int show_tree(Client *client, TreeInfo *tree) {
         }
 
         append_tree_header(&client->output, text, tree);
+        if (nodes->len > 0)
+                g_string_append_c(text, '\n');
         tree_view_append(&client->output, text, nodes);
         fputs(text->str, stdout);
 

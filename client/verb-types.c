@@ -10,6 +10,7 @@
 #include "columns.h"
 #include "definition/types.h"
 #include "node-types.h"
+#include "text.h"
 #include "verbs.h"
 
 static const struct {
@@ -41,8 +42,9 @@ static char *limit_text(const Param *param, int64_t limit) {
 /* ", 1 to 100", ", at least 1"; one side only where the other is what the type can hold. */
 static void append_limits(GString *text, const Param *param) {
         g_autofree char *min = limit_text(param, param->min), *max = limit_text(param, param->max);
-        bool has_min = param->min != INT64_MIN && !(param->kind == PARAM_SPAN && param->min == 0);
-        bool has_max = param->max != INT64_MAX;
+        bool is_span = param->kind == PARAM_SPAN;
+        bool has_min = param->min != INT64_MIN && !(is_span && param->min == 0);
+        bool has_max = param->max < (is_span ? INT64_MAX : UINT32_MAX);
 
         if (param->min == 0 && param->max == 0)
                 return;
@@ -73,6 +75,14 @@ static char *param_text(const Param *param) {
         return g_string_free(g_steal_pointer(&text), FALSE);
 }
 
+/* As wide as people like to read. */
+static void print_wrapped(const Output *output, const char *paragraphs, size_t indent) {
+        g_autoptr(GString) text = g_string_new(NULL);
+
+        text_append_wrapped(text, paragraphs, indent, output->columns > 0 ? MIN(output->columns, 80) : 80);
+        fputs(text->str, stdout);
+}
+
 static void print_params(const Output *output, const Param *params, const char *prefix) {
         for (const Param *param = params; param && param->name; param++) {
                 g_autofree char *name = g_strconcat(prefix, param->name, NULL), *text = param_text(param);
@@ -82,7 +92,7 @@ static void print_params(const Output *output, const Param *params, const char *
                 output_appendf(output, line, STYLE_DIM, " (%s)", text);
                 puts(line->str);
                 if (param->doc)
-                        printf("      %s\n", param->doc);
+                        print_wrapped(output, param->doc, 6);
 
                 if (param->kind == PARAM_OBJECT) {
                         g_autofree char *inner = g_strconcat(name, ".", NULL);
@@ -113,15 +123,17 @@ static void print_type(const Output *output, const NodeType *type) {
         output_append(output, line, STYLE_BOLD, type->name);
         output_appendf(output, line, STYLE_DIM, " (%s)", class);
         puts(line->str);
-        puts(type->summary);
+        print_wrapped(output, type->summary, 0);
 
         if (type->aliases) {
                 g_autofree char *aliases = g_strjoinv(", ", (char **) type->aliases);
 
                 printf("Also called: %s\n", aliases);
         }
-        if (type->doc)
-                printf("\n%s\n", type->doc);
+        if (type->doc) {
+                puts("");
+                print_wrapped(output, type->doc, 0);
+        }
         if (type->params && type->params->name) {
                 puts("\nParameters:");
                 print_params(output, type->params, "");
