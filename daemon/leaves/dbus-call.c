@@ -2,6 +2,8 @@
 
 /* DBusCall: calls a method and waits for its reply. */
 
+#include <string.h>
+
 #include "basic/cleanup.h"
 #include "bus/buses.h"
 #include "bus/value.h"
@@ -96,6 +98,21 @@ static Status take_outputs(Leaf *leaf, sd_bus_message *reply) {
         return STATUS_SUCCESS;
 }
 
+/* For a peer that is not there the bus answers, and not every bus says which peer that is. */
+static void set_cause(Leaf *leaf, const sd_bus_error *error) {
+        const DBusCallParams *params = leaf->params;
+        const char *message = error->message ?: "";
+        bool absent = sd_bus_error_has_names(error, SD_BUS_ERROR_SERVICE_UNKNOWN, SD_BUS_ERROR_NAME_HAS_NO_OWNER,
+                                             SD_BUS_ERROR_NO_REPLY);
+
+        if (absent && !strstr(message, params->address.destination))
+                leaf_set_cause(leaf, "%s: %s (%s)", error->name, message, params->address.destination);
+        else if (*message)
+                leaf_set_cause(leaf, "%s: %s", error->name, message);
+        else
+                leaf_set_cause(leaf, "%s", error->name);
+}
+
 static void on_reply(sd_bus_message *reply, const sd_bus_error *error, void *userdata) {
         Leaf *leaf = userdata;
 
@@ -104,10 +121,7 @@ static void on_reply(sd_bus_message *reply, const sd_bus_error *error, void *use
                 return;
         }
 
-        if (error->message && *error->message)
-                leaf_set_cause(leaf, "%s: %s", error->name, error->message);
-        else
-                leaf_set_cause(leaf, "%s", error->name);
+        set_cause(leaf, error);
         leaf_end(leaf, STATUS_FAILURE);
 }
 
