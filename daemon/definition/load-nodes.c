@@ -13,40 +13,13 @@
 
 #define NAME_MAX_BYTES 255u
 
-/* Keys that are no parameters. */
-typedef enum Key {
-        KEY_TYPE,
-        KEY_NAME,
-        KEY_DESCRIPTION,
-        KEY_CHILDREN,
-        KEY_CHILD,
-        KEY_MAX_,
-} Key;
-
-static const char *const key_names[KEY_MAX_] = {
-        [KEY_TYPE] = "type",         [KEY_NAME] = "name",   [KEY_DESCRIPTION] = "description",
-        [KEY_CHILDREN] = "children", [KEY_CHILD] = "child",
-};
-
-typedef struct Reading {
-        uint32_t item;
-        const NodeType *type;    /* NULL: none that is known */
-        uint32_t keys[KEY_MAX_]; /* the item of the value; 0: not given */
-        Target target;
-} Reading;
-
-/* The tree will not come to be, but reading goes on. */
-static void give_up_tree(Loader *loader) {
-        g_clear_pointer(&loader->builder, tree_builder_free);
-}
-
 static Key key_of(Loader *loader, uint32_t item) {
         size_t length;
         const char *word = text_string(&loader->text, item, loader->scratch, &length);
 
         for (Key key = 0; key < KEY_MAX_; key++)
-                if (key_names[key][0] == word[0] && strncmp(key_names[key], word, length) == 0 &&
-                    key_names[key][length] == 0)
+                if (loader_key_names[key][0] == word[0] && strncmp(loader_key_names[key], word, length) == 0 &&
+                    loader_key_names[key][length] == 0)
                         return key;
 
         return KEY_MAX_;
@@ -132,17 +105,13 @@ static void find_keys(Loader *loader, Reading *reading) {
         }
 }
 
-static void wrong(Loader *loader, Reading *reading, uint32_t item, char *text) {
-        reading->target.wrong = true;
-        loader_error(loader, item, text);
-}
-
 static void expect_string(Loader *loader, Reading *reading, Key key) {
         uint32_t item = reading->keys[key];
 
         if (item > 0 && !is_string(loader, item))
-                wrong(loader, reading, item,
-                      g_strdup_printf("%s: expected a string, not %s", key_names[key], loader_describe(loader, item)));
+                reading_error(loader, reading, item,
+                              g_strdup_printf("%s: expected a string, not %s", loader_key_names[key],
+                                              loader_describe(loader, item)));
 }
 
 static void check_type(Loader *loader, Reading *reading) {
@@ -154,10 +123,10 @@ static void check_type(Loader *loader, Reading *reading) {
         if (reading->type)
                 return;
 
-        give_up_tree(loader);
+        loader_give_up_tree(loader);
         if (item == 0) {
-                wrong(loader, reading, reading->item,
-                      g_strdup("'type' is missing; it says what the node is, such as \"Sequence\""));
+                reading_error(loader, reading, reading->item,
+                              g_strdup("'type' is missing; it says what the node is, such as \"Sequence\""));
                 return;
         }
         if (!is_string(loader, item))
@@ -166,9 +135,9 @@ static void check_type(Loader *loader, Reading *reading) {
         word = loader_string(loader, item, &length);
         shown = excerpt(word, length);
         nearest = types_nearest(loader->types, word);
-        wrong(loader, reading, item,
-              nearest ? g_strdup_printf("unknown type '%s'; did you mean '%s'?", shown, nearest)
-                      : g_strdup_printf("unknown type '%s'; 'btctl types' lists all that there are", shown));
+        reading_error(loader, reading, item,
+                      nearest ? g_strdup_printf("unknown type '%s'; did you mean '%s'?", shown, nearest)
+                              : g_strdup_printf("unknown type '%s'; 'btctl types' lists all that there are", shown));
 }
 
 static void check_name(Loader *loader, Reading *reading) {
@@ -176,7 +145,7 @@ static void check_name(Loader *loader, Reading *reading) {
         g_autofree char *problem = is_string(loader, item) ? name_problem(loader, item) : NULL;
 
         if (problem)
-                wrong(loader, reading, item, g_strdup_printf("name: %s", problem));
+                reading_error(loader, reading, item, g_strdup_printf("name: %s", problem));
 }
 
 /* "a Sequence takes: children; any node: type, name, description" */
@@ -211,13 +180,13 @@ static void report_unknown_key(Loader *loader, Reading *reading, uint32_t item) 
         for (Key key = 0; key < KEY_MAX_; key++)
                 if ((key != KEY_CHILDREN || type->class == NODE_CONTROL) &&
                     (key != KEY_CHILD || type->class == NODE_DECORATOR))
-                        nearest_offer(&nearest, key_names[key]);
+                        nearest_offer(&nearest, loader_key_names[key]);
 
         g_string_append_printf(text, "unknown key '%s'", shown);
         if (nearest.best)
                 g_string_append_printf(text, "; did you mean '%s'?", nearest.best);
         g_string_append_printf(text, " (%s)", keys);
-        wrong(loader, reading, item, g_string_free(text, false));
+        reading_error(loader, reading, item, g_string_free(text, false));
 }
 
 /* Nodes that set something have a struct of their own. */
@@ -239,7 +208,8 @@ static void read_key(Loader *loader, Reading *reading, uint32_t item) {
 
         if (key < KEY_MAX_) {
                 if (reading->keys[key] != item + 1)
-                        wrong(loader, reading, item, g_strdup_printf("'%s' is given twice", key_names[key]));
+                        reading_error(loader, reading, item,
+                                      g_strdup_printf("'%s' is given twice", loader_key_names[key]));
                 return;
         }
         if (!reading->type)
@@ -250,7 +220,7 @@ static void read_key(Loader *loader, Reading *reading, uint32_t item) {
         if (!param)
                 report_unknown_key(loader, reading, item);
         else if (target_was_given(&reading->target, param))
-                wrong(loader, reading, item, g_strdup_printf("'%s' is given twice", param->name));
+                reading_error(loader, reading, item, g_strdup_printf("'%s' is given twice", param->name));
         else {
                 own_values(loader, &reading->target, reading->type);
                 loader_set_param(loader, &reading->target, param, item + 1);
@@ -268,91 +238,6 @@ static void read_keys(Loader *loader, Reading *reading) {
 
         if (reading->type)
                 loader_check_required(loader, &reading->target, reading->item, reading->type->name);
-}
-
-/* The shape of the tree is wrong here: format says what about it, behind "a Sequence ". */
-static void wrong_shape(Loader *loader, Reading *reading, uint32_t item, const char *format, ...) G_GNUC_PRINTF(4, 5);
-
-static void wrong_shape(Loader *loader, Reading *reading, uint32_t item, const char *format, ...) {
-        g_autofree char *owner = with_article(reading->type->name), *what = NULL;
-        va_list args;
-
-        va_start(args, format);
-        what = g_strdup_vprintf(format, args);
-        va_end(args);
-
-        give_up_tree(loader);
-        wrong(loader, reading, item, g_strdup_printf("%s %s", owner, what));
-}
-
-static void check_leaf(Loader *loader, Reading *reading) {
-        Key key = reading->keys[KEY_CHILDREN] ? KEY_CHILDREN : KEY_CHILD;
-
-        if (reading->keys[key] > 0)
-                wrong_shape(loader, reading, reading->keys[key] - 1, "is a leaf, so it takes no '%s'", key_names[key]);
-}
-
-static void check_decorator(Loader *loader, Reading *reading) {
-        if (reading->keys[KEY_CHILDREN] > 0)
-                wrong_shape(loader, reading, reading->keys[KEY_CHILDREN] - 1,
-                            "has one child: it takes 'child', a node, not 'children'");
-        else if (reading->keys[KEY_CHILD] == 0)
-                wrong_shape(loader, reading, reading->item, "needs a 'child', a node, and none is given");
-}
-
-static char *describe_arity(const NodeType *type) {
-        uint32_t min = type->min_children, max = type->max_children;
-
-        if (max == UINT32_MAX)
-                return g_strdup_printf("at least %u %s", min, min == 1 ? "child" : "children");
-        if (max == min)
-                return g_strdup_printf("exactly %u %s", min, min == 1 ? "child" : "children");
-
-        return g_strdup_printf("%u to %u children", min, max);
-}
-
-static void check_count(Loader *loader, Reading *reading, uint32_t array) {
-        const NodeType *type = reading->type;
-        uint32_t n = text_item(&loader->text, array)->count;
-        g_autofree char *arity = NULL;
-
-        if (n >= type->min_children && n <= type->max_children)
-                return;
-
-        arity = describe_arity(type);
-        wrong_shape(loader, reading, array, "takes %s, not %u", arity, n);
-}
-
-static void check_control(Loader *loader, Reading *reading) {
-        uint32_t item = reading->keys[KEY_CHILDREN];
-
-        if (reading->keys[KEY_CHILD] > 0)
-                wrong_shape(loader, reading, reading->keys[KEY_CHILD] - 1,
-                            "takes 'children', an array of nodes, not 'child'");
-        else if (item == 0)
-                wrong_shape(loader, reading, reading->item, "needs 'children', an array of nodes, and none is given");
-
-        if (item > 0 && text_kind(&loader->text, item) == TEXT_ARRAY)
-                check_count(loader, reading, item);
-}
-
-static void check_children(Loader *loader, Reading *reading) {
-        uint32_t item = reading->keys[KEY_CHILDREN];
-
-        if (item > 0 && text_kind(&loader->text, item) != TEXT_ARRAY) {
-                give_up_tree(loader);
-                wrong(loader, reading, item,
-                      g_strdup_printf("children: expected an array of nodes, not %s", loader_describe(loader, item)));
-        }
-
-        if (!reading->type)
-                return;
-        if (reading->type->class == NODE_CONTROL)
-                check_control(loader, reading);
-        else if (reading->type->class == NODE_DECORATOR)
-                check_decorator(loader, reading);
-        else
-                check_leaf(loader, reading);
 }
 
 /* What is to be read next below the node. Children under the wrong key are read, too, for what is wrong in them. */
@@ -404,13 +289,13 @@ static void finish_node(Loader *loader, const Reading *reading) {
 /* Is there room for a node here? */
 static bool check_limits(Loader *loader, uint32_t item) {
         if (loader->open->len >= TREE_DEPTH_MAX) {
-                give_up_tree(loader);
+                loader_give_up_tree(loader);
                 loader_error(loader, item,
                              g_strdup_printf("nested too deeply: a tree has at most %u levels", TREE_DEPTH_MAX));
                 return false;
         }
         if (loader->n_nodes >= TREE_NODES_MAX) {
-                give_up_tree(loader);
+                loader_give_up_tree(loader);
                 loader_error(loader, item, g_strdup_printf("a tree has at most %u nodes", TREE_NODES_MAX));
                 g_array_set_size(loader->open, 0);
                 return false;
@@ -427,7 +312,7 @@ static void read_node(Loader *loader, uint32_t item) {
                 return;
 
         if (text_kind(&loader->text, item) != TEXT_OBJECT) {
-                give_up_tree(loader);
+                loader_give_up_tree(loader);
                 loader_error(loader, item,
                              g_strdup_printf("expected a node, such as {\"type\": \"Sequence\", ...}, not %s",
                                              loader_describe(loader, item)));
@@ -439,7 +324,7 @@ static void read_node(Loader *loader, uint32_t item) {
         check_type(loader, &reading);
         check_name(loader, &reading);
         read_keys(loader, &reading);
-        check_children(loader, &reading);
+        loader_check_children(loader, &reading);
         set_children(loader, &reading);
         finish_node(loader, &reading);
 }

@@ -8,6 +8,11 @@
 #include "basic/excerpt.h"
 #include "definition/loader.h"
 
+const char *const loader_key_names[KEY_MAX_] = {
+        [KEY_TYPE] = "type",         [KEY_NAME] = "name",   [KEY_DESCRIPTION] = "description",
+        [KEY_CHILDREN] = "children", [KEY_CHILD] = "child",
+};
+
 #define DRAFT_SIZE 256u
 
 /* The path of the node that is being read. */
@@ -29,6 +34,15 @@ void loader_error(Loader *loader, uint32_t item, char *text) {
 
         diagnostics_add(loader->diagnostics, text_offset(&loader->text, item), false,
                         full ? NULL : current_path(loader), text);
+}
+
+void reading_error(Loader *loader, Reading *reading, uint32_t item, char *text) {
+        reading->target.wrong = true;
+        loader_error(loader, item, text);
+}
+
+void loader_give_up_tree(Loader *loader) {
+        g_clear_pointer(&loader->builder, tree_builder_free);
 }
 
 const char *loader_string(Loader *loader, uint32_t item, size_t *ret_length) {

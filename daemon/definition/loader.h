@@ -56,11 +56,36 @@ typedef struct Target {
         bool wrong;     /* something is wrong with it */
 } Target;
 
+/* Keys that are no parameters. */
+typedef enum Key {
+        KEY_TYPE,
+        KEY_NAME,
+        KEY_DESCRIPTION,
+        KEY_CHILDREN,
+        KEY_CHILD,
+        KEY_MAX_,
+} Key;
+
+extern const char *const loader_key_names[KEY_MAX_];
+
+/* A node that is being read. */
+typedef struct Reading {
+        uint32_t item;
+        const NodeType *type;    /* NULL: none that is known */
+        uint32_t keys[KEY_MAX_]; /* the item of the value; 0: not given */
+        Target target;
+} Reading;
+
 /* False the first time it is asked. */
 bool target_was_given(Target *target, const Param *param);
 
 /* Takes the text. */
 void loader_error(Loader *loader, uint32_t item, char *text);
+
+/* The same for a node, which is wrong then. */
+void reading_error(Loader *loader, Reading *reading, uint32_t item, char *text);
+/* The tree will not come to be, but reading goes on for what else is wrong. */
+void loader_give_up_tree(Loader *loader);
 
 /* A string, ended by a NUL; good until the next call. */
 const char *loader_string(Loader *loader, uint32_t item, size_t *ret_length);
@@ -77,6 +102,7 @@ bool loader_read_header(Loader *loader, Loaded *loaded, uint32_t *ret_root);
 
 /* All nodes from the root item on. */
 void loader_read_nodes(Loader *loader, uint32_t root);
+void loader_check_children(Loader *loader, Reading *reading);
 
 /* "a string", "an object": what stands there. */
 const char *loader_describe(const Loader *loader, uint32_t item);

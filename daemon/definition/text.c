@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "basic/excerpt.h"
+#include "definition/escape.h"
 #include "definition/text.h"
 
 typedef struct Reader {
@@ -112,73 +113,23 @@ static bool add_item(Reader *reader, TextKind kind, const char *start, bool esca
         return true;
 }
 
-/* The four digits behind "\u", or -1. */
-static int hex4(const char *p) {
-        int code = 0;
-
-        for (int i = 0; i < 4; i++) {
-                int digit = g_ascii_xdigit_value(p[i]);
-
-                if (digit < 0)
-                        return -1;
-                code = code * 16 + digit;
-        }
-
-        return code;
-}
-
-static bool is_high_surrogate(int code) {
-        return code >= 0xd800 && code < 0xdc00;
-}
-
-static bool is_low_surrogate(int code) {
-        return code >= 0xdc00 && code < 0xe000;
-}
-
 /* Behind the escape that begins at p, or NULL. */
-static const char *check_unicode_escape(Reader *reader, const char *p) {
-        int code = hex4(p + 2);
-
-        if (code < 0)
-                fail(reader, p, "'\\u' takes four hexadecimal digits");
-        else if (code == 0)
-                fail(reader, p, "'\\u0000' is not allowed: no text may contain a NUL");
-        else if (is_low_surrogate(code))
-                fail(reader, p, "'\\u%04x' is the second half of a character without the first", code);
-        else if (!is_high_surrogate(code))
-                return p + 6;
-        else if (p[6] == '\\' && p[7] == 'u' && is_low_surrogate(hex4(p + 8)))
-                return p + 12;
-        else
-                fail(reader, p, "'\\u%04x' is the first half of a character without the second", code);
-
-        return NULL;
-}
-
-static const char *check_escape(Reader *reader, const char *p) {
-        g_autofree char *shown = NULL;
-
-        switch (p[1]) {
-        case '"':
-        case '\\':
-        case '/':
-        case 'b':
-        case 'f':
-        case 'n':
-        case 'r':
-        case 't':
-                return p + 2;
-        case 'u':
-                return check_unicode_escape(reader, p);
-        }
+static const char *skip_escape(Reader *reader, const char *p) {
+        char *error = NULL;
+        const char *next;
 
         if (p + 1 == reader->end) {
                 cut_off(reader, "the rest of a string");
                 return NULL;
         }
-        shown = excerpt(p, (size_t) (g_utf8_next_char(p + 1) - p));
-        fail(reader, p, "'%s' is no escape; a backslash itself is written '\\\\'", shown);
-        return NULL;
+
+        next = escape_check(p, &error);
+        if (!next) {
+                reader->error = error;
+                reader->error_at = p;
+        }
+
+        return next;
 }
 
 static bool fail_control(Reader *reader, const char *start, const char *p) {
@@ -209,7 +160,7 @@ static bool read_string(Reader *reader) {
                 if (*p != '\\')
                         return fail_control(reader, start, p);
 
-                p = check_escape(reader, p);
+                p = skip_escape(reader, p);
                 if (!p)
                         return false;
                 escaped = true;
@@ -469,26 +420,6 @@ size_t text_offset(const Text *text, uint32_t item) {
         return i->kind == TEXT_STRING ? i->start - 1 : i->start;
 }
 
-/* Appends what the escape at p stands for; where it ends. The syntax has been checked. */
-static const char *append_escape(GString *string, const char *p) {
-        static const char *const names = "\"\\/bfnrt", *const values = "\"\\/\b\f\n\r\t";
-        int code;
-
-        if (p[1] != 'u') {
-                g_string_append_c(string, values[strchr(names, p[1]) - names]);
-                return p + 2;
-        }
-
-        code = hex4(p + 2);
-        if (!is_high_surrogate(code)) {
-                g_string_append_unichar(string, (gunichar) code);
-                return p + 6;
-        }
-
-        g_string_append_unichar(string, 0x10000 + (((gunichar) code & 0x3ff) << 10 | ((gunichar) hex4(p + 8) & 0x3ff)));
-        return p + 12;
-}
-
 const char *text_string(const Text *text, uint32_t item, GString *scratch, size_t *ret_length) {
         const TextItem *i = text_item(text, item);
         const char *p = text->text + i->start, *end = text->text + i->end;
@@ -503,7 +434,7 @@ const char *text_string(const Text *text, uint32_t item, GString *scratch, size_
                 const char *backslash = memchr(p, '\\', (size_t) (end - p)) ?: end;
 
                 g_string_append_len(scratch, p, backslash - p);
-                p = backslash < end ? append_escape(scratch, backslash) : end;
+                p = backslash < end ? escape_append(scratch, backslash) : end;
         }
 
         *ret_length = scratch->len;
