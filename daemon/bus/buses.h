@@ -4,6 +4,9 @@
 /*
  * The buses that a daemon's leaves talk to, by the name that users write: "system", "session", a D-Bus
  * address, "host:user@name" or "machine:name". One shared connection each, made when first asked for.
+ *
+ * sd-bus enters a local container, and looks up a host name in a tcp address, before it goes on: these two keep the
+ * caller waiting for a moment at each attempt.
  */
 
 #include "bus/connection.h"

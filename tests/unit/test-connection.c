@@ -417,7 +417,7 @@ static void test_match(Fixture *fixture, gconstpointer data) {
         g_assert_cmpuint(a.last, ==, 3);
 
         /* And it can be made again. */
-        b = (Heard) { 0 };
+        b = (Heard){ 0 };
         watch(fixture, &b);
         wait_until(b.n_ready == 1);
         service_signal(&fixture->service, 5);
@@ -538,6 +538,44 @@ static void test_outlived(Fixture *fixture, gconstpointer data) {
         g_assert_false(hung.done);
 }
 
+/* For how long the context would sleep; -1: until something happens. */
+static int context_timeout(GMainContext *context) {
+        GPollFD fds[16] = { 0 };
+        int priority, timeout, n_fds;
+
+        g_assert_true(g_main_context_acquire(context));
+        g_main_context_prepare(context, &priority);
+        n_fds = g_main_context_query(context, priority, &timeout, fds, G_N_ELEMENTS(fds));
+        g_assert_cmpint(n_fds, <=, (int) G_N_ELEMENTS(fds));
+        g_main_context_check(context, priority, fds, n_fds);
+        g_main_context_release(context);
+        return timeout;
+}
+
+/* With a match, and a call that is not answered, nothing wakes the daemon up. */
+static void test_idle(Fixture *fixture, gconstpointer data) {
+        g_autoptr(GMainContext) context = g_main_context_new();
+        g_autoptr(Connection) connection = NULL;
+        g_auto(Outcome) hung = { 0 };
+        Heard heard = { 0 };
+
+        if (!fixture->bus)
+                return;
+
+        connection = connection_new(context, "test", bus_fixture_address(fixture->bus));
+        heard.match = connection_match(connection, RULE, on_signal, on_ready, &heard);
+        call(connection, "Hang", &hung);
+        while (heard.n_ready == 0)
+                g_main_context_iteration(context, TRUE);
+        wait_until(fixture->service.n_hangs == 1);
+        while (g_main_context_iteration(context, FALSE))
+                ;
+
+        g_assert_cmpint(context_timeout(context), ==, -1);
+        match_free(heard.match);
+        outcome_clear(&hung);
+}
+
 static void add(const char *name, const Setup *setup, void (*test)(Fixture *, gconstpointer)) {
         g_autofree char *path = g_strdup_printf("/connection/%s/%s", bus_kind_name(setup->kind), name);
 
@@ -566,6 +604,7 @@ int main(int argc, char **argv) {
                 add("match-survives", &plain[i], test_match_survives);
                 add("listen", &plain[i], test_listen);
                 add("outlived", &plain[i], test_outlived);
+                add("idle", &plain[i], test_idle);
         }
 
         add("many-of-128", &replies_128, test_many);

@@ -4,6 +4,7 @@
  * DBusCall and DBusProperty on real buses, with a runtime that only notes what the leaves report.
  */
 
+#include <glib/gstdio.h>
 #include <json-c/json_tokener.h>
 #include <json-c/linkhash.h>
 #include <string.h>
@@ -789,6 +790,41 @@ static void test_buses_shared(void) {
         g_assert_cmpstr(error, ==, "there is no session bus here: set DBUS_SESSION_BUS_ADDRESS or XDG_RUNTIME_DIR");
 }
 
+/* With an ssh of our own that connects to the bus of the test, and notes how it was called. */
+static void test_buses_host(Fixture *fixture, gconstpointer data) {
+        g_autofree char *bridge = g_find_program_in_path("systemd-stdio-bridge");
+        g_autofree char *directory = NULL, *ssh = NULL, *notes = NULL, *script = NULL;
+        g_autofree char *path = NULL, *search = NULL, *noted = NULL;
+        g_auto(Stage) stage = { 0 };
+
+        if (!fixture->bus)
+                return;
+        if (!bridge) {
+                g_test_skip("systemd-stdio-bridge is not installed");
+                return;
+        }
+
+        directory = g_dir_make_tmp("btd-test-XXXXXX", NULL);
+        ssh = g_build_filename(directory, "ssh", NULL);
+        notes = g_build_filename(directory, "notes", NULL);
+        script = g_strdup_printf("#!/bin/sh\necho \"$@\" >%s\nexec %s --bus-path=%s\n", notes, bridge,
+                                 bus_fixture_address(fixture->bus));
+        g_assert_true(g_file_set_contents(ssh, script, -1, NULL));
+        g_assert_cmpint(g_chmod(ssh, 0700), ==, 0);
+        path = g_strdup(g_getenv("PATH"));
+        search = g_strdup_printf("%s:%s", directory, path);
+        g_setenv("PATH", search, TRUE);
+
+        run_call(fixture, &stage, "\"member\": \"Nothing\", \"bus\": \"host:me@[::1]:2222/inner\"", STATUS_SUCCESS);
+        g_assert_true(g_file_get_contents(notes, &noted, NULL, NULL));
+        g_assert_cmpstr(noted, ==, "-xT -oBatchMode=yes -p 2222 -- me@::1 systemd-stdio-bridge --machine=inner\n");
+
+        g_setenv("PATH", path, TRUE);
+        g_unlink(ssh);
+        g_unlink(notes);
+        g_rmdir(directory);
+}
+
 static void add(const char *name, const BusKind *kind, void (*test)(Fixture *, gconstpointer)) {
         g_autofree char *path = g_strdup_printf("/dbus-leaves/%s/%s", bus_kind_name(*kind), name);
 
@@ -812,6 +848,7 @@ int main(int argc, char **argv) {
                 add("call-describe", &kinds[i], test_call_describe);
                 add("call-halted", &kinds[i], test_call_halted);
                 add("call-bus-dies", &kinds[i], test_call_bus_dies);
+                add("buses-host", &kinds[i], test_buses_host);
                 add("property-values", &kinds[i], test_property_values);
                 add("property-changes", &kinds[i], test_property_changes);
                 add("property-signal-first", &kinds[i], test_property_signal_first);
