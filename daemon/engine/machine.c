@@ -136,8 +136,12 @@ static void settle_interval(Machine *machine, bool wanted) {
         machine->attention |= wanted ? ATTENTION_INTERVAL : 0;
 }
 
-/* Nothing of one activation may be left for the next. */
+/* Of one activation nothing is left to happen in the next but what a root that was skipped has counted. */
 static void forget_marks(Machine *machine) {
+        for (NodeId node = index_set_next(&machine->counting, 0); node != INDEX_SET_END;
+             node = index_set_next(&machine->counting, node + 1))
+                node_disarm_timer(machine, node);
+
         if (G_UNLIKELY(!index_set_is_empty(&machine->marked)))
                 index_set_remove_range(&machine->marked, 0, machine->tree->n_nodes);
         if (G_UNLIKELY(!index_set_is_empty(&machine->sticky)))
@@ -198,6 +202,8 @@ Status machine_tick(Machine *machine) {
         status = child_tick(machine, 0);
         if (status == STATUS_RUNNING && machine->later)
                 settle_interval(machine, true);
+        else if (status != STATUS_RUNNING && machine->attention != 0)
+                forget_marks(machine);
 
         return status;
 }

@@ -133,12 +133,11 @@ void node_keep_count(Machine *machine, NodeId node) {
         machine->attention |= ATTENTION_COUNTING;
 }
 
-void node_forget_kept_counts(Machine *machine, NodeId node) {
-        NodeId end = machine->nodes[node].end;
-
-        for (NodeId loop = index_set_next(&machine->counting, node); loop < end;
+void node_forget_kept_counts(Machine *machine, NodeId from, NodeId end) {
+        for (NodeId loop = index_set_next(&machine->counting, from); loop < end;
              loop = index_set_next(&machine->counting, loop + 1)) {
                 node_state(machine, loop)->position = 0;
+                node_disarm_timer(machine, loop);
                 index_set_remove(&machine->counting, loop);
         }
 }
@@ -149,7 +148,8 @@ void node_reset(Machine *machine, NodeId node) {
         if (state->status == STATUS_RUNNING)
                 node_halt(machine, node);
 
-        node_forget_counts(machine, node);
+        if (G_UNLIKELY(machine->attention & ATTENTION_COUNTING))
+                node_forget_kept_counts(machine, node, machine->nodes[node].end);
 
         state->flags &= ~(STATE_DONE | STATE_SKIPPED);
         index_set_remove(&machine->sticky, node);
@@ -216,14 +216,14 @@ static Status hold(Machine *machine, NodeId node, Status status) {
 static Status complete(Machine *machine, NodeId node, Status status) {
         NodeState *state = node_state(machine, node);
 
-        if (G_UNLIKELY(state->flags & (STATE_TIMER | STATE_EXPIRED)))
+        if (state->flags & (STATE_TIMER | STATE_EXPIRED) && !(machine->nodes[node].type->flags & TYPE_KEEPS_TIMER))
                 node_disarm_timer(machine, node);
 
         if (G_UNLIKELY(!index_set_is_empty(&machine->ending)) && node_ending_inside(machine, node))
                 return hold(machine, node, status);
 
         if (status != STATUS_SKIPPED)
-                node_forget_counts(machine, node);
+                node_forget_counts_below(machine, node);
 
         state->status = STATUS_IDLE;
         if (machine->host->changed)

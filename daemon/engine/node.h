@@ -70,7 +70,7 @@ struct Machine {
         IndexSet ending;   /* halted and not over yet */
         IndexSet deferred; /* leaves that are to be started when something has ended */
         IndexSet retained; /* conditions whose value the host keeps */
-        IndexSet counting; /* loops that were skipped in the middle, and go on counting if they are ticked again */
+        IndexSet counting; /* have completed, but go on counting (or their timer goes on) if they are ticked again */
 
         uint64_t random;
         Reason reason;       /* of the failure that is being reported */
@@ -99,9 +99,9 @@ Status node_settle(Machine *machine, NodeId node, Status status);
 
 /* If it is running, halt it; it is IDLE afterwards, though perhaps still ending. */
 void node_reset(Machine *machine, NodeId node);
-/* A loop that is skipped keeps its count (in position) until something above it has an outcome or is reset. */
+/* The node's count (in position) and its timer outlast its outcome, until something above it has one or is reset. */
 void node_keep_count(Machine *machine, NodeId node);
-void node_forget_kept_counts(Machine *machine, NodeId node);
+void node_forget_kept_counts(Machine *machine, NodeId from, NodeId end);
 
 /* node_reset() for all children, in order. */
 void node_reset_children(Machine *machine, NodeId node);
@@ -151,9 +151,9 @@ static inline bool node_is_fresh(Machine *machine, NodeId node) {
         return node_state(machine, node)->status == STATUS_IDLE;
 }
 
-static inline void node_forget_counts(Machine *machine, NodeId node) {
+static inline void node_forget_counts_below(Machine *machine, NodeId node) {
         if (G_UNLIKELY(machine->attention & ATTENTION_COUNTING))
-                node_forget_kept_counts(machine, node);
+                node_forget_kept_counts(machine, node + 1, machine->nodes[node].end);
 }
 
 /* Is anything below the node halted, and not over yet? */

@@ -70,6 +70,18 @@ void tree_builder_set_guarded(TreeBuilder *builder, NodeId node) {
         builder_node(builder, node)->flags |= NODE_GUARDED;
 }
 
+/* What can never come of the node, its children being known. */
+static uint16_t impossible_outcomes(const Node *nodes, NodeId id) {
+        const NodeType *type = nodes[id].type;
+        unsigned never = type->flags | (type->never ? type->never(nodes, id) : 0);
+
+        if (nodes[id].flags & NODE_GUARDED)
+                return 0;
+
+        return (never & TYPE_NEVER_FAILS ? NODE_NEVER_FAILS : 0) |
+               (never & TYPE_NEVER_SUCCEEDS ? NODE_NEVER_SUCCEEDS : 0);
+}
+
 /* Closing happens after all children: whether the node is live can be said now. */
 void tree_builder_close(TreeBuilder *builder) {
         NodeId id = builder->open;
@@ -93,6 +105,8 @@ void tree_builder_close(TreeBuilder *builder) {
 
         if (live)
                 node->flags |= NODE_LIVE;
+
+        node->flags |= impossible_outcomes(builder_node(builder, 0), id);
 
         builder->open = node->parent;
 }
@@ -131,6 +145,18 @@ void tree_free(Tree *tree) {
         g_free(tree->nodes);
         g_free(tree->names);
         g_free(tree);
+}
+
+NodeId tree_nth_child(const Tree *tree, NodeId node, uint32_t n) {
+        NodeId child = node + 1;
+
+        if (n >= tree->nodes[node].n_children)
+                return NODE_NONE;
+
+        while (n-- > 0)
+                child = tree->nodes[child].end;
+
+        return child;
 }
 
 const char *tree_node_name(const Tree *tree, NodeId node) {

@@ -23,9 +23,11 @@ typedef enum NodeFlags {
         NODE_IMMEDIATE = 1 << 4,
         NODE_PLAIN_LEAF = 1 << 5,  /* an action without guards */
         NODE_TRANSPARENT = 1 << 6, /* gives whatever its only child gives */
+        NODE_NEVER_FAILS = 1 << 7,
+        NODE_NEVER_SUCCEEDS = 1 << 8,
 } NodeFlags;
 
-typedef struct Node {
+struct Node {
         Status (*tick)(Machine *machine, NodeId node); /* the type's, where every tick finds it */
         const NodeType *type;
         const void *params;
@@ -34,7 +36,7 @@ typedef struct Node {
         uint32_t n_children;
         uint16_t depth; /* 0 for the root */
         uint16_t flags;
-} Node;
+};
 
 struct Tree {
         Node *nodes;
@@ -60,6 +62,9 @@ void tree_builder_close(TreeBuilder *builder);
 Tree *tree_builder_finish(TreeBuilder *builder);
 
 void tree_free(Tree *tree);
+
+/* The node's n-th child, from 0, or NODE_NONE. */
+NodeId tree_nth_child(const Tree *tree, NodeId node, uint32_t n);
 
 /* The name that a person gave the node, else its type's. */
 const char *tree_node_name(const Tree *tree, NodeId node);

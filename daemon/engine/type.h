@@ -17,6 +17,7 @@
 
 typedef struct Machine Machine;
 typedef struct Tree Tree;
+typedef struct Node Node;
 typedef uint32_t NodeId;
 
 #define NODE_NONE UINT32_MAX
@@ -77,6 +78,8 @@ typedef enum NodeTypeFlags {
         TYPE_NEVER_SUCCEEDS = 1 << 5,
         /* With one child only it gives whatever that gives, and its position is that child. */
         TYPE_ORDERED = 1 << 6,
+        /* Its timer goes on when it has completed, until something above it has an outcome or is reset. */
+        TYPE_KEEPS_TIMER = 1 << 7,
 } NodeTypeFlags;
 
 typedef struct LeafKind LeafKind;
@@ -96,6 +99,9 @@ typedef struct NodeType {
         Status (*tick)(Machine *machine, NodeId node);
         void (*halt)(Machine *machine, NodeId node);   /* of a running node; NULL: resets all children */
         bool (*finish)(Machine *machine, NodeId node); /* for a halt that takes time, see node_set_ending() */
+        /* Which of TYPE_NEVER_FAILS and TYPE_NEVER_SUCCEEDS hold for the node, besides the type's flags, as its
+         * children are; may be NULL. */
+        unsigned (*never)(const Node *nodes, NodeId node);
         /* Looks for what cannot work or is a trap, beyond what the table says; may be NULL. Answers a text
          * for people (to be freed by the caller) or NULL, and whether it is an error or a warning. */
         char *(*check)(const Tree *tree, NodeId node, bool *ret_is_error);

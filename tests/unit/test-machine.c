@@ -192,6 +192,25 @@ static void test_timeout(void) {
         stage_play("Timeout{timeout=0}(a)", (Step[]){ { "start", "start a", STATUS_RUNNING }, {} });
 }
 
+/* The second round comes when its time has come; another activation starts over. */
+static void test_rate_controller(void) {
+        stage_play("Repeat{num_cycles=2}(RateController{period=5000}(a))",
+                   (Step[]){
+                           { "start", "arm 5000 RateController, start a", STATUS_RUNNING },
+                           { "a success", "", STATUS_RUNNING },
+                           { "time", "arm 5000 RateController, start a", STATUS_RUNNING },
+                           { "a success", "disarm RateController", STATUS_SUCCESS },
+                           {},
+                   });
+        stage_play("Repeat{num_cycles=2}(RateController{hz=200}(a))",
+                   (Step[]){
+                           { "start", "arm 5000 RateController, start a", STATUS_RUNNING },
+                           { "time, a success", "arm 5000 RateController, start a", STATUS_RUNNING },
+                           { "halt", "halt a, disarm RateController", STATUS_HALTED },
+                           {},
+                   });
+}
+
 /* A result waits until everything that was halted on the way to it has ended. */
 static void test_awaited_halt(void) {
         stage_play("Fallback(Timeout{timeout=5000}(a!), b)",
@@ -299,6 +318,7 @@ int main(int argc, char *argv[]) {
         g_test_add_func("/machine/endless-loop-is-slowed-down", test_endless_loop_is_slowed_down);
         g_test_add_func("/machine/delay", test_delay);
         g_test_add_func("/machine/timeout", test_timeout);
+        g_test_add_func("/machine/rate-controller", test_rate_controller);
         g_test_add_func("/machine/awaited-halt", test_awaited_halt);
         g_test_add_func("/machine/halt-while-ending", test_halt_while_ending);
         g_test_add_func("/machine/halt-before-start", test_halt_before_start);

@@ -27,7 +27,7 @@ static Status if_then_else_choose(Machine *machine, NodeId node) {
 
 static Status if_then_else_end(Machine *machine, NodeId node, Status status) {
         if (status == STATUS_SKIPPED)
-                node_forget_counts(machine, node);
+                node_forget_counts_below(machine, node);
 
         return status;
 }

@@ -53,7 +53,7 @@ static inline __attribute__((always_inline)) Status ordered_tick(Machine *machin
         if (order.remembers)
                 node_state(machine, node)->position = 0;
 
-        node_forget_counts(machine, node);
+        node_forget_counts_below(machine, node);
         return node_state(machine, node)->skipped == machine->nodes[node].n_children ? STATUS_SKIPPED : order.goes_on;
 }
 
@@ -81,6 +81,55 @@ static Status async_fallback_tick(Machine *machine, NodeId node) {
         return ordered_tick(machine, node, (Order){ STATUS_FAILURE, true, false });
 }
 
+/* Is there a child that never does this, and do all of them? */
+static void look_through(const Node *nodes, NodeId node, unsigned flag, bool *ret_one, bool *ret_all) {
+        *ret_one = false;
+        *ret_all = true;
+        for (NodeId child = node + 1; child < nodes[node].end; child = nodes[child].end)
+                if (nodes[child].flags & flag)
+                        *ret_one = true;
+                else
+                        *ret_all = false;
+}
+
+static unsigned sequence_never(const Node *nodes, NodeId node) {
+        bool one_never_succeeds, none_fails, unused;
+
+        look_through(nodes, node, NODE_NEVER_SUCCEEDS, &one_never_succeeds, &unused);
+        look_through(nodes, node, NODE_NEVER_FAILS, &unused, &none_fails);
+        return (one_never_succeeds ? TYPE_NEVER_SUCCEEDS : 0) | (none_fails ? TYPE_NEVER_FAILS : 0);
+}
+
+static unsigned fallback_never(const Node *nodes, NodeId node) {
+        bool one_never_fails, none_succeeds, unused;
+
+        look_through(nodes, node, NODE_NEVER_FAILS, &one_never_fails, &unused);
+        look_through(nodes, node, NODE_NEVER_SUCCEEDS, &unused, &none_succeeds);
+        return (one_never_fails ? TYPE_NEVER_FAILS : 0) | (none_succeeds ? TYPE_NEVER_SUCCEEDS : 0);
+}
+
+/* A child that always ends the walk, before others. */
+static char *walk_ends_early(const Tree *tree, NodeId node, unsigned flag, const char *what, bool *ret_is_error) {
+        const Node *nodes = tree->nodes;
+
+        for (NodeId child = node + 1; nodes[child].end < nodes[node].end; child = nodes[child].end)
+                if (nodes[child].flags & flag) {
+                        *ret_is_error = false;
+                        return g_strdup_printf("'%s' can never %s, so what comes after it can never run",
+                                               tree_node_name(tree, child), what);
+                }
+
+        return NULL;
+}
+
+static char *sequence_check(const Tree *tree, NodeId node, bool *ret_is_error) {
+        return walk_ends_early(tree, node, NODE_NEVER_SUCCEEDS, "succeed", ret_is_error);
+}
+
+static char *fallback_check(const Tree *tree, NodeId node, bool *ret_is_error) {
+        return walk_ends_early(tree, node, NODE_NEVER_FAILS, "fail", ret_is_error);
+}
+
 const NodeType sequence_type = {
         .name = "Sequence",
         .class = NODE_CONTROL,
@@ -92,6 +141,8 @@ const NodeType sequence_type = {
                "not started then. A skipped child is passed over; SKIPPED when all children were skipped.",
         .tick = sequence_tick,
         .halt = ordered_halt,
+        .never = sequence_never,
+        .check = sequence_check,
 };
 
 const NodeType async_sequence_type = {
@@ -104,6 +155,8 @@ const NodeType async_sequence_type = {
                "reactive nodes above it, before it goes on with the next.",
         .tick = async_sequence_tick,
         .halt = ordered_halt,
+        .never = sequence_never,
+        .check = sequence_check,
 };
 
 static const char *const sequence_with_memory_aliases[] = { "SequenceStar", NULL };
@@ -119,6 +172,8 @@ const NodeType sequence_with_memory_type = {
                "that failed or was halted; those before it are not run again. Only reaching the end starts it over.",
         .tick = sequence_with_memory_tick,
         .halt = ordered_halt,
+        .never = sequence_never,
+        .check = sequence_check,
 };
 
 static const char *const fallback_aliases[] = { "Selector", NULL };
@@ -135,6 +190,8 @@ const NodeType fallback_type = {
                "succeeded are not started. A skipped child is passed over; SKIPPED when all children were skipped.",
         .tick = fallback_tick,
         .halt = ordered_halt,
+        .never = fallback_never,
+        .check = fallback_check,
 };
 
 const NodeType async_fallback_type = {
@@ -147,4 +204,6 @@ const NodeType async_fallback_type = {
                "reactive nodes above it, before it tries the next.",
         .tick = async_fallback_tick,
         .halt = ordered_halt,
+        .never = fallback_never,
+        .check = fallback_check,
 };

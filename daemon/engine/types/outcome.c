@@ -26,6 +26,13 @@ static Status force_failure_tick(Machine *machine, NodeId node) {
         return status == STATUS_SUCCESS ? STATUS_FAILURE : status;
 }
 
+static unsigned inverter_never(const Node *nodes, NodeId node) {
+        unsigned flags = nodes[node + 1].flags;
+
+        return (flags & NODE_NEVER_SUCCEEDS ? TYPE_NEVER_FAILS : 0) |
+               (flags & NODE_NEVER_FAILS ? TYPE_NEVER_SUCCEEDS : 0);
+}
+
 const NodeType inverter_type = {
         .name = "Inverter",
         .class = NODE_DECORATOR,
@@ -33,6 +40,7 @@ const NodeType inverter_type = {
         .summary = "Turns its child's SUCCESS into FAILURE and its FAILURE into SUCCESS",
         .doc = "SKIPPED stays SKIPPED.",
         .tick = inverter_tick,
+        .never = inverter_never,
 };
 
 static const char *const force_success_aliases[] = { "Succeeder", NULL };

@@ -137,6 +137,50 @@ static Status reactive_fallback_tick(Machine *machine, NodeId node) {
         return reactive_tick(machine, node, STATUS_FAILURE, STATUS_SUCCESS);
 }
 
+/* The first action below the node that takes time, and would do so more than once; or NODE_NONE. */
+static NodeId slow_action(const Tree *tree, NodeId node) {
+        const Node *nodes = tree->nodes;
+
+        for (NodeId id = node; id < nodes[node].end; id++)
+                if (nodes[id].type == &run_once_type)
+                        id = nodes[id].end - 1;
+                else if (nodes[id].type->class == NODE_ACTION && !(nodes[id].flags & NODE_IMMEDIATE))
+                        return id;
+
+        return NODE_NONE;
+}
+
+static char *reactive_sequence_check(const Tree *tree, NodeId node, bool *ret_is_error) {
+        const Node *nodes = tree->nodes;
+
+        for (NodeId child = node + 1; nodes[child].end < nodes[node].end; child = nodes[child].end) {
+                NodeId action = slow_action(tree, child);
+
+                if (action == NODE_NONE)
+                        continue;
+
+                *ret_is_error = false;
+                return g_strdup_printf("the action '%s' is not the last child: it would be started again and again; "
+                                       "use a Sequence, or put RunOnce around it",
+                                       tree_node_name(tree, action));
+        }
+
+        return NULL;
+}
+
+static char *reactive_fallback_check(const Tree *tree, NodeId node, bool *ret_is_error) {
+        const Node *nodes = tree->nodes;
+
+        for (NodeId child = node + 1; nodes[child].end < nodes[node].end; child = nodes[child].end)
+                if (nodes[child].flags & NODE_NEVER_FAILS) {
+                        *ret_is_error = false;
+                        return g_strdup_printf("'%s' can never fail, so what comes after it can never run",
+                                               tree_node_name(tree, child));
+                }
+
+        return NULL;
+}
+
 const NodeType reactive_sequence_type = {
         .name = "ReactiveSequence",
         .class = NODE_CONTROL,
@@ -147,6 +191,7 @@ const NodeType reactive_sequence_type = {
         .doc = "Runs its last child while the conditions before it hold. When one of them fails, what runs is halted "
                "and it is a FAILURE. An action before the last child would be started again at every tick.",
         .tick = reactive_sequence_tick,
+        .check = reactive_sequence_check,
         .halt = node_reset_reactive,
 };
 
@@ -160,5 +205,6 @@ const NodeType reactive_fallback_type = {
         .doc = "Runs the first child that can run; when one before it becomes able to, what runs is halted in its "
                "favour.",
         .tick = reactive_fallback_tick,
+        .check = reactive_fallback_check,
         .halt = node_reset_reactive,
 };

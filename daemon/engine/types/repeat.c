@@ -37,7 +37,7 @@ static Status finish_rounds(Machine *machine, NodeId node, Status status) {
         if (status == STATUS_SUCCESS || status == STATUS_FAILURE)
                 node_state(machine, node)->position = 0;
         else if (status == STATUS_SKIPPED) {
-                node_forget_counts(machine, node + 1);
+                node_forget_counts_below(machine, node);
                 node_keep_count(machine, node);
         }
 

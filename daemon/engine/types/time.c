@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Decorators around a timer: Delay before the child, Timeout around it. */
+/* Decorators around a timer: Delay before the child, Timeout around it, RateController between two rounds of it. */
 
 #include "engine/node.h"
 #include "engine/types/types.h"
@@ -17,6 +17,11 @@ typedef struct DelayParams {
 typedef struct TimeoutParams {
         uint64_t timeout;
 } TimeoutParams;
+
+typedef struct RateParams {
+        double hz;
+        uint64_t period;
+} RateParams;
 
 static Status delay_tick(Machine *machine, NodeId node) {
         NodeState *state = node_state(machine, node);
@@ -58,6 +63,57 @@ static Status timeout_tick(Machine *machine, NodeId node) {
         return STATUS_FAILURE;
 }
 
+/* The timer runs from one start of the child to the next that is allowed. */
+static Status rate_controller_tick(Machine *machine, NodeId node) {
+        NodeState *state = node_state(machine, node);
+        const RateParams *params = machine->nodes[node].params;
+        Status status;
+
+        if (node_is_fresh(machine, node + 1)) {
+                if (state->flags & STATE_TIMER)
+                        return STATUS_RUNNING;
+
+                node_arm_timer(machine, node, params->period ?: (uint64_t) (1e6 / params->hz));
+        }
+
+        status = child_tick(machine, node + 1);
+        if (status_is_outcome(status))
+                node_keep_count(machine, node);
+
+        return status;
+}
+
+static char *rate_controller_check(const Tree *tree, NodeId node, bool *ret_is_error) {
+        const RateParams *params = tree->nodes[node].params;
+
+        if ((params->hz > 0) != (params->period > 0))
+                return NULL;
+
+        *ret_is_error = true;
+        return g_strdup("needs either hz or period");
+}
+
+/* A Timeout inside of another one that ends no later can never be the one to end it. */
+static char *timeout_check(const Tree *tree, NodeId node, bool *ret_is_error) {
+        const TimeoutParams *params = tree->nodes[node].params;
+
+        if (params->timeout == 0)
+                return NULL;
+
+        for (NodeId above = tree->nodes[node].parent; above != NODE_NONE; above = tree->nodes[above].parent) {
+                const TimeoutParams *outer = tree->nodes[above].params;
+
+                if (tree->nodes[above].type != &timeout_type || outer->timeout == 0 || outer->timeout > params->timeout)
+                        continue;
+
+                *ret_is_error = false;
+                return g_strdup_printf("the Timeout '%s' around it ends no later, so this one has no effect",
+                                       tree_node_name(tree, above));
+        }
+
+        return NULL;
+}
+
 static const Param delay_params[] = {
         { .name = "delay",
           .kind = PARAM_SPAN,
@@ -95,4 +151,32 @@ const NodeType timeout_type = {
         .doc = "Its outcome is the child's, if that comes in time. Else the child is halted, and the FAILURE follows "
                "once it has really ended.",
         .tick = timeout_tick,
+        .check = timeout_check,
+};
+
+static const Param rate_controller_params[] = {
+        { .name = "hz",
+          .kind = PARAM_NUMBER,
+          .offset = offsetof(RateParams, hz),
+          .min = 0,
+          .max = 1000000,
+          .doc = "how often a second the child is started at most" },
+        { .name = "period",
+          .kind = PARAM_SPAN,
+          .offset = offsetof(RateParams, period),
+          .doc = "instead of hz: the time from one start of the child to the next" },
+        {},
+};
+
+const NodeType rate_controller_type = {
+        .name = "RateController",
+        .class = NODE_DECORATOR,
+        .flags = TYPE_KEEPS_TIMER,
+        .params = rate_controller_params,
+        .params_size = sizeof(RateParams),
+        .summary = "Starts its child no more often than so many times a second",
+        .doc = "Its outcome is the child's. When it is run again too early, by a loop or a reactive node around it, it "
+               "waits first. Something above it that ends or is halted starts it over.",
+        .tick = rate_controller_tick,
+        .check = rate_controller_check,
 };

@@ -38,7 +38,7 @@ static Status try_tick(Machine *machine, NodeId node, NodeId catch) {
                 state->position = machine->nodes[state->position].end;
         }
 
-        node_forget_counts(machine, node);
+        node_forget_counts_below(machine, node);
         return state->skipped == machine->nodes[node].n_children - 1 ? STATUS_SKIPPED : STATUS_SUCCESS;
 }
 

@@ -30,6 +30,7 @@ const NodeType *const engine_types[] = {
         &keep_running_until_failure_type,
         &delay_type,
         &timeout_type,
+        &rate_controller_type,
         &run_once_type,
         NULL,
 };

@@ -29,4 +29,4 @@ extern const NodeType keep_running_until_failure_type, loop_type;
 /* once.c */
 extern const NodeType run_once_type, precondition_type;
 /* time.c */
-extern const NodeType delay_type, timeout_type;
+extern const NodeType delay_type, timeout_type, rate_controller_type;
