@@ -17,7 +17,7 @@ struct Activity {
         Params params;
         Timer *timeout;
         Status status;
-        bool started;   /* the kind has been called, and its release is due */
+        bool held;      /* the kind has been called, and its release is due */
         bool stopping;  /* the kind has been told to stop */
         bool timed_out; /* ... because its time was over */
         bool halted;    /* ... or its outcome is no longer asked for */
@@ -37,15 +37,25 @@ static bool is_condition(const Activity *activity) {
         return activity->leaf.type->class == NODE_CONDITION;
 }
 
+static void release(Activity *activity) {
+        if (activity->held && kind_of(activity)->release)
+                kind_of(activity)->release(&activity->leaf);
+
+        activity->held = false;
+}
+
+/* An action that has ended is released at once: nothing more is to come from it. */
 static void settle(Activity *activity, Status status) {
         const ActivityContext *context = activity->context;
 
         g_clear_pointer(&activity->timeout, timer_free);
         activity->status = status;
-        if (is_condition(activity))
+        if (is_condition(activity)) {
                 context->changed(activity, context->userdata);
-        else
+        } else {
+                release(activity);
                 context->ended(activity, context->userdata);
+        }
 }
 
 static bool stop(Activity *activity) {
@@ -83,7 +93,7 @@ static Status start(Activity *activity) {
                 return STATUS_FAILURE;
 
         activity->leaf.params = activity->params.values;
-        activity->started = true;
+        activity->held = true;
         activity->status = kind_of(activity)->start(&activity->leaf);
         assert(activity->status != STATUS_IDLE && activity->status <= STATUS_SKIPPED);
 
@@ -122,9 +132,7 @@ void activity_free(Activity *activity) {
                 return;
 
         timer_free(activity->timeout);
-        if (activity->started && kind_of(activity)->release)
-                kind_of(activity)->release(&activity->leaf);
-
+        release(activity);
         g_queue_unlink(&activity->context->activities, &activity->link);
         params_clear(&activity->params);
         g_free(activity->cause);
