@@ -26,5 +26,9 @@ const Param header_params[] = {
           .min = 1000,
           .max = INT64_MAX,
           .doc = "the time between two ticks that nothing but the tree itself asks for" },
+        { .name = "$schema",
+          .kind = PARAM_STRING,
+          .offset = offsetof(Header, schema),
+          .doc = "the schema by which editors check the file" },
         {},
 };

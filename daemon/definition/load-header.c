@@ -10,8 +10,6 @@
 #include "basic/nearest.h"
 #include "definition/loader.h"
 
-#define HEADER_TAKES "a tree file takes: btd, description, autostart, blackboard, interval, root"
-
 static void report_unknown(Loader *loader, uint32_t key) {
         size_t length;
         const char *word = loader_string(loader, key, &length);
@@ -27,7 +25,10 @@ static void report_unknown(Loader *loader, uint32_t key) {
         g_string_append_printf(text, "unknown key '%s'", shown);
         if (nearest.best)
                 g_string_append_printf(text, "; did you mean '%s'?", nearest.best);
-        g_string_append(text, " (" HEADER_TAKES ")");
+        g_string_append(text, " (a tree file takes: root, blackboard");
+        for (const Param *param = header_params; param->name; param++)
+                g_string_append_printf(text, ", %s", param->name);
+        g_string_append_c(text, ')');
         loader_error(loader, key, g_string_free(text, false));
 }
 

@@ -31,7 +31,7 @@ static bool is_string(const Loader *loader, uint32_t item) {
 
 static bool has_control(const char *text) {
         for (; *text; text = g_utf8_next_char(text))
-                if (g_ascii_iscntrl(*text) || (*text < 0 && g_unichar_iscntrl(g_utf8_get_char(text))))
+                if (g_ascii_iscntrl(*text) || (*text & 0x80 && g_unichar_iscntrl(g_utf8_get_char(text))))
                         return true;
 
         return false;

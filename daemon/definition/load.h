@@ -15,6 +15,7 @@ typedef struct Header {
         const char *description;
         bool autostart;
         uint64_t interval;
+        const char *schema;
 } Header;
 
 #define HEADER_VERSION 1

@@ -54,7 +54,8 @@ static void assert_bad(const char *text, size_t length, const char *expected) {
 static void test_whole(void) {
         static const char *const text =
                 "{ // with a comment\n"
-                "  \"btd\": 1, \"description\": \"a {b}\", \"autostart\": true, \"interval\": \"1s\",\n"
+                "  \"$schema\": \"x\", \"btd\": 1, \"description\": \"a {b}\", \"autostart\": true, \"interval\": "
+                "\"1s\",\n"
                 "  \"blackboard\": { \"primary\": \"eth0\", \"n\": [1, \"{raw}\"] },\n"
                 "  \"root\": { \"type\": \"Many\", \"name\": \"Boot\", \"description\": \"why\", \"children\": [\n"
                 "    { \"type\": \"Specimen\", \"name\": \"Cam\", \"unit\": \"cam\", \"timeout\": \"5s\" },\n"
@@ -106,11 +107,11 @@ static void test_bad_header(void) {
                 { "{}", "t:1:1: error: 'btd' is missing; a tree file needs it: the version of the format, which is 1\n"
                         "t:1:1: error: 'root' is missing; a tree file needs it: the node at the top" },
                 { "{\"btd\":1,\n  \"root\":{\"type\":\"Plain\"},\n  \"roots\":1}",
-                  "t:3:3: error: unknown key 'roots'; did you mean 'root'? (a tree file takes: btd, description, "
-                  "autostart, blackboard, interval, root)" },
+                  "t:3:3: error: unknown key 'roots'; did you mean 'root'? (a tree file takes: root, blackboard, btd, "
+                  "description, autostart, interval, $schema)" },
                 { "{\"btd\":1,\"root\":{\"type\":\"Plain\"},\"turnip\":1}",
-                  "t:1:34: error: unknown key 'turnip' (a tree file takes: btd, description, autostart, blackboard, "
-                  "interval, root)" },
+                  "t:1:34: error: unknown key 'turnip' (a tree file takes: root, blackboard, btd, description, "
+                  "autostart, interval, $schema)" },
                 { "{\"btd\":\"1\",\"root\":{\"type\":\"Plain\"}}",
                   "t:1:8: error: btd: expected a whole number, not a string" },
                 { "{\"btd\":1,\"root\":{\"type\":\"Plain\"},\"root\":5,\"btd\":1}",
@@ -324,8 +325,8 @@ static void test_all_at_once(void) {
                 "  7]}}";
 
         assert_bad(text, strlen(text),
-                   "t:1:12: error: unknown key 'autostrat'; did you mean 'autostart'? (a tree file takes: btd, "
-                   "description, autostart, blackboard, interval, root)\n"
+                   "t:1:12: error: unknown key 'autostrat'; did you mean 'autostart'? (a tree file takes: root, "
+                   "blackboard, btd, description, autostart, interval, $schema)\n"
                    "t:3:44: error: unit: expected a string, not a number (in Gr\xc3\xbc\xc3\x9f/\xc3\xa9)\n"
                    "t:4:32: error: delay: expected a time span such as \"150ms\" or \"1min 30s\", not the number 5; a "
                    "number has no unit (in Gr\xc3\xbc\xc3\x9f/Wrapper)\n"
