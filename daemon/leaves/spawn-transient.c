@@ -74,9 +74,11 @@ static int append_fds(sd_bus_message *message, const int fds[static 3]) {
                 if (fds[i] >= 0)
                         r = sd_bus_message_append(message, "(sv)", names[i], "h", fds[i]);
 
-        /* By default it would follow standard output. */
+        /* Standard error would follow standard output, unless the two are set to different things: what standard output
+         * is set to does not matter where it has a descriptor. */
         if (r >= 0 && fds[STDOUT_FILENO] >= 0 && fds[STDERR_FILENO] < 0)
-                r = append_string(message, "StandardError", "journal");
+                r = sd_bus_message_append(message, "(sv)(sv)", "StandardOutput", "s", "null", "StandardError", "s",
+                                          "journal");
 
         return r;
 }

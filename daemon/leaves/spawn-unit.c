@@ -14,6 +14,7 @@
 
 #include "basic/cleanup.h"
 #include "basic/log.h"
+#include "leaves/exit-status.h"
 #include "leaves/spawn-transient.h"
 #include "leaves/spawn-unit.h"
 #include "leaves/systemd-job.h"
@@ -90,6 +91,11 @@ static const char *telling_result(const char *result) {
         return result && !g_strv_contains(plain, result) ? result : NULL;
 }
 
+/* The job fails also when a program that was executed ends too soon for systemd to notice that it was. */
+static bool is_start_failure(const SpawnEnd *end) {
+        return end->code == CLD_EXITED && exit_status_of_exec(end->status);
+}
+
 static void unit_check_end(SpawnUnit *unit) {
         const UnitFacts *facts = unit_watch_facts(unit->watch);
         const SpawnEnd end = {
@@ -102,7 +108,7 @@ static void unit_check_end(SpawnUnit *unit) {
             !is(facts->sub_state, "exited"))
                 return;
 
-        if (end.code != 0 && !is(unit->result, "failed")) {
+        if (end.code != 0 && !(is(unit->result, "failed") && is_start_failure(&end))) {
                 unit_end(unit, &end);
         } else if (is(unit->result, "done")) {
                 unit_end_with(unit, "its unit was taken away, so how it ended is not known");
@@ -177,7 +183,7 @@ static void on_started(const char *result, const sd_bus_error *error, void *user
 static void unit_ask_start(SpawnUnit *unit) {
         unit->phase = PHASE_STARTING;
         job_free(unit->job);
-        unit->job = job_new(unit->connection, unit->start, on_started, unit);
+        unit->job = job_new(unit->connection, NULL, unit->start, on_started, unit);
 }
 
 static void on_stopped(const char *result, const sd_bus_error *error, void *userdata) {
@@ -199,7 +205,7 @@ static void unit_ask_stop(SpawnUnit *unit, JobDone done) {
                                                             "StopUnit", "ss", unit->name, "replace");
 
         job_free(unit->job);
-        unit->job = job_new(unit->connection, message, done, unit);
+        unit->job = job_new(unit->connection, NULL, message, done, unit);
 }
 
 static void on_ready(void *userdata) {

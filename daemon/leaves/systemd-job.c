@@ -41,7 +41,7 @@ struct Job {
         GList link;
         JobPhase phase;
         bool cancelled;
-        sd_bus_message *request;
+        sd_bus_message *before, *request;
         Call *call;
         char *path;
         JobDone done;
@@ -163,7 +163,10 @@ static void on_asked(sd_bus_message *reply, const sd_bus_error *error, void *use
 static void job_ask(Job *job) {
         job_leave(job);
         job_enter(job, JOB_ASKED);
+        if (job->before)
+                systemd_send(job->jobs->connection, job->before);
         job->call = connection_call(job->jobs->connection, job->request, on_asked, job);
+        g_clear_pointer(&job->before, sd_bus_message_unref);
         g_clear_pointer(&job->request, sd_bus_message_unref);
 }
 
@@ -259,11 +262,12 @@ static Jobs *jobs_ref(Connection *connection) {
         return jobs;
 }
 
-Job *job_new(Connection *connection, sd_bus_message *request, JobDone done, void *userdata) {
+Job *job_new(Connection *connection, sd_bus_message *before, sd_bus_message *request, JobDone done, void *userdata) {
         Job *job = g_new0(Job, 1);
 
         job->jobs = jobs_ref(connection);
         job->link.data = job;
+        job->before = sd_bus_message_ref(before);
         job->request = sd_bus_message_ref(request);
         job->done = done;
         job->userdata = userdata;
@@ -294,6 +298,7 @@ void job_free(Job *job) {
 
         job_leave(job);
         call_free(job->call);
+        sd_bus_message_unref(job->before);
         sd_bus_message_unref(job->request);
         g_free(job->path);
         jobs_unref(job->jobs);

@@ -12,8 +12,9 @@ typedef struct Job Job;
 /* Called once. result: "done", "failed", "canceled", ...; or error: it could not be had or followed. */
 typedef void (*JobDone)(const char *result, const sd_bus_error *error, void *userdata);
 
-/* request: a method call that is answered with the path of a job, like StartUnit. */
-Job *job_new(Connection *connection, sd_bus_message *request, JobDone done, void *userdata);
+/* request: a method call that is answered with the path of a job, like StartUnit. before: a message without a reply
+ * that is sent right before it, or NULL. */
+Job *job_new(Connection *connection, sd_bus_message *before, sd_bus_message *request, JobDone done, void *userdata);
 
 /* Takes it out of the queue. True: that is all, done will not be called. False: done will follow.
  * A job that others wait for, too, is left to them. */

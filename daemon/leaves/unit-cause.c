@@ -83,6 +83,9 @@ static char *unit_result_describe(const UnitFacts *facts) {
                 return NULL;
 
         process = main_process_describe(facts);
+        if (process && strcmp(facts->result, "exit-code") == 0)
+                return g_steal_pointer(&process);
+
         text = process ?: words_find(unit_results, G_N_ELEMENTS(unit_results), facts->result);
         return text ? g_strdup_printf("%s (result '%s')", text, facts->result)
                     : g_strdup_printf("result '%s'", facts->result);
@@ -93,10 +96,13 @@ static char *cause_behind_done(const char *unit, UnitVerb verb, const UnitFacts 
         g_autofree char *result = unit_result_describe(facts), *state = unit_facts_describe(facts);
         bool again = g_strcmp0(facts->sub_state, "auto-restart") == 0;
 
+        if (facts->unmet_condition)
+                return g_strdup_printf("%s was not %s: its %s was not met", unit, verbs[verb].past,
+                                       facts->unmet_condition);
+        if (g_strcmp0(facts->result, "exec-condition") == 0)
+                return g_strdup_printf("%s was not %s: %s", unit, verbs[verb].past, result);
         if (!facts->condition_result)
-                return g_strdup_printf("%s was not %s: %s%s was not met", unit, verbs[verb].past,
-                                       facts->unmet_condition ? "its " : "one of its conditions",
-                                       facts->unmet_condition ?: "");
+                return g_strdup_printf("%s was not %s: one of its conditions was not met", unit, verbs[verb].past);
         if (result)
                 return g_strdup_printf("%s failed: %s%s", unit, result,
                                        again ? "; its Restart= setting starts it again" : "");

@@ -7,6 +7,9 @@
  * Type=simple service was forked. So two properties are read then, and of a service that says it is active its
  * type: if systemd cannot know whether it could be executed, it gets a moment to show it. Everything else that
  * people would want to know is read only when something went wrong.
+ *
+ * A unit that nobody needs is unloaded when its job has ended, and with it goes what could be seen. So there is a
+ * reference to it from before the job until it has been looked at.
  */
 
 #include "basic/cleanup.h"
@@ -208,6 +211,10 @@ static void on_job_done(const char *result, const sd_bus_error *error, void *use
                 leaf_end(leaf, STATUS_SUCCESS);
 }
 
+static sd_bus_message *unit_message(UnitJob *op, const char *method) {
+        return systemd_message(op->connection, SYSTEMD_MANAGER_PATH, SYSTEMD_MANAGER, method, "s", op->unit);
+}
+
 static Status unit_job_start(Leaf *leaf) {
         static const char *const methods[] = {
                 [UNIT_START] = "StartUnit",
@@ -217,7 +224,7 @@ static Status unit_job_start(Leaf *leaf) {
         };
         const UnitJobParams *params = leaf->params;
         UnitJob *op = leaf->op;
-        g_autoptr(sd_bus_message) request = NULL;
+        g_autoptr(sd_bus_message) request = NULL, reference = NULL;
         g_autofree char *error = NULL;
 
         op->verb = leaf_verb(leaf);
@@ -230,7 +237,8 @@ static Status unit_job_start(Leaf *leaf) {
         op->path = unit_name_path(op->unit);
         request = systemd_message(op->connection, SYSTEMD_MANAGER_PATH, SYSTEMD_MANAGER, methods[op->verb], "ss",
                                   op->unit, modes[params->mode]);
-        op->job = job_new(op->connection, request, on_job_done, leaf);
+        reference = unit_message(op, "RefUnit");
+        op->job = job_new(op->connection, reference, request, on_job_done, leaf);
         return STATUS_RUNNING;
 }
 
@@ -243,6 +251,12 @@ static bool unit_job_halt(Leaf *leaf) {
 
 static void unit_job_release(Leaf *leaf) {
         UnitJob *op = leaf->op;
+
+        if (op->job) {
+                g_autoptr(sd_bus_message) message = unit_message(op, "UnrefUnit");
+
+                systemd_send(op->connection, message);
+        }
 
         job_free(op->job);
         call_free(op->calls[0]);

@@ -37,6 +37,7 @@ typedef struct UnitState {
         char *path;       /* once that is known */
         UnitWatch *watch; /* of that object */
         Match *removed;   /* its being unloaded */
+        Status told;      /* IDLE: nothing yet */
 } UnitState;
 
 static bool is(const char *fact, const char *value) {
@@ -65,20 +66,33 @@ static char *state_complaint(const char *unit, const UnitStateParams *params, co
         return NULL;
 }
 
+/* complaint NULL: all is as it should be. A state that is still wrong has its cause told, but is no news. */
+static void unit_state_report(Leaf *leaf, const char *complaint) {
+        Status value = complaint ? STATUS_FAILURE : STATUS_SUCCESS;
+        UnitState *op = leaf->op;
+
+        if (complaint)
+                leaf_set_cause(leaf, "%s", complaint);
+        if (op->told == value)
+                return;
+
+        op->told = value;
+        leaf_set_value(leaf, value);
+}
+
 static void unit_state_tell(Leaf *leaf) {
         UnitState *op = leaf->op;
         g_autofree char *complaint = state_complaint(op->unit, leaf->params, unit_watch_facts(op->watch));
 
-        if (complaint)
-                leaf_set_cause(leaf, "%s", complaint);
-        leaf_set_value(leaf, complaint ? STATUS_FAILURE : STATUS_SUCCESS);
+        unit_state_report(leaf, complaint);
 }
 
 static void unit_state_unknown(Leaf *leaf, const sd_bus_error *error) {
         UnitState *op = leaf->op;
+        g_autofree char *complaint =
+                g_strdup_printf("the state of %s is not known: %s", op->unit, error->message ?: error->name);
 
-        leaf_set_cause(leaf, "the state of %s is not known: %s", op->unit, error->message ?: error->name);
-        leaf_set_value(leaf, STATUS_FAILURE);
+        unit_state_report(leaf, complaint);
 }
 
 static void unit_state_read(void *userdata) {
