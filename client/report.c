@@ -15,7 +15,7 @@ void report_line(const char *text) {
         fprintf(stderr, "%s\n", clean);
 }
 
-static void report(const char *format, va_list arguments) {
+static void G_GNUC_PRINTF(1, 0) report(const char *format, va_list arguments) {
         g_autofree char *message = g_strdup_vprintf(format, arguments);
         g_autofree char *line = g_strconcat("btctl: ", message, NULL);
 

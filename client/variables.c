@@ -5,7 +5,6 @@
 #include <json-c/json_tokener.h>
 #include <string.h>
 
-#include "basic/cleanup.h"
 #include "report.h"
 #include "script/blackboard.h"
 #include "variables.h"
@@ -14,12 +13,11 @@
 
 static bool is_json(const char *text) {
         json_tokener *tokener = json_tokener_new_ex(JSON_DEPTH_MAX);
-        g_autoptr(json_object) value = NULL;
         bool valid;
 
         json_tokener_set_flags(tokener, JSON_TOKENER_STRICT | JSON_TOKENER_VALIDATE_UTF8);
         /* With the NUL, which says that a number is over. */
-        value = json_tokener_parse_ex(tokener, text, strlen(text) + 1);
+        json_object_put(json_tokener_parse_ex(tokener, text, strlen(text) + 1));
         valid = json_tokener_get_error(tokener) == json_tokener_success;
         json_tokener_free(tokener);
 

@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""What btctl shows of trees and runs."""
+
+import json
+import re
+
+import client
+import daemon
+from btctl_runs import BAD, GOOD, LONG, UTF8, without_times
+
+
+def test_list(btd):
+    btd.tree("boot", GOOD, description="The \033[31mdevice", autostart=True)
+    btd.tree("net", {"type": "Sequenc"})
+    btd.start()
+    _, path = btd.client.start("boot", "eth0")
+    btd.client.finish(path)
+
+    result = btd.btctl("list", env=UTF8)
+    assert result.returncode == 0
+    lines = [re.split(r"  +", line) for line in result.stdout.splitlines()]
+    assert lines[0] == ["TREE", "STATE", "AUTOSTART", "RUNS", "DESCRIPTION"]
+    assert lines[1][:3] == ["boot", "ok", "yes"] and "boot.2 (eth0) success" in lines[1][3]
+    assert lines[1][4] == "The ?[31mdevice"
+    assert lines[2] == ["net", "failed", "no", "-"]
+
+    trees = {tree["name"]: tree for tree in json.loads(btd.btctl("list", "--json").stdout)}
+    assert trees["boot"]["description"] == "The \033[31mdevice"
+    assert {run["id"] for run in trees["boot"]["runs"]} == {"boot.1", "boot.2"}
+    assert trees["net"]["state"] == "failed" and trees["net"]["runs"] == []
+
+
+def test_list_of_nothing(btd):
+    btd.start()
+    assert btd.btctl("list") == (0, "btd has no trees; 'btctl status' shows where it looks for them\n", "")
+    assert json.loads(btd.btctl("list", "--json").stdout) == []
+
+
+def test_status_of_everything(btd):
+    btd.tree("boot", BAD)
+    btd.tree("net", {"type": "Sequenc"})
+    btd.start()
+    btd.client.finish(btd.client.start("boot")[1])
+
+    for arguments in (["status"], []):
+        result = btd.btctl(*arguments, env=UTF8)
+        assert result.returncode == 0
+        assert re.search(r"^● btd \S+, system mode: running$", result.stdout, re.M)
+        assert f"     Path: {btd.trees}\n    Trees: 2, 1 of them with errors\n     Runs: 0 running, 1 finished\n" \
+            in result.stdout
+        assert "✗ boot.1: failure after T: Boot/LoadConfig: exited with status 3\n" in without_times(result.stdout)
+        assert f"{btd.trees}/net.json:" in result.stdout
+
+    overview = json.loads(btd.btctl("status", "--json").stdout)
+    assert overview["tree_path"] == [btd.trees]
+    assert [tree["state"] for tree in overview["trees"]] == ["ok", "failed"]
+    assert overview["runs"][0]["cause"] == "Boot/LoadConfig: exited with status 3"
+
+
+def test_status_of_a_run(btd):
+    btd.tree("boot", BAD)
+    btd.start()
+    btd.client.finish(btd.client.start("boot")[1])
+
+    drawing = ("✗ boot.1: failure after T\n"
+               "     Tree: boot\n"
+               "  Started: T\n"
+               "    Cause: Boot/LoadConfig: exited with status 3\n"
+               "\n"
+               "✗ Boot (Sequence) after T: LoadConfig: exited with status 3\n"
+               "├─ ✓ AlwaysSuccess\n"
+               "├─ ✓ Not (Inverter) after T\n"
+               "│  └─ ✗ Work (Spawn) after T: exited with status 1\n"
+               "├─ ✗ LoadConfig (Spawn) after T: exited with status 3\n"
+               "└─ ○ StartPreview (Spawn)\n")
+    for operand in ("boot", "boot.1", "boot@"):
+        assert without_times(btd.btctl("status", operand, env=UTF8).stdout) == drawing
+
+    run = json.loads(btd.btctl("status", "boot", "--json").stdout)
+    assert (run["id"], run["status"]) == ("boot.1", "failure")
+    failed = {node["path"]: node["detail"] for node in run["nodes"] if node["status"] == "failure"}
+    assert failed["Boot/LoadConfig"] == "exited with status 3"
+    assert run["nodes"][3]["path"] == "Boot/Not/Work" and run["nodes"][3]["parent"] == 2
+
+
+def test_status_is_ascii_where_it_has_to_be(btd):
+    btd.tree("boot", BAD)
+    btd.start()
+    btd.client.finish(btd.client.start("boot")[1])
+
+    for arguments, env in ((["--ascii"], UTF8), ([], {"LC_ALL": "C"})):
+        text = btd.btctl("status", "boot", *arguments, env=env).stdout
+        assert text.isascii()
+        assert "|  `- x Work (Spawn) after T: exited with status 1\n" in without_times(text)
+
+
+def test_status_of_what_runs(btd):
+    btd.tree("boot", LONG)
+    btd.start()
+    btd.client.start("boot")
+    text = without_times(btd.btctl("status", "boot", env=UTF8).stdout)
+    assert text.startswith("● boot.1: running for T\n")
+    assert re.search(r"^● Long \(Sleep\) for T, .+$", text, re.M)
+
+
+def test_status_of_a_tree(btd):
+    btd.tree("boot", GOOD, description="The device")
+    btd.start()
+    assert btd.btctl("status", "boot", env=UTF8).stdout == (
+        "✓ boot: ok\n"
+        "    About: The device\n"
+        f"     File: {btd.trees}/boot.json\n"
+        "Autostart: no\n"
+        "     Runs: none\n"
+        "\n"
+        "○ Boot (Sequence)\n"
+        "├─ ○ Greet (Log)\n"
+        "└─ ○ Work (Spawn)\n")
+    assert json.loads(btd.btctl("status", "boot", "--json").stdout)["nodes"][2]["path"] == "Boot/Work"
+
+
+def test_status_of_a_tree_with_errors(btd):
+    btd.tree("boot", {"type": "Sequenc"})
+    btd.start()
+    result = btd.btctl("status", "boot", env=UTF8)
+    assert result.returncode == 0
+    assert result.stdout.startswith("✗ boot: failed\n")
+    assert "did you mean 'Sequence'?" in result.stdout
+
+
+def test_names_that_are_not_there(btd):
+    btd.tree("boot", GOOD)
+    btd.start()
+    btd.client.finish(btd.client.start("boot")[1])
+    for arguments, message in (
+            (["status", "boto"], "no tree 'boto'; did you mean 'boot'?"),
+            (["start", "boto"], "no tree 'boto'; did you mean 'boot'?"),
+            (["halt", "boto"], "no tree 'boto'; did you mean 'boot'?"),
+            (["cat", "boto"], "no tree 'boto'; did you mean 'boot'?"),
+            (["status", "boto@eth0"], "no tree 'boto'; did you mean 'boot'?"),
+            (["status", "boot.9"], "no run 'boot.9'; did you mean 'boot.1'?"),
+            (["halt", "boot.9"], "no run 'boot.9'; did you mean 'boot.1'?"),
+            (["halt", "boot"], "tree 'boot' is not running"),
+            (["status", "boot@eth0"], "no run of tree 'boot' has the instance 'eth0'; "
+                                      "start one with 'btctl start boot --instance=eth0'")):
+        assert btd.btctl(*arguments) == (1, "", f"btctl: {message}\n")
+
+
+def test_cat(btd):
+    text = '// as it is\n{ "btd": 1, "root": { "type": "AlwaysSuccess" } }'
+    btd.tree("boot", text)
+    btd.start()
+    assert btd.btctl("cat", "boot") == (0, text, "")
+    assert json.loads(btd.btctl("cat", "boot", "--json").stdout) == {"name": "boot", "text": text}
+
+
+def test_output_that_cannot_be_written(btd):
+    btd.start()
+    result = client.run(["/bin/sh", "-c", '"$@" >/dev/full', "sh", daemon.BTCTL, "--address=" + btd.bus.address,
+                         "status"], daemon.SANITIZER_ENV)
+    assert result == (1, "", "btctl: cannot write the output: No space left on device\n")

@@ -1,0 +1,214 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""btctl without a daemon: the command line, the offline verbs, and what a daemon that is not ours may answer."""
+
+import json
+import os
+import re
+
+import pytest
+from gi.repository import GLib
+
+import client
+import daemon
+from btctl_runs import GOOD, SOURCE, UTF8, btctl, without_times
+
+
+# The command line
+
+
+@pytest.mark.parametrize("arguments, message", [
+    (["lst"], "unknown verb 'lst'; did you mean 'list'?"),
+    (["frobnicate"], "unknown verb 'frobnicate'"),
+    (["--waitt", "start", "boot"], "unknown option '--waitt'; did you mean '--wait'?"),
+    (["list", "--frobnicate=3"], "unknown option '--frobnicate'"),
+    (["list", "-x"], "unknown option '-x'"),
+    (["list", "-qx"], "unknown option '-x'"),
+    (["--quiet=3", "list"], "option '--quiet' takes no value"),
+    (["start", "boot", "--instance"], "option '--instance' needs a value: --instance=NAME"),
+    (["list", "-H"], "option '--host' needs a value: --host=[USER@]HOST"),
+    (["list", "--wait"], "'list' takes no option '--wait'"),
+    (["halt", "boot", "--follow"], "'halt' takes no option '--follow'"),
+    (["status", "--set", "a=1"], "'status' takes no option '--set'"),
+    (["start"], "'start' needs an operand: btctl start TREE"),
+    (["halt"], "'halt' needs an operand: btctl halt TREE|RUN"),
+    (["cat"], "'cat' needs an operand: btctl cat TREE"),
+    (["validate"], "'validate' needs an operand: btctl validate FILE..."),
+    (["start", "boot", "net"], "'net' is too much: btctl start TREE"),
+    (["list", "boot"], "'boot' is too much: 'list' takes no operands"),
+    (["list", "--", "--wait"], "'--wait' is too much: 'list' takes no operands"),
+    (["--user", "--system", "list"], "--system and --user cannot be given together"),
+    (["--user", "--address=unix:path=/x", "list"], "--user and --address cannot be given together"),
+    (["-H", "there", "-M", "here", "list"], "--host and --machine cannot be given together"),
+    (["start", "boot@a", "--instance=b"], "the instance is given twice: 'boot@a' and --instance=b"),
+    (["start", "boot", "--set", "name=eth0"],
+     "--set name: 'eth0' is not JSON; quote a string twice: --set name='\"eth0\"'"),
+    (["start", "boot", "--set", "name={a:1}"], "--set name: '{a:1}' is not JSON"),
+    (["start", "boot", "--set", "name=1,2"],
+     "--set name: '1,2' is not JSON; quote a string twice: --set name='\"1,2\"'"),
+    (["start", "boot", "--set", "name="], "--set name: '' is not JSON"),
+    (["start", "boot", "--set", "name"], "--set name: the value is missing: --set KEY=JSON"),
+    (["start", "boot", "--set", "1st=1"],
+     "--set 1st=1: '1st' cannot be the name of a variable: a letter or '_', then letters, digits, '_', '-' and '.'"),
+    (["start", "boot", "--set", "a=1", "--set", "a=2"], "--set a: it is set twice"),
+    (["complete", "sentences"], "'sentences' cannot be completed"),
+])
+def test_usage_error(arguments, message):
+    assert btctl(*arguments) == (2, "", f"btctl: {message}\nTry 'btctl --help'.\n")
+
+
+def test_help_names_everything():
+    text = btctl("--help")
+    assert text.returncode == 0 and not text.stderr
+    for verb in btctl("complete", "verbs").stdout.split():
+        assert f"\n  {verb} " in text.stdout
+        of_verb = btctl(verb, "--help")
+        assert of_verb.returncode == 0 and of_verb.stdout.startswith(f"btctl {verb}")
+    for option in btctl("complete", "options").stdout.split():
+        assert option in text.stdout
+    assert "--instance=NAME" in btctl("start", "--help").stdout
+
+
+def test_manual_names_everything():
+    with open(os.path.join(SOURCE, "client", "btctl.1"), encoding="utf-8") as file:
+        page = file.read()
+    for verb in btctl("complete", "verbs").stdout.split():
+        assert f".Cm {verb}\n" in page or f".It Cm {verb}" in page, verb
+    for option in btctl("complete", "options", "start").stdout.split():
+        assert f"Fl {option[1:].rstrip('=')}" in page, option
+
+
+def test_version():
+    assert re.fullmatch(r"btctl \d+\.\d+\.\d+\n", btctl("--version").stdout)
+
+
+# Where there is no daemon
+
+
+@pytest.mark.parametrize("arguments", [["list"], ["status"], ["start", "boot"], ["start", "boot", "--follow"],
+                                       ["halt", "boot", "--wait"], ["reload"], ["monitor"], ["cat", "boot"]])
+def test_no_daemon(bus, arguments):
+    result = btctl("--address=" + bus.address, *arguments)
+    assert result == (5, "", f"btctl: btd is not running on the bus at {bus.address}; "
+                             "start it with 'btd --address=ADDR'\n")
+
+
+@pytest.mark.parametrize("option, variable, command", [
+    ("--system", "DBUS_SYSTEM_BUS_ADDRESS", "systemctl start btd"),
+    ("--user", "DBUS_SESSION_BUS_ADDRESS", "systemctl --user start btd")])
+def test_no_daemon_on_a_usual_bus(bus, option, variable, command):
+    result = btctl(option, "list", env={variable: bus.address})
+    assert result == (5, "", f"btctl: btd is not running; start it with '{command}'\n")
+
+
+def test_no_bus():
+    result = btctl("--address=unix:path=/nonexistent", "list")
+    assert result == (5, "", "btctl: cannot connect to the bus at unix:path=/nonexistent: "
+                             "No such file or directory\n")
+
+
+# Offline verbs
+
+
+def test_validate(tmp_path):
+    good, bad = tmp_path / "good.json", tmp_path / "bad.json"
+    good.write_text(daemon.tree_text(GOOD))
+    bad.write_text('{ "btd": 1,\n  "root": { "type": "Sequenc" } }')
+
+    assert btctl("validate", str(good)) == (0, f"{good}: ok, 3 nodes\n", "")
+    assert btctl("validate", "-q", str(good)) == (0, "", "")
+    result = btctl("validate", str(bad), str(good))
+    assert result.returncode == 1
+    assert result.stdout == f"{good}: ok, 3 nodes\n"
+    assert result.stderr.startswith(f"{bad}:2:") and "did you mean 'Sequence'?" in result.stderr
+
+    [first, second] = json.loads(btctl("validate", "--json", str(bad), str(good)).stdout)
+    assert (first["file"], first["valid"], second["valid"]) == (str(bad), False, True)
+    assert first["diagnostics"][0]["line"] == 2 and first["diagnostics"][0]["severity"] == "error"
+    assert second["diagnostics"] == []
+
+
+def test_validate_without_a_file():
+    result = btctl("validate", "/nonexistent.json")
+    assert result.returncode == 1
+    assert result.stderr.startswith("/nonexistent.json: error: ") and "No such file" in result.stderr
+
+
+def test_types():
+    everything = btctl("types").stdout
+    for name in btctl("complete", "types").stdout.split():
+        assert f"\n  {name} " in everything
+        text = btctl("types", name).stdout
+        assert text.startswith(name + " (")
+        assert max(map(len, text.splitlines())) <= 200
+        assert json.loads(btctl("types", name, "--json").stdout)["name"] == name
+    assert {entry["name"] for entry in json.loads(btctl("types", "--json").stdout)} \
+        == set(btctl("complete", "types").stdout.split())
+
+
+def test_types_explains_parameters():
+    text = btctl("types", "Retry").stdout
+    assert text.startswith("RetryUntilSuccessful (decorator)\n")
+    assert "\nAlso called: Retry\n" in text
+    assert "\n  num_attempts (integer, at least -1, required)\n" in text
+    assert "\n  backoff.initial (time span, required)\n" in text
+
+
+@pytest.mark.parametrize("name, message", [
+    ("Fallbck", "no type 'Fallbck'; did you mean 'Fallback'?"),
+    ("Zoological", "no type 'Zoological'; 'btctl types' lists them all")])
+def test_types_of_another_name(name, message):
+    assert btctl("types", name) == (1, "", f"btctl: {message}\n")
+
+
+def test_schema():
+    schema = json.loads(btctl("schema").stdout)
+    assert schema["type"] == "object" and "root" in schema["properties"]
+
+
+# Another daemon than ours: results that no tree gives by itself, and answers that make no sense
+
+
+FALSE_MANAGER = """<node><interface name="org.btd1.Manager">
+  <method name="StartTree"><arg type="s" direction="in"/><arg type="s" direction="in"/>
+    <arg type="a{{ss}}" direction="in"/><arg type="s" direction="out"/><arg type="o" direction="out"/></method>
+  <method name="ListTrees"><arg type="{trees}" direction="out"/></method>
+  <signal name="RunFinished"><arg type="s"/><arg type="o"/><arg type="s"/><arg type="s"/></signal>
+</interface></node>"""
+
+
+def false_daemon(peer_client, methods, trees="a(sosbs)"):
+    return client.Peer(peer_client, "org.btd1", "/org/btd1", FALSE_MANAGER.format(trees=trees), methods)
+
+
+@pytest.mark.parametrize("status, exit_status, symbol", [
+    ("skipped", 0, "↷"), ("error", 4, "!"), ("halted", 3, "■"), ("of the future", 1, "?")])
+def test_result(bus, peer_client, status, exit_status, symbol):
+    def start(parameters, invocation):
+        invocation.return_value(GLib.Variant("(so)", ("boot.7", "/org/btd1/run/boot_2e7")))
+        for run in ("boot.6", "boot.7"):
+            peer_client.connection.emit_signal(
+                None, "/org/btd1", "org.btd1.Manager", "RunFinished",
+                GLib.Variant("(soss)", (run, "/org/btd1/run/x", status if run == "boot.7" else "success", "it is so")))
+        return True
+    false_daemon(peer_client, {"StartTree": start})
+
+    result = btctl("--address=" + bus.address, "start", "boot", "--wait", env=UTF8)
+    assert result.returncode == exit_status
+    assert without_times(result.stdout) == f"{symbol} boot.7: {status} after T: it is so\n"
+
+
+def test_daemon_of_another_kind(bus, peer_client):
+    false_daemon(peer_client, {"ListTrees": lambda parameters, invocation: GLib.Variant("(as)", (["boot"],))}, "as")
+    result = btctl("--address=" + bus.address, "list")
+    assert result.returncode == 1
+    assert re.fullmatch(r"btctl: btd and btctl do not understand each other \(.+\); are they of the same version\?\n",
+                        result.stderr)
+
+
+def test_permission(bus, peer_client):
+    def refuse(parameters, invocation):
+        invocation.return_dbus_error("org.freedesktop.DBus.Error.AccessDenied", "Rejected send message, 2 matched rules")
+        return True
+    false_daemon(peer_client, {"StartTree": refuse})
+    assert btctl("--address=" + bus.address, "start", "boot") \
+        == (1, "", "btctl: only root may do this; try it with sudo\n")

@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""btctl, as the tests run it: on the bus of a daemon or on any other, to its end or meanwhile."""
+
+import os
+import re
+import subprocess
+
+import client
+import daemon
+
+SOURCE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
+UTF8 = {"LC_ALL": "C.UTF-8"}
+
+GOOD = {"type": "Sequence", "name": "Boot", "children": [
+    {"type": "Log", "name": "Greet", "message": "hello"},
+    {"type": "Spawn", "name": "Work", "argv": ["/bin/true"]}]}
+BAD = {"type": "Sequence", "name": "Boot", "children": [
+    {"type": "AlwaysSuccess"},
+    {"type": "Inverter", "name": "Not", "child": {"type": "Spawn", "name": "Work", "argv": ["/bin/false"]}},
+    {"type": "Spawn", "name": "LoadConfig", "argv": ["/bin/sh", "-c", "exit 3"]},
+    {"type": "Spawn", "name": "StartPreview", "argv": ["/bin/true"]}]}
+LONG = {"type": "Sleep", "name": "Long", "duration": "1h"}
+
+
+def btctl(*arguments, env=None):
+    """Without a bus of one's own."""
+    return client.run([daemon.BTCTL, *arguments], {**daemon.SANITIZER_ENV, **(env or {})})
+
+
+def begin(btd, *arguments):
+    """Leaves it running; what it says on either channel comes on the one pipe."""
+    return subprocess.Popen([daemon.BTCTL, "--address=" + btd.bus.address, *arguments], stdin=subprocess.DEVNULL,
+                            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                            env={**os.environ, **daemon.SANITIZER_ENV, **UTF8})
+
+
+def end(process):
+    """Waits for its end: its exit status, and what it has said that was not read yet."""
+    output = process.communicate(timeout=20)[0]
+    daemon.check_report(output, "btctl")
+    return process.returncode, output
+
+
+def without_times(text):
+    """Spans as T, so that a drawing can be compared."""
+    text = re.sub(r"Started: .*", "Started: T", text)
+    return re.sub(r"\b(after|for) [0-9.]+(us|ms|s)\b", r"\1 T", text)
