@@ -17,7 +17,7 @@
 
 /* When the bus has refused a call, room is made by a reply. Room that is made without our notice (by the
  * late reply to a call that was cancelled) is looked for at this interval. */
-#define REFUSED_RETRY_USEC (100u * 1000u)
+#define REFUSED_RETRY_USEC (UINT64_C(100) * 1000)
 
 /* How many windows of replies let the window grow by one. */
 #define GROWTH_WINDOWS 10u

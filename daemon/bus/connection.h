@@ -11,7 +11,6 @@
 
 #include <glib.h>
 #include <stdbool.h>
-#include <stdbool.h>
 #include <systemd/sd-bus.h>
 
 typedef struct Connection Connection;

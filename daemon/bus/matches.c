@@ -13,7 +13,7 @@
 #include "bus/matches.h"
 
 /* A bus that refuses a rule (dbus-daemon has a limit) is asked again at this interval. */
-#define REFUSED_RETRY_USEC (1000u * 1000u)
+#define REFUSED_RETRY_USEC (UINT64_C(1000) * 1000)
 
 struct Matches {
         const char *bus_name;
