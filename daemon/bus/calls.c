@@ -10,6 +10,7 @@
 #include <stdbool.h>
 
 #include "basic/cleanup.h"
+#include "basic/log.h"
 #include "bus/bus-source.h"
 #include "bus/calls.h"
 
@@ -18,6 +19,11 @@
 /* When the bus has refused a call, room is made by a reply. Room that is made without our notice (by the
  * late reply to a call that was cancelled) is looked for at this interval. */
 #define REFUSED_RETRY_USEC (UINT64_C(100) * 1000)
+
+/* A dbus-daemon remembers a call that was cancelled until it is answered, so peers that never answer fill its limit for
+ * good. After so many, a call that is refused though none is in flight is taken as a sign of that: only a new
+ * connection helps. */
+#define ABANDONED_MAX (CONNECTION_WINDOW / 2)
 
 /* How many windows of replies let the window grow by one. */
 #define GROWTH_WINDOWS 10u
@@ -28,8 +34,10 @@ struct Calls {
         GSource *source;
         GQueue waiting, in_flight, failed;
         unsigned window;
-        unsigned n_replies; /* since the window last changed */
-        uint64_t retry_at;  /* nothing is sent before; 0: the bus has not refused anything */
+        unsigned n_replies;   /* since the window last changed */
+        uint64_t retry_at;    /* nothing is sent before; 0: the bus has not refused anything */
+        unsigned n_abandoned; /* calls on this bus that were cancelled in flight */
+        bool stuck;
 };
 
 struct Call {
@@ -137,6 +145,7 @@ static void calls_send(Calls *calls) {
 }
 
 static void calls_refused(Calls *calls) {
+        calls->stuck = calls->in_flight.length == 0 && calls->n_abandoned >= ABANDONED_MAX;
         calls->window = MAX(calls->in_flight.length, 1);
         calls->n_replies = 0;
         calls->retry_at = (uint64_t) g_get_monotonic_time() + REFUSED_RETRY_USEC;
@@ -211,6 +220,8 @@ void calls_attach(Calls *calls, sd_bus *bus, GSource *source) {
         calls->window = CONNECTION_WINDOW;
         calls->n_replies = 0;
         calls->retry_at = 0;
+        calls->n_abandoned = 0;
+        calls->stuck = false;
 
         calls_send(calls);
 }
@@ -238,6 +249,13 @@ void calls_detach(Calls *calls) {
 void calls_settle(Calls *calls) {
         calls_finish_failed(calls);
 
+        if (calls->stuck) {
+                log_warning("bus '%s': takes no more calls, since too many were never answered; connecting anew",
+                            calls->bus_name);
+                sd_bus_close(calls->bus);
+                return;
+        }
+
         if (calls->retry_at > (uint64_t) g_get_monotonic_time())
                 bus_source_wake(calls->source, calls->retry_at);
         else
@@ -264,8 +282,10 @@ void call_free(Call *call) {
                 return;
 
         /* Not at once: who frees one call may be about to free all that wait. */
-        if (call->queue && call->queue == &call->calls->in_flight && call->calls->source)
+        if (call->queue && call->queue == &call->calls->in_flight && call->calls->source) {
+                call->calls->n_abandoned++;
                 bus_source_wake(call->calls->source, 0);
+        }
 
         call_move(call, NULL);
         sd_bus_slot_unref(call->slot);

@@ -330,6 +330,26 @@ static void test_cancel(Fixture *fixture, gconstpointer data) {
                 g_assert_false(hung[i].done);
 }
 
+/* As many as the bus remembers are never answered and cancelled: then only a new connection can call again. */
+static void test_stuck(Fixture *fixture, gconstpointer data) {
+        Outcome hung[60] = { 0 };
+        g_auto(Outcome) echo = { 0 };
+
+        if (!fixture->bus)
+                return;
+
+        for (unsigned i = 0; i < G_N_ELEMENTS(hung); i++)
+                call(fixture->connection, "Hang", &hung[i]);
+        wait_until(fixture->service.n_hangs == G_N_ELEMENTS(hung));
+        for (unsigned i = 0; i < G_N_ELEMENTS(hung); i++)
+                outcome_clear(&hung[i]);
+
+        call_echo(fixture->connection, 5, &echo);
+        wait_until(echo.done);
+        g_assert_cmpstr(echo.error, ==, NULL);
+        g_assert_cmpuint(echo.number, ==, 5);
+}
+
 /* Calls that are freed by another's callback. */
 static Outcome victims[3];
 
@@ -586,6 +606,7 @@ int main(int argc, char **argv) {
         static const Setup plain[] = { { BUS_DAEMON, NULL }, { BUS_BROKER, NULL } };
         static const Setup replies_128 = { BUS_DAEMON, "<limit name=\"max_replies_per_connection\">128</limit>" };
         static const Setup replies_20 = { BUS_DAEMON, "<limit name=\"max_replies_per_connection\">20</limit>" };
+        static const Setup replies_60 = { BUS_DAEMON, "<limit name=\"max_replies_per_connection\">60</limit>" };
         static const Setup matches_1 = { BUS_DAEMON, "<limit name=\"max_match_rules_per_connection\">1</limit>" };
 
         g_test_init(&argc, &argv, NULL);
@@ -610,6 +631,7 @@ int main(int argc, char **argv) {
         add("many-of-128", &replies_128, test_many);
         add("many-of-20", &replies_20, test_many);
         add("cancel-of-128", &replies_128, test_cancel);
+        add("stuck-of-60", &replies_60, test_stuck);
         add("match-refused", &matches_1, test_match_refused);
         return g_test_run();
 }
