@@ -143,6 +143,9 @@ def test_halt(btd):
     assert {json.loads(line)["run"] for line in rest.stdout.splitlines()} == {"boot.1", "boot.4"}
     assert {row[4] for row in btd.client.manager("ListRuns")} == {"halted"}
 
+    for arguments in ([], ["--wait"]):
+        assert btd.btctl("halt", "boot", *arguments) == (0, "tree 'boot' is not running\n", "")
+    assert btd.btctl("halt", "boot", "--quiet", "--wait") == (0, "", "")
     again = btd.btctl("halt", "boot.1", "--wait")
     assert again.returncode == 1 and "boot.1" in again.stderr
 

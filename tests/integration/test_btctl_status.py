@@ -140,7 +140,6 @@ def test_names_that_are_not_there(btd):
             (["status", "boto@eth0"], "no tree 'boto'; did you mean 'boot'?"),
             (["status", "boot.9"], "no run 'boot.9'; did you mean 'boot.1'?"),
             (["halt", "boot.9"], "no run 'boot.9'; did you mean 'boot.1'?"),
-            (["halt", "boot"], "tree 'boot' is not running"),
             (["status", "boot@eth0"], "no run of tree 'boot' has the instance 'eth0'; "
                                       "start one with 'btctl start boot --instance=eth0'")):
         assert btd.btctl(*arguments) == (1, "", f"btctl: {message}\n")
