@@ -11,14 +11,13 @@
 #include "help.h"
 #include "verbs.h"
 
-#define BIT(id) (UINT32_C(1) << (id))
-
 const Verb verb_table[] = {
         { "list", NULL, 0, 0, 0, "List the trees and their runs", verb_list },
         { "status", "[TREE|RUN]", 0, 1, 0, "Show how btd, a run or a tree fares", verb_status },
-        { "start", "TREE", 1, 1, BIT(OPTION_INSTANCE) | BIT(OPTION_SET) | BIT(OPTION_WAIT) | BIT(OPTION_FOLLOW),
+        { "start", "TREE", 1, 1,
+          OPTION_BIT(OPTION_INSTANCE) | OPTION_BIT(OPTION_SET) | OPTION_BIT(OPTION_WAIT) | OPTION_BIT(OPTION_FOLLOW),
           "Start a tree, and print the name of the run", verb_start },
-        { "halt", "TREE|RUN", 1, 1, BIT(OPTION_WAIT), "Halt all runs of a tree, or one run", verb_halt },
+        { "halt", "TREE|RUN", 1, 1, OPTION_BIT(OPTION_WAIT), "Halt all runs of a tree, or one run", verb_halt },
         { "reload", NULL, 0, 0, 0, "Read the tree files again", verb_reload },
         { "validate", "FILE...", 1, UINT_MAX, 0, "Check tree files, without btd", verb_validate },
         { "monitor", NULL, 0, 0, 0, "Print what happens, as it comes", verb_monitor },
@@ -53,7 +52,7 @@ static int check_usage(const Verb *verb, const Options *options, char **operands
         unsigned n_operands = g_strv_length(operands);
 
         for (OptionId id = OPTION_COMMON_MAX_; id < OPTION_MAX_; id++)
-                if (options_has(options, id) && !(verb->options & BIT(id)))
+                if (options_has(options, id) && !(verb->options & OPTION_BIT(id)))
                         return report_usage("'%s' takes no option '--%s'", verb->name, option_table[id].name);
 
         if (n_operands < verb->min_operands)

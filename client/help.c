@@ -16,12 +16,10 @@ static void print_options(uint32_t ids) {
                 g_autofree char *left =
                         g_strconcat(letter, "--", option->name, option->argument ? "=" : "", option->argument, NULL);
 
-                if (ids & (UINT32_C(1) << id))
+                if (ids & OPTION_BIT(id))
                         printf("  %-*s  %s\n", HELP_COLUMN, left, option->help);
         }
 }
-
-#define COMMON_OPTIONS ((UINT32_C(1) << OPTION_COMMON_MAX_) - 1)
 
 int help_print(void) {
         puts("btctl [OPTION...] VERB [OPERAND...]\n"
@@ -38,7 +36,7 @@ int help_print(void) {
         }
 
         puts("\nOptions:");
-        print_options(COMMON_OPTIONS);
+        print_options(OPTION_BITS_COMMON);
         puts("\n'btctl VERB --help' shows the options of a verb; btctl(1) explains everything.");
 
         return EXIT_SUCCESS;

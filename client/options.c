@@ -67,7 +67,7 @@ static OptionId option_of_letter(int letter) {
 }
 
 static void take_option(Options *options, OptionId id, char *value) {
-        options->given |= UINT32_C(1) << id;
+        options->given |= OPTION_BIT(id);
         options->values[id] = value;
         if (id == OPTION_SET)
                 g_ptr_array_add(options->sets, value);
@@ -120,7 +120,7 @@ int options_parse(Options *options, int argc, char **argv, char ***ret_operands)
                         return no_value(&option_table[option_of_letter(optopt)]);
                 if (c == '?' && optopt >= LONG_BASE)
                         return needless_value(&option_table[option_of_letter(optopt)]);
-                if (c == '?' && optopt > 0)
+                if (c == '?' && optopt != 0)
                         return unknown_letter(optopt);
                 if (c == '?')
                         return unknown_name(argv[optind - 1]);
@@ -140,5 +140,5 @@ void options_clear(Options *options) {
 }
 
 bool options_has(const Options *options, OptionId id) {
-        return options->given & (UINT32_C(1) << id);
+        return options->given & OPTION_BIT(id);
 }

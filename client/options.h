@@ -32,6 +32,9 @@ typedef enum OptionId {
         OPTION_MAX_,
 } OptionId;
 
+#define OPTION_BIT(id) (UINT32_C(1) << (id))
+#define OPTION_BITS_COMMON (OPTION_BIT(OPTION_COMMON_MAX_) - 1)
+
 typedef struct Option {
         const char *name;
         char letter;          /* 0: none */

@@ -20,14 +20,14 @@ static int complete_verbs(Client *client, const char *verb) {
 
 /* Those of the verb, if it is known by now; with '=' where a value follows. */
 static int complete_options(Client *client, const char *verb) {
-        uint32_t ids = (UINT32_C(1) << OPTION_COMMON_MAX_) - 1;
+        uint32_t ids = OPTION_BITS_COMMON;
 
         for (const Verb *it = verb_table; it->name; it++)
                 if (verb && strcmp(it->name, verb) == 0)
                         ids |= it->options;
 
         for (OptionId id = 0; id < OPTION_MAX_; id++)
-                if (ids & (UINT32_C(1) << id))
+                if (ids & OPTION_BIT(id))
                         printf("--%s%s\n", option_table[id].name, option_table[id].argument ? "=" : "");
 
         return EXIT_SUCCESS;

@@ -23,6 +23,7 @@ from btctl_runs import GOOD, SOURCE, UTF8, btctl, without_times
     (["list", "--frobnicate=3"], "unknown option '--frobnicate'"),
     (["list", "-x"], "unknown option '-x'"),
     (["list", "-qx"], "unknown option '-x'"),
+    (["list", "-ü"], "unknown option '-�'"),
     (["--quiet=3", "list"], "option '--quiet' takes no value"),
     (["start", "boot", "--instance"], "option '--instance' needs a value: --instance=NAME"),
     (["list", "-H"], "option '--host' needs a value: --host=[USER@]HOST"),
@@ -207,7 +208,7 @@ def test_daemon_of_another_kind(bus, peer_client):
 
 def test_permission(bus, peer_client):
     def refuse(parameters, invocation):
-        invocation.return_dbus_error("org.freedesktop.DBus.Error.AccessDenied", "Rejected send message, 2 matched rules")
+        invocation.return_dbus_error("org.freedesktop.DBus.Error.AccessDenied", "Rejected send message")
         return True
     false_daemon(peer_client, {"StartTree": refuse})
     assert btctl("--address=" + bus.address, "start", "boot") \
