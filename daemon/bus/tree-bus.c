@@ -182,7 +182,7 @@ static int definition_at(void *userdata, sd_bus_message *message, const Definiti
 }
 
 static int method_get_text(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
-        const Definition *definition;
+        const Definition *definition = NULL;
         int r;
 
         r = definition_at(userdata, message, &definition, ret_error);
@@ -204,7 +204,7 @@ static int append_nodes(sd_bus_message *reply, const Tree *tree) {
 
 static int method_get_nodes(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
         g_autoptr(sd_bus_message) reply = NULL;
-        const Definition *definition;
+        const Definition *definition = NULL;
         int r;
 
         r = definition_at(userdata, message, &definition, ret_error);
