@@ -4,12 +4,12 @@
  * StartUnit, StopUnit, RestartUnit, ReloadUnit: a job for a unit, and a look behind it.
  *
  * A job that starts a unit is "done" also when a condition of the unit was not met, and as soon as the process of a
- * Type=simple service was forked. So two properties are read then, and of a service that says it is active its
- * type: if systemd cannot know whether it could be executed, it gets a moment to show it. Everything else that
- * people would want to know is read only when something went wrong.
+ * Type=simple service was forked. So the unit is looked at then, and a service of which systemd cannot know whether
+ * it could be executed gets a moment to show it.
  *
- * A unit that nobody needs is unloaded when its job has ended, and with it goes what could be seen. So there is a
- * reference to it from before the job until it has been looked at.
+ * A unit that nobody needs is unloaded when its job has ended, and with it goes what became of its conditions. A
+ * reference keeps it, but costs systemd more than everything else here. So a look before the job tells whether
+ * there are any conditions, and only then there is a reference from before the job until the end.
  */
 
 #include "basic/cleanup.h"
@@ -37,11 +37,13 @@ typedef struct UnitJob {
         UnitVerb verb;
         char *unit, *path;
         Connection *connection;
-        Job *job;
-        char *result;   /* of the job, once it has ended */
-        Call *calls[2]; /* looking behind it */
+        Call *calls[2]; /* looking at the unit */
         unsigned n_awaited;
-        Timer *settling;
+        bool conditional; /* it has conditions */
+        Job *job;
+        char *result;    /* of the job, once it has ended */
+        bool detailed;   /* all facts have been read */
+        Timer *settling; /* or it has settled */
         UnitFacts facts;
 } UnitJob;
 
@@ -74,14 +76,25 @@ static void unit_job_fail_with(Leaf *leaf, const sd_bus_error *error) {
         leaf_end(leaf, STATUS_FAILURE);
 }
 
-/* Also where it could not be read, the little that is known is better than nothing. */
+static bool is(const char *fact, const char *value) {
+        return g_strcmp0(fact, value) == 0;
+}
+
+static void unit_job_judge(Leaf *leaf);
+
+/* Also where they could not be read, the little that is known is better than nothing. */
 static void on_details(sd_bus_message *reply, const sd_bus_error *error, void *userdata) {
         Leaf *leaf = userdata;
         UnitJob *op = leaf->op;
 
+        op->detailed = true;
         if (reply)
                 (void) unit_facts_read(&op->facts, reply);
-        unit_job_fail(leaf);
+
+        if (reply && is(op->result, "done"))
+                unit_job_judge(leaf);
+        else
+                unit_job_fail(leaf);
 }
 
 static void unit_job_read_details(Leaf *leaf) {
@@ -91,11 +104,7 @@ static void unit_job_read_details(Leaf *leaf) {
         op->calls[0] = systemd_get_all(op->connection, op->path, "", on_details, leaf);
 }
 
-static bool is(const char *fact, const char *value) {
-        return g_strcmp0(fact, value) == 0;
-}
-
-static void on_settled_state(sd_bus_message *reply, const sd_bus_error *error, void *userdata) {
+static void on_state(sd_bus_message *reply, const sd_bus_error *error, void *userdata) {
         Leaf *leaf = userdata;
         UnitJob *op = leaf->op;
         const char *state;
@@ -107,20 +116,15 @@ static void on_settled_state(sd_bus_message *reply, const sd_bus_error *error, v
 
         if (sd_bus_message_read(reply, "v", "s", &state) >= 0)
                 unit_facts_set(&op->facts.active_state, state);
-
-        /* By now it may also have done all that it had to do. */
-        if (is(op->facts.active_state, "active") || is(op->facts.active_state, "inactive"))
-                leaf_end(leaf, STATUS_SUCCESS);
-        else
-                unit_job_read_details(leaf);
+        unit_job_judge(leaf);
 }
 
-static void on_settled(void *userdata) {
+static void unit_job_read_state(void *userdata) {
         Leaf *leaf = userdata;
         UnitJob *op = leaf->op;
 
         call_free(op->calls[0]);
-        op->calls[0] = systemd_get(op->connection, op->path, SYSTEMD_UNIT, "ActiveState", on_settled_state, leaf);
+        op->calls[0] = systemd_get(op->connection, op->path, SYSTEMD_UNIT, "ActiveState", on_state, leaf);
 }
 
 static void on_type(sd_bus_message *reply, const sd_bus_error *error, void *userdata) {
@@ -128,69 +132,34 @@ static void on_type(sd_bus_message *reply, const sd_bus_error *error, void *user
         UnitJob *op = leaf->op;
         const char *type;
 
-        if (error) {
+        if (error)
                 unit_job_fail_with(leaf, error);
-                return;
-        }
-
-        if (sd_bus_message_read(reply, "v", "s", &type) >= 0 && (is(type, "simple") || is(type, "idle")))
-                op->settling = timer_new(leaf->services->timers, SETTLE_USEC, on_settled, leaf);
+        else if (sd_bus_message_read(reply, "v", "s", &type) >= 0 && (is(type, "simple") || is(type, "idle")))
+                op->settling = timer_new(leaf->services->timers, SETTLE_USEC, unit_job_read_state, leaf);
         else
                 leaf_end(leaf, STATUS_SUCCESS);
 }
 
+/* A oneshot service is inactive when it has done its work, and any other may have done all that it had to do. */
 static void unit_job_judge(Leaf *leaf) {
         UnitJob *op = leaf->op;
         const char *state = op->facts.active_state;
 
-        if (!op->facts.condition_result) {
-                unit_job_read_details(leaf);
-        } else if (is(state, "active") && g_str_has_suffix(op->unit, ".service")) {
-                call_free(op->calls[0]);
-                op->calls[0] = systemd_get(op->connection, op->path, SYSTEMD_SERVICE, "Type", on_type, leaf);
-        } else if (is(state, "active") || is(state, "reloading") || is(state, "inactive")) {
-                /* A oneshot service is inactive when it has done its work. */
-                leaf_end(leaf, STATUS_SUCCESS);
-        } else {
-                unit_job_read_details(leaf);
+        if (!op->facts.condition_result || !(is(state, "active") || is(state, "reloading") || is(state, "inactive"))) {
+                if (op->detailed)
+                        unit_job_fail(leaf);
+                else
+                        unit_job_read_details(leaf);
+                return;
         }
-}
 
-static void unit_job_read(Leaf *leaf, const sd_bus_error *error, int r) {
-        UnitJob *op = leaf->op;
+        if (!is(state, "active") || !g_str_has_suffix(op->unit, ".service") || op->settling) {
+                leaf_end(leaf, STATUS_SUCCESS);
+                return;
+        }
 
-        if (error)
-                unit_job_fail_with(leaf, error);
-        else if (r < 0)
-                unit_job_read_details(leaf);
-        else if (--op->n_awaited == 0)
-                unit_job_judge(leaf);
-}
-
-static void on_state(sd_bus_message *reply, const sd_bus_error *error, void *userdata) {
-        Leaf *leaf = userdata;
-        UnitJob *op = leaf->op;
-        const char *state = NULL;
-        int r = reply ? sd_bus_message_read(reply, "v", "s", &state) : 0;
-
-        unit_facts_set(&op->facts.active_state, state);
-        unit_job_read(leaf, error, r);
-}
-
-static void on_condition(sd_bus_message *reply, const sd_bus_error *error, void *userdata) {
-        Leaf *leaf = userdata;
-        UnitJob *op = leaf->op;
-        int r = reply ? sd_bus_message_read(reply, "v", "b", &op->facts.condition_result) : 0;
-
-        unit_job_read(leaf, error, r);
-}
-
-static void unit_job_look_behind(Leaf *leaf) {
-        UnitJob *op = leaf->op;
-
-        op->n_awaited = 2;
-        op->calls[0] = systemd_get(op->connection, op->path, SYSTEMD_UNIT, "ActiveState", on_state, leaf);
-        op->calls[1] = systemd_get(op->connection, op->path, SYSTEMD_UNIT, "ConditionResult", on_condition, leaf);
+        call_free(op->calls[0]);
+        op->calls[0] = systemd_get(op->connection, op->path, SYSTEMD_SERVICE, "Type", on_type, leaf);
 }
 
 static void on_job_done(const char *result, const sd_bus_error *error, void *userdata) {
@@ -203,10 +172,11 @@ static void on_job_done(const char *result, const sd_bus_error *error, void *use
         }
 
         op->result = g_strdup(result);
-        if (!is(result, "done"))
+        op->facts.condition_result = true;
+        if (!is(result, "done") || op->conditional)
                 unit_job_read_details(leaf);
         else if (op->verb == UNIT_START || op->verb == UNIT_RESTART)
-                unit_job_look_behind(leaf);
+                unit_job_read_state(leaf);
         else
                 leaf_end(leaf, STATUS_SUCCESS);
 }
@@ -215,7 +185,7 @@ static sd_bus_message *unit_message(UnitJob *op, const char *method) {
         return systemd_message(op->connection, SYSTEMD_MANAGER_PATH, SYSTEMD_MANAGER, method, "s", op->unit);
 }
 
-static Status unit_job_start(Leaf *leaf) {
+static void unit_job_ask(Leaf *leaf) {
         static const char *const methods[] = {
                 [UNIT_START] = "StartUnit",
                 [UNIT_STOP] = "StopUnit",
@@ -225,6 +195,51 @@ static Status unit_job_start(Leaf *leaf) {
         const UnitJobParams *params = leaf->params;
         UnitJob *op = leaf->op;
         g_autoptr(sd_bus_message) request = NULL, reference = NULL;
+
+        request = systemd_message(op->connection, SYSTEMD_MANAGER_PATH, SYSTEMD_MANAGER, methods[op->verb], "ss",
+                                  op->unit, modes[params->mode]);
+        if (op->conditional)
+                reference = unit_message(op, "RefUnit");
+        op->job = job_new(op->connection, reference, request, on_job_done, leaf);
+}
+
+/* Has a property that is a list any elements? */
+static bool has_elements(sd_bus_message *reply) {
+        const char *contents;
+
+        return sd_bus_message_peek_type(reply, NULL, &contents) > 0 &&
+               sd_bus_message_enter_container(reply, SD_BUS_TYPE_VARIANT, contents) > 0 &&
+               sd_bus_message_enter_container(reply, SD_BUS_TYPE_ARRAY, contents + 1) > 0 &&
+               sd_bus_message_at_end(reply, false) == 0;
+}
+
+static void on_conditions(sd_bus_message *reply, const sd_bus_error *error, void *userdata) {
+        Leaf *leaf = userdata;
+        UnitJob *op = leaf->op;
+
+        if (error) {
+                unit_job_fail_with(leaf, error);
+                return;
+        }
+
+        op->conditional |= has_elements(reply);
+        if (--op->n_awaited == 0)
+                unit_job_ask(leaf);
+}
+
+static void unit_job_look_before(Leaf *leaf) {
+        UnitJob *op = leaf->op;
+
+        op->calls[op->n_awaited++] =
+                systemd_get(op->connection, op->path, SYSTEMD_UNIT, "Conditions", on_conditions, leaf);
+        if (g_str_has_suffix(op->unit, ".service"))
+                op->calls[op->n_awaited++] =
+                        systemd_get(op->connection, op->path, SYSTEMD_SERVICE, "ExecCondition", on_conditions, leaf);
+}
+
+static Status unit_job_start(Leaf *leaf) {
+        const UnitJobParams *params = leaf->params;
+        UnitJob *op = leaf->op;
         g_autofree char *error = NULL;
 
         op->verb = leaf_verb(leaf);
@@ -235,10 +250,11 @@ static Status unit_job_start(Leaf *leaf) {
         }
 
         op->path = unit_name_path(op->unit);
-        request = systemd_message(op->connection, SYSTEMD_MANAGER_PATH, SYSTEMD_MANAGER, methods[op->verb], "ss",
-                                  op->unit, modes[params->mode]);
-        reference = unit_message(op, "RefUnit");
-        op->job = job_new(op->connection, reference, request, on_job_done, leaf);
+        if (op->verb == UNIT_START || op->verb == UNIT_RESTART)
+                unit_job_look_before(leaf);
+        else
+                unit_job_ask(leaf);
+
         return STATUS_RUNNING;
 }
 
@@ -246,13 +262,13 @@ static Status unit_job_start(Leaf *leaf) {
 static bool unit_job_halt(Leaf *leaf) {
         UnitJob *op = leaf->op;
 
-        return op->result || job_cancel(op->job);
+        return !op->job || op->result || job_cancel(op->job);
 }
 
 static void unit_job_release(Leaf *leaf) {
         UnitJob *op = leaf->op;
 
-        if (op->job) {
+        if (op->job && op->conditional) {
                 g_autoptr(sd_bus_message) message = unit_message(op, "UnrefUnit");
 
                 systemd_send(op->connection, message);
