@@ -33,11 +33,10 @@ const char *definition_text(const Definition *definition); /* as it was loaded *
 json_object *definition_blackboard(const Definition *definition);
 
 /*
- * To a type's check(), and in the tree, a parameter with references reads as if it had not been given; a leaf is
- * started with this instead.
- *
  * The parameters of a node, with references filled in from the blackboard. Where there are none, the shared struct
  * of the tree is borrowed. -EINVAL with a text for people: 'unit: expected a string, but {name} is 5'.
+ *
+ * In the tree itself, and so for a type's check(), a parameter with references reads as if it had not been given.
  */
 typedef struct Params {
         const void *values;

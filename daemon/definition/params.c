@@ -53,12 +53,13 @@ static bool as_integer(json_object *value, int64_t *ret_number, bool *ret_fits) 
                 return true;
         }
 
-        if (!json_object_is_type(value, json_type_double) || !(rint(number) == number))
+        if (!json_object_is_type(value, json_type_double) || !isfinite(number))
                 return false;
 
+        /* Beyond these limits all numbers are whole. */
         *ret_fits = number >= -0x1p63 && number < 0x1p63;
         *ret_number = *ret_fits ? (int64_t) number : 0;
-        return true;
+        return !*ret_fits || (double) *ret_number == number;
 }
 
 static int set_int(const ParamSetter *setter, const Place *place, const Param *param, int64_t *field,
