@@ -69,7 +69,7 @@ static const Param recovery_params[] = {
           .fallback = "1",
           .min = 0,
           .max = UINT32_MAX,
-          .doc = "how often the recovery is run and the first child tried again" },
+          .doc = "How often the recovery is run and the first child tried again" },
         {},
 };
 

@@ -86,13 +86,13 @@ static const Param precondition_params[] = {
           .kind = PARAM_STRING,
           .offset = offsetof(PreconditionParams, condition),
           .required = true,
-          .doc = "the blackboard key that must be true when the child is to start" },
+          .doc = "The blackboard key that must be true when the child is to start" },
         { .name = "else",
           .kind = PARAM_ENUM,
           .offset = offsetof(PreconditionParams, otherwise),
           .fallback = "\"FAILURE\"",
           .values = otherwise_names,
-          .doc = "the outcome when it is not" },
+          .doc = "The outcome when it is not" },
         {},
 };
 

@@ -103,7 +103,7 @@ static const Param parallel_all_params[] = {
           .fallback = "1",
           .min = -1000000,
           .max = 1000000,
-          .doc = "how many failures make it fail; negative: counted from the number of children" },
+          .doc = "How many failures make it fail; negative: counted from the number of children" },
         {},
 };
 

@@ -191,14 +191,14 @@ static const Param parallel_params[] = {
           .fallback = "-1",
           .min = -1000000,
           .max = 1000000,
-          .doc = "how many children must succeed; negative: counted from their number, -1 being all" },
+          .doc = "How many children must succeed; negative: counted from their number, -1 being all" },
         { .name = "failure_count",
           .kind = PARAM_INT,
           .offset = offsetof(ParallelParams, failure_count),
           .fallback = "1",
           .min = -1000000,
           .max = 1000000,
-          .doc = "how many failures make it fail; negative: counted from the number of children" },
+          .doc = "How many failures make it fail; negative: counted from the number of children" },
         {},
 };
 

@@ -64,12 +64,12 @@ static const Param switch_params[] = {
           .kind = PARAM_STRING,
           .offset = offsetof(SwitchParams, variable),
           .required = true,
-          .doc = "the blackboard key that is compared" },
+          .doc = "The blackboard key that is compared" },
         { .name = "cases",
           .kind = PARAM_STRINGS,
           .offset = offsetof(SwitchParams, cases),
           .required = true,
-          .doc = "a value for each child but the last, which is the default" },
+          .doc = "A value for each child but the last, which is the default" },
         {},
 };
 

@@ -119,7 +119,7 @@ static const Param delay_params[] = {
           .kind = PARAM_SPAN,
           .offset = offsetof(DelayParams, delay),
           .required = true,
-          .doc = "how long to wait before the child is started" },
+          .doc = "How long to wait before the child is started" },
         {},
 };
 
@@ -138,7 +138,7 @@ static const Param timeout_params[] = {
           .kind = PARAM_SPAN,
           .offset = offsetof(TimeoutParams, timeout),
           .required = true,
-          .doc = "how long the child may run; 0 or \"infinity\": no limit" },
+          .doc = "How long the child may run; 0 or \"infinity\": no limit" },
         {},
 };
 
@@ -160,11 +160,11 @@ static const Param rate_controller_params[] = {
           .offset = offsetof(RateParams, hz),
           .min = 0,
           .max = 1000000,
-          .doc = "how often a second the child is started at most" },
+          .doc = "How often a second the child is started at most" },
         { .name = "period",
           .kind = PARAM_SPAN,
           .offset = offsetof(RateParams, period),
-          .doc = "instead of hz: the time from one start of the child to the next" },
+          .doc = "Instead of hz: the time from one start of the child to the next" },
         {},
 };
 

@@ -98,7 +98,7 @@ static const Param try_catch_params[] = {
           .kind = PARAM_BOOL,
           .offset = offsetof(TryCatchParams, catch_on_halt),
           .fallback = "false",
-          .doc = "also tick the last child, once, when it is halted" },
+          .doc = "Also tick the last child, once, when it is halted" },
         {},
 };
 
