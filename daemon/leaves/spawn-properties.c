@@ -280,55 +280,71 @@ static bool is_variant(json_object *value) {
                json_object_object_get_ex(value, "value", NULL);
 }
 
-/* One property as a value of the signature (sv). */
-static int property_convert(const char *name, json_object *value, json_object **ret_pair, char **ret_error) {
+static json_object *pair_new(const char *name, json_object *variant) {
+        json_object *pair = json_object_new_array();
+
+        json_object_array_add(pair, json_object_new_string(name));
+        json_object_array_add(pair, variant);
+        return pair;
+}
+
+/* message NULL: would it fit? Takes the pair. */
+static int pair_append(sd_bus_message *message, json_object *pair, char **ret_error) {
+        g_autoptr(json_object) arguments = list_of(pair);
+
+        return message ? value_append(message, "(sv)", arguments, ret_error)
+                       : value_check("(sv)", arguments, ret_error);
+}
+
+/* The place in (sv) says nothing to those who have written an object. */
+static const char *without_place(const char *error) {
+        static const char place[] = "argument 1, field 2: ";
+
+        return g_str_has_prefix(error, place) ? error + strlen(place) : error;
+}
+
+static int variant_append(sd_bus_message *message, const char *name, json_object *variant, char **ret_error) {
+        g_autofree char *error = NULL;
+        int r;
+
+        r = pair_append(message, pair_new(name, json_object_get(variant)), &error);
+        if (r < 0)
+                *ret_error = g_strdup_printf("properties: \"%s\": %s", name, without_place(error));
+
+        return r;
+}
+
+static int known_append(sd_bus_message *message, const Property *property, json_object *value, char **ret_error) {
+        g_autofree char *error = NULL;
+        json_object *converted = value_convert(property->kind, value);
+        int r = -EINVAL;
+
+        if (converted)
+                r = pair_append(message,
+                                pair_new(property->bus_name ?: property->name,
+                                         variant_new(kinds[property->kind].signature, converted)),
+                                &error);
+        if (r < 0)
+                *ret_error = g_strdup_printf("properties: \"%s\" is to be %s", property->name,
+                                             kinds[property->kind].example);
+
+        return r;
+}
+
+static int property_append(sd_bus_message *message, const char *name, json_object *value, char **ret_error) {
         const Property *property =
                 bsearch(name, properties_table, G_N_ELEMENTS(properties_table), sizeof(Property), property_compare);
-        g_autoptr(json_object) pair = json_object_new_array();
-        json_object *converted;
 
         if (g_strv_contains(taken, name)) {
                 *ret_error = g_strdup_printf("properties: \"%s\" is set by the node itself", name);
                 return -EINVAL;
         }
-
-        if (is_variant(value)) {
-                json_object_array_add(pair, json_object_new_string(name));
-                json_object_array_add(pair, json_object_get(value));
-                *ret_pair = g_steal_pointer(&pair);
-                return 0;
-        }
-
+        if (is_variant(value))
+                return variant_append(message, name, value, ret_error);
         if (!property)
                 return unknown_property(name, ret_error);
 
-        converted = value_convert(property->kind, value);
-        if (!converted) {
-                *ret_error = g_strdup_printf("properties: \"%s\" is to be %s", name, kinds[property->kind].example);
-                return -EINVAL;
-        }
-
-        json_object_array_add(pair, json_object_new_string(property->bus_name ?: name));
-        json_object_array_add(pair, variant_new(kinds[property->kind].signature, converted));
-        *ret_pair = g_steal_pointer(&pair);
-        return 0;
-}
-
-static int property_append(sd_bus_message *message, const char *name, json_object *value, char **ret_error) {
-        g_autoptr(json_object) pair = NULL, arguments = NULL;
-        g_autofree char *error = NULL;
-        int r;
-
-        r = property_convert(name, value, &pair, ret_error);
-        if (r < 0)
-                return r;
-
-        arguments = list_of(g_steal_pointer(&pair));
-        r = message ? value_append(message, "(sv)", arguments, &error) : value_check("(sv)", arguments, &error);
-        if (r < 0)
-                *ret_error = g_strdup_printf("properties: \"%s\": %s", name, error);
-
-        return r;
+        return known_append(message, property, value, ret_error);
 }
 
 int spawn_properties_append(sd_bus_message *message, json_object *properties, char **ret_error) {

@@ -9,7 +9,8 @@
 #include <json-c/json_object.h>
 #include <systemd/sd-bus.h>
 
-/* Appends them, each as (sv), to an array that is open. properties: an object. -EINVAL with a text for people. */
+/* Appends them, each as (sv), to an array that is open. -EINVAL with a text for people: they are no object, or
+ * something in it is wrong. */
 int spawn_properties_append(sd_bus_message *message, json_object *properties, char **ret_error);
 
 /* Could they be appended? */

@@ -74,16 +74,15 @@ static const char *env_complaint(const char *const *env) {
         return NULL;
 }
 
-/* What is wrong with the parameters beyond their types, or NULL. */
+/* What is wrong with the parameters beyond their types, or NULL. Before the run some may not be known. */
 static char *params_complaint(const SpawnParams *params) {
-        const char *env = env_complaint(params->env);
+        const char *env = env_complaint(params->env), *program = params->argv ? params->argv[0] : NULL;
         char *error = NULL;
 
-        if (!params->argv || !params->argv[0] || !*params->argv[0])
+        if (params->argv && (!program || !*program))
                 return g_strdup("argv: expected a program and its arguments");
-        if (*params->argv[0] != '/' && strchr(params->argv[0], '/'))
-                return g_strdup_printf("argv: \"%s\" must begin with \"/\", or be a name to look for in PATH",
-                                       params->argv[0]);
+        if (program && *program != '/' && strchr(program, '/'))
+                return g_strdup_printf("argv: \"%s\" must begin with \"/\", or be a name to look for in PATH", program);
         if (params->cwd && *params->cwd != '/')
                 return g_strdup_printf("cwd: \"%s\" must begin with \"/\"", params->cwd);
         if (env)
@@ -323,6 +322,11 @@ static void spawn_describe(Leaf *leaf, GString *text) {
                 g_string_append(text, "the bus");
 }
 
+static char *spawn_check(const Tree *tree, NodeId node, bool *ret_is_error) {
+        *ret_is_error = true;
+        return params_complaint(tree->nodes[node].params);
+}
+
 static const Param spawn_params[] = {
         {
                 .name = "argv",
@@ -455,5 +459,6 @@ const NodeType spawn_type = {
                "Whatever it has started and left running is ended with it: use StartUnit for what is to stay. A "
                "child's "
                "descendants can escape that by leaving their process group, a unit's cannot.",
+        .check = spawn_check,
         .leaf = &spawn_kind,
 };

@@ -68,7 +68,7 @@ char *unit_name_check(const char *name) {
         g_autofree char *complete = NULL;
         char *error = NULL;
 
-        if (name && !strchr(name, '{'))
+        if (name)
                 (void) unit_name_complete(name, &complete, &error);
 
         return error;

@@ -8,8 +8,7 @@
 /* "cam" means "cam.service", as for systemctl. -EINVAL: no unit can have that name, with a text for people. */
 int unit_name_complete(const char *name, char **ret_name, char **ret_error);
 
-/* For node types: what is wrong with the name in a tree, or NULL. With references in it (or none yet) it may be right.
- */
+/* For a node type: what is wrong with the name in a tree, or NULL. NULL for one that is not known before the run. */
 char *unit_name_check(const char *name);
 
 /* The object path of a unit with this complete name. To be freed. */

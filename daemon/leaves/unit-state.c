@@ -247,7 +247,7 @@ static char *unit_state_check(const Tree *tree, NodeId node, bool *ret_is_error)
         const UnitStateParams *params = tree->nodes[node].params;
 
         *ret_is_error = true;
-        if (params->state && !strchr(params->state, '{') && !g_strv_contains(states, params->state)) {
+        if (params->state && !g_strv_contains(states, params->state)) {
                 g_autofree char *list = g_strjoinv(", ", (char **) states);
 
                 return g_strdup_printf("state: \"%s\" is none; there are %s", params->state, list);

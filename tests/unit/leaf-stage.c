@@ -80,6 +80,10 @@ void leaf_stage_free(LeafStage *stage) {
         g_free(stage);
 }
 
+void leaf_stage_set_variable(LeafStage *stage, const char *key, const char *value) {
+        blackboard_set(stage->blackboard, key, json_object_new_string(value));
+}
+
 void leaf_stage_set_attempt(LeafStage *stage, uint32_t attempt) {
         stage->attempt = attempt;
 }

@@ -29,6 +29,7 @@ typedef struct Actor {
  * leaf_stage_set_attempt(). */
 Actor *leaf_stage_start(LeafStage *stage, const NodeType *const *types, const char *node);
 void actor_free(Actor *actor);
+void leaf_stage_set_variable(LeafStage *stage, const char *key, const char *value);
 void leaf_stage_set_attempt(LeafStage *stage, uint32_t attempt);
 
 /* Turns the main loop until it has ended, or its value is known. */

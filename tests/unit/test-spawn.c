@@ -104,23 +104,37 @@ static void test_cannot_execute(void) {
         g_assert_cmpint(waitpid(-1, NULL, WNOHANG), ==, -1);
 }
 
-static void test_bad_parameters(void) {
-        g_autoptr(LeafStage) stage = leaf_stage_new(NULL);
+/* Where a tree says so itself, it does not load. */
+static void assert_refused(const char *rest, const char *text) {
+        g_autofree char *node = g_strdup_printf("{ \"type\": \"Spawn\", \"as\": \"child\", %s }", rest);
+        g_autofree char *error = leaf_stage_check(types, node);
 
-        assert_failure(stage, "\"argv\": [\"\"]", "argv: expected a program and its arguments");
-        assert_failure(stage, "\"argv\": [\"./true\"]",
+        g_assert_cmpstr(error, ==, text);
+}
+
+static void test_bad_parameters(void) {
+        assert_refused("\"argv\": [\"\"]", "argv: expected a program and its arguments");
+        assert_refused("\"argv\": [\"./true\"]",
                        "argv: \"./true\" must begin with \"/\", or be a name to look for in PATH");
-        assert_failure(stage, "\"argv\": [\"true\"], \"cwd\": \"tmp\"", "cwd: \"tmp\" must begin with \"/\"");
-        assert_failure(
-                stage, "\"argv\": [\"true\"], \"env\": { \"1A\": \"b\" }",
+        assert_refused("\"argv\": [\"true\"], \"cwd\": \"tmp\"", "cwd: \"tmp\" must begin with \"/\"");
+        assert_refused(
+                "\"argv\": [\"true\"], \"env\": { \"1A\": \"b\" }",
                 "env: \"1A\" is not a name for a variable: it may have letters, digits and \"_\", and not begin with "
                 "a digit");
-        assert_failure(stage, "\"argv\": [\"true\"], \"success_exit\": [256]",
+        assert_refused("\"argv\": [\"true\"], \"success_exit\": [256]",
                        "success_exit: expected a list of exit statuses from 0 to 255, like [0, 3]");
-        assert_failure(stage, "\"argv\": [\"true\"], \"success_exit\": 3",
+        assert_refused("\"argv\": [\"true\"], \"success_exit\": 3",
                        "success_exit: expected a list of exit statuses from 0 to 255, like [0, 3]");
-        assert_failure(stage, "\"argv\": [\"true\"], \"properties\": { \"Nice\": 1 }",
+        assert_refused("\"argv\": [\"true\"], \"properties\": { \"Nice\": 1 }",
                        "properties: only a unit has them, not a child; leave out \"as\"");
+}
+
+/* Where it comes out of the blackboard, it fails. */
+static void test_bad_references(void) {
+        g_autoptr(LeafStage) stage = leaf_stage_new(NULL);
+
+        leaf_stage_set_variable(stage, "place", "tmp");
+        assert_failure(stage, "\"argv\": [\"true\"], \"cwd\": \"{place}\"", "cwd: \"tmp\" must begin with \"/\"");
 }
 
 static void test_environment(void) {
@@ -387,6 +401,7 @@ int main(int argc, char **argv) {
         g_test_add_func("/spawn/signal", test_signal);
         g_test_add_func("/spawn/cannot-execute", test_cannot_execute);
         g_test_add_func("/spawn/bad-parameters", test_bad_parameters);
+        g_test_add_func("/spawn/bad-references", test_bad_references);
         g_test_add_func("/spawn/environment", test_environment);
         g_test_add_func("/spawn/clean-child", test_clean_child);
         g_test_add_func("/spawn/user", test_user);

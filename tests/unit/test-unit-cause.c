@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* What people read when a job did not work, and what they may call a unit. */
+
+#include <errno.h>
+#include <signal.h>
+
+#include "basic/cleanup.h"
+#include "leaves/unit-cause.h"
+#include "leaves/unit-name.h"
+
+typedef struct Case {
+        UnitVerb verb;
+        const char *result;
+        UnitFacts facts;
+        const char *cause;
+} Case;
+
+#define WORD(word) ((char *) (word))
+#define FAILED(r)                                                                                                      \
+        { .active_state = WORD("failed"), .sub_state = WORD("failed"), .condition_result = 1, .result = WORD(r) }
+#define ENDED(r, c, s)                                                                                                 \
+        {                                                                                                              \
+                .active_state = WORD("failed"), .condition_result = 1, .result = WORD(r), .exec_main_code = (c),       \
+                .exec_main_status = (s)                                                                                \
+        }
+
+static const Case cases[] = {
+        { UNIT_START, "failed", ENDED("exit-code", CLD_EXITED, 3),
+          "cam.service failed: its main process exited with status 3" },
+        { UNIT_START, "failed", ENDED("exit-code", CLD_EXITED, 203),
+          "cam.service failed: its program could not be executed (status 203/EXEC)" },
+        { UNIT_START, "failed", ENDED("exit-code", CLD_EXITED, 0),
+          "cam.service failed: one of its commands failed (result 'exit-code')" },
+        { UNIT_START, "failed", FAILED("exit-code"),
+          "cam.service failed: one of its commands failed (result 'exit-code')" },
+        { UNIT_START, "failed", ENDED("signal", CLD_KILLED, SIGSEGV),
+          "cam.service failed: its main process was killed by SIGSEGV (result 'signal')" },
+        { UNIT_START, "failed", ENDED("core-dump", CLD_DUMPED, SIGSEGV),
+          "cam.service failed: its main process was killed by SIGSEGV and dumped core (result 'core-dump')" },
+        { UNIT_START, "failed", FAILED("timeout"),
+          "cam.service failed: it took longer than its time limits allow (result 'timeout')" },
+        { UNIT_START, "failed", FAILED("watchdog"),
+          "cam.service failed: it did not serve its watchdog in time (result 'watchdog')" },
+        { UNIT_START, "failed", FAILED("start-limit-hit"),
+          "cam.service failed: it was started too often in a short time (result 'start-limit-hit')" },
+        { UNIT_START, "failed", FAILED("oom-kill"),
+          "cam.service failed: memory ran out and it was killed (result 'oom-kill')" },
+        { UNIT_START, "failed", FAILED("protocol"),
+          "cam.service failed: it did not tell that it is up in the way its Type= says (result 'protocol')" },
+        { UNIT_START, "failed", FAILED("resources"),
+          "cam.service failed: something that it needs could not be had (result 'resources')" },
+        { UNIT_START, "failed", FAILED("something-new"), "cam.service failed: result 'something-new'" },
+        { UNIT_START, "failed", FAILED("success"),
+          "cam.service was not started: it failed, its journal may say why (result 'failed')" },
+        { UNIT_STOP,
+          "failed",
+          {},
+          "cam.service was not stopped: it failed, its journal may say why (result 'failed')" },
+        { UNIT_RELOAD, "failed", FAILED("success"),
+          "cam.service was not reloaded: its reload command failed (result 'failed')" },
+        { UNIT_START,
+          "dependency",
+          {},
+          "cam.service was not started: a unit that it requires failed (result 'dependency')" },
+        { UNIT_RESTART, "canceled", {}, "cam.service was not restarted: the job was cancelled (result 'canceled')" },
+        { UNIT_STOP,
+          "timeout",
+          {},
+          "cam.service was not stopped: the job took longer than its JobTimeoutSec= allows (result 'timeout')" },
+        { UNIT_RELOAD,
+          "skipped",
+          {},
+          "cam.service was not reloaded: the job does not apply to the state that it is in (result 'skipped')" },
+        { UNIT_START,
+          "assert",
+          { .unmet_assert = WORD("AssertPathExists=/x") },
+          "cam.service was not started: its AssertPathExists=/x was not met (result 'assert')" },
+        { UNIT_START,
+          "assert",
+          {},
+          "cam.service was not started: one of its assertions was not met (result 'assert')" },
+        { UNIT_START,
+          "unsupported",
+          {},
+          "cam.service was not started: this system does not support units of its type (result 'unsupported')" },
+        { UNIT_START,
+          "collected",
+          {},
+          "cam.service was not started: it was unloaded before its turn came (result 'collected')" },
+        { UNIT_START, "once", {}, "cam.service was not started: it can be started only once (result 'once')" },
+        { UNIT_START, "brand-new", {}, "cam.service was not started: its job ended (result 'brand-new')" },
+        { UNIT_START,
+          "done",
+          { .unmet_condition = WORD("ConditionPathExists=/x") },
+          "cam.service was not started: its ConditionPathExists=/x was not met" },
+        { UNIT_START, "done", {}, "cam.service was not started: one of its conditions was not met" },
+        { UNIT_START,
+          "done",
+          { .result = WORD("exec-condition"), .condition_result = 1 },
+          "cam.service was not started: its ExecCondition= was not met (result 'exec-condition')" },
+        { UNIT_RESTART, "done", ENDED("exit-code", CLD_EXITED, 203),
+          "cam.service failed: its program could not be executed (status 203/EXEC)" },
+        { UNIT_START,
+          "done",
+          { .active_state = WORD("activating"),
+            .sub_state = WORD("auto-restart"),
+            .result = WORD("exit-code"),
+            .condition_result = 1,
+            .exec_main_code = CLD_EXITED,
+            .exec_main_status = 1 },
+          "cam.service failed: its main process exited with status 1; its Restart= setting starts it again" },
+        { UNIT_START,
+          "done",
+          { .active_state = WORD("deactivating"),
+            .sub_state = WORD("stop-sigterm"),
+            .result = WORD("success"),
+            .condition_result = 1 },
+          "cam.service was started, but now it is deactivating (stop-sigterm)" },
+};
+
+static void test_results(void) {
+        for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+                g_autofree char *cause = unit_cause("cam.service", cases[i].verb, cases[i].result, &cases[i].facts);
+
+                g_assert_cmpstr(cause, ==, cases[i].cause);
+        }
+}
+
+static void test_errors(void) {
+        const sd_bus_error missing = SD_BUS_ERROR_MAKE_CONST("org.freedesktop.systemd1.NoSuchUnit",
+                                                             "Unit cam.service not found."),
+                           none = SD_BUS_ERROR_MAKE_CONST(SD_BUS_ERROR_SERVICE_UNKNOWN, "The name is not known"),
+                           silent = SD_BUS_ERROR_MAKE_CONST("org.example.Error", NULL);
+        g_autofree char *a = unit_cause_of_error("cam.service", UNIT_START, &missing),
+                        *b = unit_cause_of_error("cam.service", UNIT_STOP, &none),
+                        *c = unit_cause_of_error("cam.service", UNIT_RELOAD, &silent);
+
+        g_assert_cmpstr(a, ==, "cannot start cam.service: Unit cam.service not found");
+        g_assert_cmpstr(b, ==, "cannot stop cam.service: there is no systemd on this bus");
+        g_assert_cmpstr(c, ==, "cannot reload cam.service: org.example.Error");
+}
+
+static void test_names(void) {
+        static const char *const names[][2] = {
+                { "cam", "cam.service" },
+                { "cam.service", "cam.service" },
+                { "local-fs.target", "local-fs.target" },
+                { "cam@front.service", "cam@front.service" },
+                { "cam@front", "cam@front.service" },
+                { "org.example.Camera", "org.example.Camera.service" },
+                { "dev-disk-by\\x2dlabel.device", "dev-disk-by\\x2dlabel.device" },
+        };
+
+        for (size_t i = 0; i < G_N_ELEMENTS(names); i++) {
+                g_autofree char *complete = NULL, *error = NULL;
+
+                g_assert_cmpint(unit_name_complete(names[i][0], &complete, &error), ==, 0);
+                g_assert_cmpstr(complete, ==, names[i][1]);
+        }
+}
+
+static void test_bad_names(void) {
+        static const char *const names[][2] = {
+                { "", "the name of the unit is empty" },
+                { "my cam.service",
+                  "\"my cam.service\" is not the name of a unit: it may have letters, digits and any of \":-_.\\@\"" },
+                { "cam/left", "\"cam/left.service\" is not the name of a unit: it may have letters, digits and any of "
+                              "\":-_.\\@\"" },
+                { ".service", "\".service\" is not the name of a unit: there is nothing before the \".\"" },
+                { "@x.service", "\"@x.service\" is not the name of a unit: there is nothing before the \"@\"" },
+                { "cam@.service", "\"cam@.service\" is a template: put the name of an instance behind the \"@\"" },
+        };
+        g_autofree char *much = g_strnfill(250, 'x'), *complete = NULL, *long_error = NULL;
+
+        for (size_t i = 0; i < G_N_ELEMENTS(names); i++) {
+                g_autofree char *error = NULL;
+
+                g_assert_cmpint(unit_name_complete(names[i][0], &complete, &error), ==, -EINVAL);
+                g_assert_cmpstr(error, ==, names[i][1]);
+        }
+
+        g_assert_cmpint(unit_name_complete(much, &complete, &long_error), ==, -EINVAL);
+        g_assert_cmpstr(long_error, ==,
+                        "\"xxxxxxxxxxxxxxxxxxxx...\" is not the name of a unit: it is longer than 255 characters");
+        g_assert_null(complete);
+}
+
+static void test_path(void) {
+        g_autofree char *path = unit_name_path("cam-1.service");
+
+        g_assert_cmpstr(path, ==, "/org/freedesktop/systemd1/unit/cam_2d1_2eservice");
+}
+
+int main(int argc, char **argv) {
+        g_test_init(&argc, &argv, NULL);
+
+        g_test_add_func("/unit-cause/results", test_results);
+        g_test_add_func("/unit-cause/errors", test_errors);
+        g_test_add_func("/unit-cause/names", test_names);
+        g_test_add_func("/unit-cause/bad-names", test_bad_names);
+        g_test_add_func("/unit-cause/path", test_path);
+
+        return g_test_run();
+}
