@@ -17,8 +17,12 @@
 #include "basic/timers.h"
 #include "bus/buses.h"
 #include "bus/service.h"
+#include "notify.h"
 #include "options.h"
 #include "runtime/manager.h"
+
+/* The status line is for people. */
+#define STATUS_USEC (100 * 1000u)
 
 typedef struct Daemon {
         const Options *options;
@@ -37,7 +41,7 @@ typedef struct Daemon {
         uint64_t watchdog_usec;
         Timer *watchdog;
         Timer *stop_timeout; /* while it is stopping */
-        GSource *status;     /* while it is to be told */
+        Timer *status;       /* while there is news to be told */
 } Daemon;
 
 static const NodeType *const *const node_types[] = { engine_types, leaf_types, NULL };
@@ -55,24 +59,18 @@ static char *status_text(const Daemon *daemon) {
                                running == 1 ? "" : "s");
 }
 
-static gboolean on_status_due(void *userdata) {
+static void on_status_due(void *userdata) {
         Daemon *daemon = userdata;
-        g_autofree char *text = status_text(daemon);
+        g_autofree char *text = status_text(daemon), *state = g_strconcat("STATUS=", text, NULL);
 
-        daemon->status = NULL;
-        sd_notifyf(false, "STATUS=%s", text);
-        return G_SOURCE_REMOVE;
+        g_clear_pointer(&daemon->status, timer_free);
+        notify_try(state);
 }
 
-/* Once a turn of the main loop, however many runs come and go in it. */
+/* However many runs come and go meanwhile. */
 static void status_changed(Daemon *daemon) {
-        if (!daemon->ready || daemon->status)
-                return;
-
-        daemon->status = g_idle_source_new();
-        g_source_set_callback(daemon->status, on_status_due, daemon, NULL);
-        g_source_attach(daemon->status, daemon->context);
-        g_source_unref(daemon->status);
+        if (daemon->ready && !daemon->status)
+                daemon->status = timer_new(daemon->timers, STATUS_USEC, on_status_due, daemon);
 }
 
 static void notify_ready(const Daemon *daemon) {
@@ -274,8 +272,7 @@ static void drain(Daemon *daemon) {
 }
 
 static void daemon_clear(Daemon *daemon) {
-        if (daemon->status)
-                g_source_destroy(daemon->status);
+        timer_free(daemon->status);
         service_free(daemon->service);
         manager_free(daemon->manager);
         timer_free(daemon->watchdog);

@@ -108,6 +108,23 @@ def test_what_the_service_manager_is_told(btd, notifications):
     assert btd.wait_exit() == 0
 
 
+def test_a_service_manager_that_does_not_listen(btd, tmp_path):
+    """Its queue is full before long; nobody has to wait for that."""
+    deaf = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+    deaf.bind(str(tmp_path / "deaf"))
+    with deaf:
+        btd.tree("quick", {"type": "AlwaysSuccess"})
+        btd.start(env={"NOTIFY_SOCKET": str(tmp_path / "deaf")})
+        filler = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_NONBLOCK)
+        with filler, pytest.raises(BlockingIOError):
+            while True:
+                filler.sendto(b"noise", str(tmp_path / "deaf"))
+        run, path = btd.client.start("quick")
+        assert btd.client.finish(path) == ("success", "")
+        time.sleep(0.2)  # the status line is due
+        assert btd.client.start("quick")[0] != run
+
+
 def test_the_watchdog_is_fed(btd, notifications):
     btd.start(env={"NOTIFY_SOCKET": notifications.path, "WATCHDOG_USEC": "200000"})
     for _ in range(3):
