@@ -170,7 +170,7 @@ static gboolean on_stop_signal(void *userdata) {
         }
 
         log_info("stopping");
-        sd_notify(false, "STOPPING=1");
+        notify_try("STOPPING=1");
         daemon->stop_timeout = timer_new(daemon->timers, daemon->options->stop_timeout, on_stop_timeout, daemon);
         manager_stop(daemon->manager);
         return G_SOURCE_CONTINUE;
@@ -198,7 +198,7 @@ static void watch_signal(const Daemon *daemon, int number, GSourceFunc callback)
 static void on_watchdog(void *userdata) {
         Daemon *daemon = userdata;
 
-        sd_notify(false, "WATCHDOG=1");
+        notify_try("WATCHDOG=1");
         timer_free(daemon->watchdog);
         daemon->watchdog = timer_new(daemon->timers, daemon->watchdog_usec / 2, on_watchdog, daemon);
 }

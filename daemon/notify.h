@@ -2,8 +2,8 @@
 #pragma once
 
 /*
- * What the service manager is told besides the steps of the protocol in sd_notify(3), for which there is sd_notify():
- * that waits while the manager does not listen, which must not happen for a line that is only nice to have.
+ * What the service manager is told without ever waiting for it. For READY and RELOADING, which it waits for itself,
+ * there is sd_notify(3); but that stands still while nobody reads.
  */
 
 /* "STATUS=3 trees". Lost where it cannot be sent at once, or where there is nobody to tell. */

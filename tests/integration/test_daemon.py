@@ -123,6 +123,7 @@ def test_a_service_manager_that_does_not_listen(btd, tmp_path):
         assert btd.client.finish(path) == ("success", "")
         time.sleep(0.2)  # the status line is due
         assert btd.client.start("quick")[0] != run
+        assert btd.stop() == 0
 
 
 def test_the_watchdog_is_fed(btd, notifications):
