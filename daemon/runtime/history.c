@@ -272,12 +272,17 @@ const char *history_own_reason(const History *history, NodeId node) {
         return cause && cause->origin == node ? cause->text : NULL;
 }
 
+/* They are in no list any more. */
+static void clear_changed(History *history) {
+        for (unsigned i = 0; i < history->changes->len; i++)
+                history->records[g_array_index(history->changes, NodeId, i)].changed = false;
+}
+
 void history_set_watched(History *history, bool watched) {
         if (watched && !history->changes)
                 history->changes = g_array_new(FALSE, FALSE, sizeof(NodeId));
         else if (!watched && history->changes) {
-                g_autoptr(GArray) changes = history_take_changes(history);
-
+                clear_changed(history);
                 g_clear_pointer(&history->changes, g_array_unref);
         }
 }
@@ -288,9 +293,7 @@ GArray *history_take_changes(History *history) {
         if (!changes || changes->len == 0)
                 return NULL;
 
-        for (unsigned i = 0; i < changes->len; i++)
-                history->records[g_array_index(changes, NodeId, i)].changed = false;
-
+        clear_changed(history);
         history->changes = g_array_new(FALSE, FALSE, sizeof(NodeId));
         return changes;
 }
