@@ -53,9 +53,15 @@ static bool is(const char *fact, const char *value) {
         return g_strcmp0(fact, value) == 0;
 }
 
-static bool error_is_loss(const sd_bus_error *error) {
+static bool answer_was_lost(const sd_bus_error *error) {
         return sd_bus_error_has_name(error, SD_BUS_ERROR_NO_REPLY) ||
                sd_bus_error_has_name(error, SD_BUS_ERROR_DISCONNECTED);
+}
+
+/* The bus was lost, or it has come again and systemd is not there yet: the watch tells when it is. */
+static bool will_come_again(const sd_bus_error *error) {
+        return answer_was_lost(error) || sd_bus_error_has_name(error, SD_BUS_ERROR_SERVICE_UNKNOWN) ||
+               sd_bus_error_has_name(error, SD_BUS_ERROR_NAME_HAS_NO_OWNER);
 }
 
 static void unit_end(SpawnUnit *unit, const SpawnEnd *end) {
@@ -127,8 +133,16 @@ static void unit_run(SpawnUnit *unit, const char *result) {
 
 static void on_cleared(const char *result, const sd_bus_error *error, void *userdata) {
         SpawnUnit *unit = userdata;
-        g_autoptr(sd_bus_message) message = systemd_message(unit->connection, SYSTEMD_MANAGER_PATH, SYSTEMD_MANAGER,
-                                                            "ResetFailedUnit", "s", unit->name);
+        g_autoptr(sd_bus_message) message = NULL;
+
+        if (error && will_come_again(error)) {
+                unit->cleared = false;
+                unit->phase = PHASE_WAITING;
+                return;
+        }
+
+        message = systemd_message(unit->connection, SYSTEMD_MANAGER_PATH, SYSTEMD_MANAGER, "ResetFailedUnit", "s",
+                                  unit->name);
 
         systemd_send(unit->connection, message);
         unit_ask_start(unit);
@@ -155,8 +169,8 @@ static void unit_start_failed(SpawnUnit *unit, const sd_bus_error *error) {
                 return;
         }
 
-        if (error_is_loss(error)) {
-                unit->asked = true;
+        if (will_come_again(error)) {
+                unit->asked |= answer_was_lost(error);
                 unit->phase = PHASE_WAITING;
                 return;
         }
@@ -189,10 +203,8 @@ static void unit_ask_start(SpawnUnit *unit) {
 static void on_stopped(const char *result, const sd_bus_error *error, void *userdata) {
         SpawnUnit *unit = userdata;
 
-        if (error && error_is_loss(error)) {
-                unit_ask_stop(unit, on_stopped);
+        if (error && will_come_again(error))
                 return;
-        }
 
         if (error && !sd_bus_error_has_name(error, "org.freedesktop.systemd1.NoSuchUnit"))
                 log_warning("cannot stop %s: %s", unit->name, error->message ?: error->name);
@@ -215,6 +227,8 @@ static void on_ready(void *userdata) {
                 unit_ask_start(unit);
         else if (unit->phase == PHASE_RUNNING)
                 unit_watch_read(unit->watch);
+        else if (unit->phase == PHASE_STOPPING)
+                unit_ask_stop(unit, on_stopped);
 }
 
 static void on_changed(void *userdata) {
@@ -228,8 +242,7 @@ static void on_failed(const sd_bus_error *error, void *userdata) {
         SpawnUnit *unit = userdata;
         g_autofree char *text = NULL;
 
-        /* It is read again when the bus has come again. */
-        if (error_is_loss(error) || unit->phase != PHASE_RUNNING)
+        if (will_come_again(error) || unit->phase != PHASE_RUNNING)
                 return;
 
         text = g_strdup_printf("cannot see what became of %s: %s", unit->name, error->message ?: error->name);
