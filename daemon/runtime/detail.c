@@ -19,6 +19,22 @@ char *detail_span(uint64_t usec) {
         return span_format(usec);
 }
 
+const char *detail_error(const char *error) {
+        static const struct {
+                const char *error, *text;
+        } texts[] = {
+                { "threshold-exceeds-children", "it waits for more children than it has" },
+                { "if-condition-skipped", "its condition was skipped, which is neither true nor false" },
+                { "while-condition-skipped", "its condition was skipped, which is neither true nor false" },
+        };
+
+        for (size_t i = 0; i < G_N_ELEMENTS(texts); i++)
+                if (g_str_equal(texts[i].error, error))
+                        return texts[i].text;
+
+        return error;
+}
+
 /* How often a decorator is to run its child at most: the only number that such a type is given. */
 static int64_t rounds_max(const Node *node) {
         for (const Param *param = node->type->params; param && param->name; param++)

@@ -15,8 +15,10 @@
 #include "runtime/activity.h"
 #include "runtime/detail.h"
 #include "runtime/history.h"
+#include "runtime/loop-lists.h"
 #include "runtime/node-timers.h"
 #include "runtime/run.h"
+#include "script/variable.h"
 
 struct Run {
         char *id, *tree, *instance;
@@ -27,6 +29,7 @@ struct Run {
         void *userdata;
 
         Blackboard *blackboard;
+        LoopLists *lists;
         ActivityContext context;
         Machine *machine;   /* NULL when it has finished, as are */
         NodeTimers *timers; /* these */
@@ -215,6 +218,31 @@ static void host_changed(Machine *machine, NodeId node, Status status, Reason re
         }
 }
 
+static bool host_guard(Machine *machine, NodeId node, Guard guard) {
+        const Run *run = machine_userdata(machine);
+        const char *variable = definition_guard(run->definition, node, guard);
+
+        return variable ? variable_is_true(run->blackboard, variable) : guard == GUARD_WHILE;
+}
+
+static bool host_test(Machine *machine, NodeId node, const char *variable) {
+        const Run *run = machine_userdata(machine);
+
+        return variable_is_true(run->blackboard, variable);
+}
+
+static uint32_t host_match(Machine *machine, NodeId node, const char *variable, const char *const *cases) {
+        const Run *run = machine_userdata(machine);
+
+        return variable_match(run->blackboard, variable, cases);
+}
+
+static bool host_next_element(Machine *machine, NodeId node, const char *list, const char *variable, uint32_t index) {
+        const Run *run = machine_userdata(machine);
+
+        return loop_lists_hand_out(run->lists, run->blackboard, node, list, variable, index);
+}
+
 static const MachineHost host = {
         .leaf_start = host_leaf_start,
         .leaf_halt = host_leaf_halt,
@@ -222,6 +250,10 @@ static const MachineHost host = {
         .condition_release = host_condition_release,
         .timer_arm = host_timer_arm,
         .timer_disarm = host_timer_disarm,
+        .guard = host_guard,
+        .test = host_test,
+        .match = host_match,
+        .next_element = host_next_element,
         .changed = host_changed,
 };
 
@@ -229,7 +261,7 @@ static char *error_cause(const Run *run, NodeId *ret_node) {
         const char *error = machine_error(run->machine, ret_node);
         g_autofree char *path = tree_node_path(definition_tree(run->definition), *ret_node);
 
-        return g_strdup_printf("%s: %s", path, error);
+        return g_strdup_printf("%s: %s", path, detail_error(error));
 }
 
 static void drop_all(Run *run) {
