@@ -18,6 +18,8 @@
 #include "bus/value.h"
 #include "leaves/spawn-properties.h"
 
+#define EXPLICIT "Any other can be given as {\"signature\": ..., \"value\": ...}"
+
 typedef enum PropertyKind {
         PROPERTY_BOOL,
         PROPERTY_INT,     /* i */
@@ -259,10 +261,9 @@ static int unknown_property(const char *name, char **ret_error) {
         for (size_t i = 0; i < G_N_ELEMENTS(properties_table); i++)
                 nearest_offer(&nearest, properties_table[i].name);
 
-        *ret_error = g_strdup_printf("properties: \"%s\" is not known%s%s%s; any other property can be given as "
-                                     "{\"signature\": ..., \"value\": ...}",
-                                     name, nearest.best ? ", did you mean \"" : "", nearest.best ?: "",
-                                     nearest.best ? "\"?" : "");
+        *ret_error = nearest.best ? g_strdup_printf("properties: \"%s\" is not known; did you mean \"%s\"? " EXPLICIT,
+                                                    name, nearest.best)
+                                  : g_strdup_printf("properties: \"%s\" is not known. " EXPLICIT, name);
         return -EINVAL;
 }
 

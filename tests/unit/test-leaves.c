@@ -103,9 +103,10 @@ static void test_properties(void) {
                 { "{ \"ReadWritePaths\": [\"/a\", \"/b\"], \"After\": \"a.service\" }", NULL },
                 { "{ \"AmbientCapabilities\": { \"signature\": \"t\", \"value\": 1024 } }", NULL },
                 { "[]", "properties: expected an object" },
-                { "{ \"MemoryMx\": 1 }", "properties: \"MemoryMx\" is not known, did you mean \"MemoryMax\"?; any "
-                                         "other property can be given as "
-                                         "{\"signature\": ..., \"value\": ...}" },
+                { "{ \"MemoryMx\": 1 }", "properties: \"MemoryMx\" is not known; did you mean \"MemoryMax\"? Any other "
+                                         "can be given as {\"signature\": ..., \"value\": ...}" },
+                { "{ \"Frobnicate\": 1 }", "properties: \"Frobnicate\" is not known. Any other can be given as "
+                                           "{\"signature\": ..., \"value\": ...}" },
                 { "{ \"MemoryMax\": \"64X\" }",
                   "properties: \"MemoryMax\" is to be a number of bytes like \"64M\", or \"infinity\"" },
                 { "{ \"MemoryMax\": \"99999999E\" }",
@@ -116,7 +117,8 @@ static void test_properties(void) {
                 { "{ \"Type\": \"simple\" }", "properties: \"Type\" is set by the node itself" },
                 { "{ \"PrivateTmp\": \"maybe\" }", "properties: \"PrivateTmp\" is to be true or false" },
                 { "{ \"Slice\": null }", "properties: \"Slice\" is to be a string" },
-                { "{ \"X\": { \"signature\": \"u\", \"value\": -1 } }", "properties: \"X\": expected a whole number from 0 to 4294967295, not -1" },
+                { "{ \"X\": { \"signature\": \"u\", \"value\": -1 } }",
+                  "properties: \"X\": expected a whole number from 0 to 4294967295, not -1" },
         };
 
         for (size_t i = 0; i < G_N_ELEMENTS(properties); i++) {
