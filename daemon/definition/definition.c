@@ -167,6 +167,25 @@ json_object *definition_blackboard(const Definition *definition) {
         return definition->loaded.blackboard;
 }
 
+const char *definition_guard(const Definition *definition, NodeId node, Guard guard) {
+        const GArray *guarded = definition->loaded.guarded;
+        unsigned low = 0, high = guarded->len;
+
+        while (low < high) {
+                unsigned middle = low + (high - low) / 2;
+                const GuardedNode *candidate = &g_array_index(guarded, GuardedNode, middle);
+
+                if (candidate->node == node)
+                        return candidate->guards->variables[guard];
+                if (candidate->node < node)
+                        low = middle + 1;
+                else
+                        high = middle;
+        }
+
+        return NULL;
+}
+
 /* The first template of the node or of one behind it. */
 static unsigned find_templates(const GArray *templates, NodeId node) {
         unsigned low = 0, high = templates->len;

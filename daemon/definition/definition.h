@@ -9,7 +9,7 @@
 #include <json-c/json_object.h>
 
 #include "definition/diagnostics.h"
-#include "engine/tree.h"
+#include "engine/machine.h"
 
 typedef struct Definition Definition;
 
@@ -31,6 +31,9 @@ const char *definition_hash(const Definition *definition); /* SHA-256 of the tex
 const char *definition_text(const Definition *definition); /* as it was loaded */
 /* The initial variables, an object; borrowed. */
 json_object *definition_blackboard(const Definition *definition);
+
+/* The variable that is a guard of the node, or NULL. */
+const char *definition_guard(const Definition *definition, NodeId node, Guard guard);
 
 /*
  * The parameters of a node, with references filled in from the blackboard. Where there are none, the shared struct

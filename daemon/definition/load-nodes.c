@@ -164,6 +164,9 @@ static char *describe_keys(const NodeType *type) {
                 separator = ", ";
         }
         g_string_append_printf(text, "%s: type, name, description", text->len > 0 ? "; any node" : "any node takes");
+        for (const Param *param = guard_params; param->name; param++)
+                g_string_append_printf(text, ", %s", param->name);
+
         return g_string_free(text, false);
 }
 
@@ -176,6 +179,8 @@ static void report_unknown_key(Loader *loader, Reading *reading, uint32_t item) 
         GString *text = g_string_new(NULL);
 
         for (const Param *param = type->params; param && param->name; param++)
+                nearest_offer(&nearest, param->name);
+        for (const Param *param = guard_params; param->name; param++)
                 nearest_offer(&nearest, param->name);
         for (Key key = 0; key < KEY_MAX_; key++)
                 if ((key != KEY_CHILDREN || type->class == NODE_CONTROL) &&
@@ -190,41 +195,53 @@ static void report_unknown_key(Loader *loader, Reading *reading, uint32_t item) 
 }
 
 /* Nodes that set something have a struct of their own. */
-static void own_values(Loader *loader, Target *target, const NodeType *type) {
-        const void *defaults = defaults_of(loader, type);
-
+static void own_values(Loader *loader, Target *target, const void *defaults) {
         if (target->values)
                 return;
 
-        target->values = arena_alloc(loader->arena, type->params_size);
-        memcpy(target->values, defaults, type->params_size);
+        target->values = arena_alloc(loader->arena, target->size);
+        if (defaults)
+                memcpy(target->values, defaults, target->size);
+}
+
+static void read_guard(Loader *loader, Reading *reading, const Param *param, uint32_t item) {
+        const char **variable;
+
+        own_values(loader, &reading->guards, NULL);
+        loader_set_param(loader, &reading->guards, param, item);
+
+        variable = (const char **) (void *) ((char *) reading->guards.values + param->offset);
+        if (*variable && !blackboard_key_valid(*variable))
+                reading_error(loader, reading, item,
+                              g_strdup_printf("%s: expected the name of a variable, such as \"ready\"", param->name));
+}
+
+/* The value of one of the type's parameters, or of a guard. */
+static void read_value(Loader *loader, Reading *reading, uint32_t key) {
+        size_t length;
+        const char *word = text_string(&loader->text, key, loader->scratch, &length);
+        const Param *param = params_find(reading->type->params, word, length);
+        const Param *guard = param ? NULL : params_find(guard_params, word, length);
+
+        if (!param && !guard)
+                report_unknown_key(loader, reading, key);
+        else if (target_was_given(param ? &reading->target : &reading->guards, param ?: guard))
+                reading_error(loader, reading, key, g_strdup_printf("'%s' is given twice", (param ?: guard)->name));
+        else if (guard)
+                read_guard(loader, reading, guard, key + 1);
+        else {
+                own_values(loader, &reading->target, defaults_of(loader, reading->type));
+                loader_set_param(loader, &reading->target, param, key + 1);
+        }
 }
 
 static void read_key(Loader *loader, Reading *reading, uint32_t item) {
         Key key = key_of(loader, item);
-        const Param *param;
-        const char *word;
-        size_t length;
 
-        if (key < KEY_MAX_) {
-                if (reading->keys[key] != item + 1)
-                        reading_error(loader, reading, item,
-                                      g_strdup_printf("'%s' is given twice", loader_key_names[key]));
-                return;
-        }
-        if (!reading->type)
-                return;
-
-        word = text_string(&loader->text, item, loader->scratch, &length);
-        param = params_find(reading->type->params, word, length);
-        if (!param)
-                report_unknown_key(loader, reading, item);
-        else if (target_was_given(&reading->target, param))
-                reading_error(loader, reading, item, g_strdup_printf("'%s' is given twice", param->name));
-        else {
-                own_values(loader, &reading->target, reading->type);
-                loader_set_param(loader, &reading->target, param, item + 1);
-        }
+        if (key == KEY_MAX_ && reading->type)
+                read_value(loader, reading, item);
+        else if (key < KEY_MAX_ && reading->keys[key] != item + 1)
+                reading_error(loader, reading, item, g_strdup_printf("'%s' is given twice", loader_key_names[key]));
 }
 
 static void read_keys(Loader *loader, Reading *reading) {
@@ -267,6 +284,7 @@ static void open_node(Loader *loader, Reading *reading) {
         reading->target.params = reading->type->params;
         reading->target.size = reading->type->params_size;
         reading->target.literal = !node_is_leaf(reading->type);
+        reading->guards = (Target){ .params = guard_params, .size = sizeof(Guards), .literal = true };
         if (loader->builder) {
                 reading->target.node =
                         tree_builder_open(loader->builder, reading->type, reading->keys[KEY_NAME] > 0 ? name : NULL,
@@ -283,6 +301,12 @@ static void finish_node(Loader *loader, const Reading *reading) {
 
         if (target->values)
                 tree_builder_set_params(loader->builder, target->node, target->values);
+        if (reading->guards.values) {
+                GuardedNode guarded = { .node = target->node, .guards = reading->guards.values };
+
+                tree_builder_set_guarded(loader->builder, target->node);
+                g_array_append_val(loader->guarded, guarded);
+        }
         g_array_index(loader->origins, Origin, target->node).check = !target->wrong;
 }
 

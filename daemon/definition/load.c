@@ -18,6 +18,7 @@ static void loader_init(Loader *loader, const NodeType *const *const *tables, Di
         loader->names = g_hash_table_new(g_str_hash, g_str_equal);
         loader->defaults = g_hash_table_new(NULL, NULL);
         loader->templates = loaded->templates;
+        loader->guarded = loaded->guarded;
         loader->nothing = blackboard_new();
         loader->builder = tree_builder_new();
         loader->origins = g_array_new(false, false, sizeof(Origin));
@@ -81,7 +82,8 @@ int load_text(const char *text, size_t length, const NodeType *const *const *tab
               Loaded *ret_loaded) {
         Loaded loaded = { .arena = arena_new(ARENA_SIZE),
                           .blackboard = json_object_new_object(),
-                          .templates = g_array_new(false, false, sizeof(Template)) };
+                          .templates = g_array_new(false, false, sizeof(Template)),
+                          .guarded = g_array_new(false, false, sizeof(GuardedNode)) };
         Loader loader = {};
 
         loader_init(&loader, tables, diagnostics, &loaded);
@@ -103,4 +105,5 @@ void loaded_clear(Loaded *loaded) {
         g_clear_pointer(&loaded->arena, arena_free);
         g_clear_pointer(&loaded->blackboard, json_object_put);
         g_clear_pointer(&loaded->templates, g_array_unref);
+        g_clear_pointer(&loaded->guarded, g_array_unref);
 }

@@ -7,7 +7,7 @@
 
 #include "definition/arena.h"
 #include "definition/diagnostics.h"
-#include "engine/tree.h"
+#include "engine/machine.h"
 
 /* The top of a tree file, beside its root and its blackboard. */
 typedef struct Header {
@@ -22,6 +22,18 @@ typedef struct Header {
 
 extern const Param header_params[];
 
+/* The guards of a node: the names of variables, NULL where there is none. */
+typedef struct Guards {
+        const char *variables[GUARD_WHILE + 1];
+} Guards;
+
+extern const Param guard_params[];
+
+typedef struct GuardedNode {
+        NodeId node;
+        const Guards *guards;
+} GuardedNode;
+
 /* A parameter that has references: what it is made of each time its leaf starts. */
 typedef struct Template {
         NodeId node;
@@ -35,6 +47,7 @@ typedef struct Loaded {
         Header header;
         json_object *blackboard;
         GArray *templates; /* of Template, in order of node */
+        GArray *guarded;   /* of GuardedNode, in order of node */
 } Loaded;
 
 /* The text is ended by a NUL at length. -EINVAL: there were errors. */

@@ -34,6 +34,7 @@ typedef struct Loader {
         GHashTable *names;    /* of nodes: each only once in the arena */
         GHashTable *defaults; /* NodeType -> the struct of its defaults, shared by its nodes */
         GArray *templates;
+        GArray *guarded;
         Blackboard *nothing; /* without variables: for values that have only escaped braces */
 
         TreeBuilder *builder; /* NULL once the shape of the tree is known to be wrong */
@@ -74,6 +75,7 @@ typedef struct Reading {
         const NodeType *type;    /* NULL: none that is known */
         uint32_t keys[KEY_MAX_]; /* the item of the value; 0: not given */
         Target target;
+        Target guards;
 } Reading;
 
 /* False the first time it is asked. */

@@ -30,7 +30,6 @@ typedef enum Guard {
         GUARD_SUCCESS_IF,
         GUARD_SKIP_IF,
         GUARD_WHILE,
-        GUARD_PRECONDITION, /* not a guard of the node, but what a Precondition looks at */
 } Guard;
 
 /*
@@ -52,12 +51,16 @@ typedef struct MachineHost {
         /* One timer a node, and one for the machine itself (NODE_NONE). */
         void (*timer_arm)(Machine *machine, NodeId node, uint64_t usec);
         void (*timer_disarm)(Machine *machine, NodeId node);
-        /* May be NULL where no node is guarded. */
+        /* May be NULL where no node is guarded: does the guard hold? Where the node has none of the kind, only a
+         * GUARD_WHILE does. */
         bool (*guard)(Machine *machine, NodeId node, Guard guard);
-        /* Which case of a Switch its variable has: an index, or the number of cases when it has none. */
-        uint32_t (*match_case)(Machine *machine, NodeId node);
-        /* Hands out an element of a Loop's queue; 0 takes a fresh copy of the queue. False: there are no more. */
-        bool (*next_element)(Machine *machine, NodeId node, uint32_t index);
+        /* For Precondition: is the variable true? */
+        bool (*test)(Machine *machine, NodeId node, const char *variable);
+        /* For Switch: which of the cases the variable is, or their number when it is none. */
+        uint32_t (*match)(Machine *machine, NodeId node, const char *variable, const char *const *cases);
+        /* For Loop: puts an element of the list into the variable; 0 takes a fresh copy of the list. False: there is
+         * no such element. */
+        bool (*next_element)(Machine *machine, NodeId node, const char *list, const char *variable, uint32_t index);
         /* Told of every change: a node started running, or completed, or was halted. May be NULL. */
         void (*changed)(Machine *machine, NodeId node, Status status, Reason reason);
 } MachineHost;

@@ -194,8 +194,11 @@ static Status guards_look(Machine *machine, NodeId node) {
                                 return answers[guard];
                         }
 
-        if (host->guard(machine, node, GUARD_WHILE))
+        /* What it looks at may change with any input. */
+        if (host->guard(machine, node, GUARD_WHILE)) {
+                node_visit_always(machine, node);
                 return STATUS_IDLE;
+        }
 
         node_reset(machine, node);
         machine->reason = REASON_GUARD;
@@ -222,6 +225,8 @@ static Status complete(Machine *machine, NodeId node, Status status) {
         if (G_UNLIKELY(!index_set_is_empty(&machine->ending)) && node_ending_inside(machine, node))
                 return hold(machine, node, status);
 
+        if (G_UNLIKELY(machine->nodes[node].flags & NODE_GUARDED))
+                index_set_remove(&machine->sticky, node);
         if (status != STATUS_SKIPPED)
                 node_forget_counts_below(machine, node);
 

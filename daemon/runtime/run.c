@@ -15,9 +15,9 @@
 #include "runtime/activity.h"
 #include "runtime/detail.h"
 #include "runtime/history.h"
-#include "runtime/loop-lists.h"
 #include "runtime/node-timers.h"
 #include "runtime/run.h"
+#include "script/loop-lists.h"
 #include "script/variable.h"
 
 struct Run {
@@ -343,6 +343,7 @@ Run *run_new(const char *id, const char *tree, const char *instance, Definition 
         run->callbacks = callbacks;
         run->userdata = userdata;
         run->blackboard = initial_blackboard(definition);
+        run->lists = loop_lists_new();
         run->context = (ActivityContext){
                 .tree = run->tree,
                 .run = run->id,
@@ -368,6 +369,7 @@ void run_free(Run *run) {
 
         drop_all(run);
         history_free(run->history);
+        loop_lists_free(run->lists);
         blackboard_free(run->blackboard);
         definition_unref(run->definition);
         g_free(run->why);

@@ -194,19 +194,26 @@ static const struct {
           "t:1:41: error: a Many needs 'children', an array of nodes, and none is given (in Plain/Many)" },
 
         /* Keys. */
-        { "{\"type\":\"Plain\",\"nmae\":\"x\"}",
-          "t:1:33: error: unknown key 'nmae'; did you mean 'name'? (any node takes: type, name, description) "
-          "(in Plain)" },
+        { "{\"type\":\"Plain\",\"nmae\":\"x\"}", "t:1:33: error: unknown key 'nmae'; did you mean 'name'? (any node "
+                                                 "takes: type, name, description, fail_if, success_if, skip_if, while) "
+                                                 "(in Plain)" },
         { "{\"type\":\"Inverse\",\"chidl\":{\"type\":\"Plain\"},\"child\":{\"type\":\"Plain\"}}",
           "t:1:35: error: unknown key 'chidl'; did you mean 'child'? (an Inverse takes: child; any node: type, name, "
-          "description) (in Inverse)" },
-        { "{\"type\":\"Many\",\"skip_if\":\"x\",\"children\":[{\"type\":\"Plain\"}]}",
-          "t:1:32: error: unknown key 'skip_if' (a Many takes: children; any node: type, name, description) (in "
+          "description, fail_if, success_if, skip_if, while) (in Inverse)" },
+        { "{\"type\":\"Plain\",\"skip_if\":5,\"while\":\"two words\",\"fail_if\":\"{x}\"}",
+          "t:1:43: error: skip_if: expected a string, not a number (in Plain)\n"
+          "t:1:53: error: while: expected the name of a variable, such as \"ready\" (in Plain)\n"
+          "t:1:75: error: fail_if: a variable cannot stand here, since this must be known before the run; write '{{' "
+          "for "
+          "a brace (in Plain)" },
+        { "{\"type\":\"Many\",\"quack\":\"x\",\"children\":[{\"type\":\"Plain\"}]}",
+          "t:1:32: error: unknown key 'quack' (a Many takes: children; any node: type, name, description, fail_if, "
+          "success_if, skip_if, while) (in "
           "Many)" },
         { "{\"type\":\"Wrapper\",\"delya\":\"1s\",\"child\":{\"type\":\"Plain\"}}",
           "t:1:17: error: 'delay' is missing; a Wrapper needs it: how long (in Wrapper)\n"
           "t:1:35: error: unknown key 'delya'; did you mean 'delay'? (a Wrapper takes: child, delay; any node: type, "
-          "name, description) (in Wrapper)" },
+          "name, description, fail_if, success_if, skip_if, while) (in Wrapper)" },
         { "{\"type\":\"Example\"}", "t:1:17: error: 'unit' is missing; an Example needs it: its name (in Example)" },
         { "{\"type\":\"Example\",\"unit\":\"a\",\"unit\":\"b\"}", "t:1:46: error: 'unit' is given twice (in Example)" },
 

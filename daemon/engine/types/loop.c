@@ -46,7 +46,7 @@ static Status loop_tick(Machine *machine, NodeId node) {
                 state->position = 0;
 
         if (node_is_fresh(machine, node + 1)) {
-                if (!machine->host->next_element(machine, node, state->position))
+                if (!machine->host->next_element(machine, node, params->queue, params->variable, state->position))
                         return stop_iterating(machine, node, outcomes[params->if_empty]);
 
                 state->position++;

@@ -40,7 +40,7 @@ static Status precondition_tick(Machine *machine, NodeId node) {
                 state->phase = false;
 
         if (!state->phase) {
-                if (!machine->host->guard(machine, node, GUARD_PRECONDITION)) {
+                if (!machine->host->test(machine, node, params->condition)) {
                         if (outcomes[params->otherwise] == STATUS_RUNNING)
                                 node_visit_again(machine, node, false);
                         else

@@ -10,19 +10,12 @@ typedef struct SwitchParams {
         const char *const *cases;
 } SwitchParams;
 
-static NodeId nth_child(Machine *machine, NodeId node, uint32_t n) {
-        NodeId child = node + 1;
-
-        while (n-- > 0)
-                child = machine->nodes[child].end;
-
-        return child;
-}
-
 /* The child that is running is at position, 0 when none is. */
 static Status switch_tick(Machine *machine, NodeId node) {
         NodeState *state = node_state(machine, node);
-        NodeId child = nth_child(machine, node, machine->host->match_case(machine, node));
+        const SwitchParams *params = machine->nodes[node].params;
+        uint32_t n = machine->host->match(machine, node, params->variable, params->cases);
+        NodeId child = tree_nth_child(machine->tree, node, n);
         Status status;
 
         if (state->status == STATUS_IDLE)
@@ -31,13 +24,17 @@ static Status switch_tick(Machine *machine, NodeId node) {
         if (state->position != 0 && state->position != child)
                 node_reset(machine, state->position);
 
+        /* The variable may change with any input. */
+        node_visit_always(machine, node);
         state->position = child;
         if (node_is_fresh(machine, child) && node_ending_beside(machine, node, child))
                 return STATUS_RUNNING;
 
         status = child_tick(machine, child);
-        if (status != STATUS_RUNNING)
+        if (status != STATUS_RUNNING) {
+                index_set_remove(&machine->sticky, node);
                 state->position = 0;
+        }
 
         return status;
 }
