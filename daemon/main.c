@@ -37,7 +37,8 @@ typedef struct Daemon {
         Service *service;
 
         bool ready;
-        int exit_status;
+        bool refused;  /* the name could not be had */
+        bool given_up; /* something could not be ended */
         uint64_t watchdog_usec;
         Timer *watchdog;
         Timer *stop_timeout; /* while it is stopping */
@@ -45,11 +46,6 @@ typedef struct Daemon {
 } Daemon;
 
 static const NodeType *const *const node_types[] = { engine_types, leaf_types, NULL };
-
-static void quit(Daemon *daemon, int exit_status) {
-        daemon->exit_status = MAX(daemon->exit_status, exit_status);
-        g_main_loop_quit(daemon->loop);
-}
 
 static char *status_text(const Daemon *daemon) {
         g_autoptr(GPtrArray) trees = manager_trees(daemon->manager);
@@ -102,7 +98,9 @@ static void on_reloaded(const GPtrArray *messages, void *userdata) {
 }
 
 static void on_idle(void *userdata) {
-        quit(userdata, EXIT_SUCCESS);
+        const Daemon *daemon = userdata;
+
+        g_main_loop_quit(daemon->loop);
 }
 
 static const ManagerObserver observer = {
@@ -130,17 +128,7 @@ static void on_named(void *userdata) {
         log_info("ready on bus '%s': %s", connection_name(daemon->connection), text);
 }
 
-static void on_refused(const char *text, void *userdata) {
-        log_error("%s", text);
-        quit(userdata, EXIT_FAILURE);
-}
-
-static const ServiceCallbacks service_callbacks = {
-        .named = on_named,
-        .refused = on_refused,
-};
-
-static void log_left_over(Daemon *daemon) {
+static void give_up(Daemon *daemon) {
         const GPtrArray *runs = manager_runs(daemon->manager);
 
         for (unsigned i = 0; i < runs->len; i++) {
@@ -150,29 +138,47 @@ static void log_left_over(Daemon *daemon) {
                         log_message(LOG_WARNING, &(LogSubject){ .tree = run_tree(run), .run = run_id(run) },
                                     "has not ended in time, given up");
         }
+
+        daemon->given_up = true;
+        g_main_loop_quit(daemon->loop);
 }
 
 static void on_stop_timeout(void *userdata) {
+        give_up(userdata);
+}
+
+/* Everything is halted; on_idle() follows, or the timeout. */
+static void stop(Daemon *daemon) {
+        notify_try("STOPPING=1");
+        daemon->stop_timeout = timer_new(daemon->timers, daemon->options->stop_timeout, on_stop_timeout, daemon);
+        manager_stop(daemon->manager);
+}
+
+static void on_refused(const char *text, void *userdata) {
         Daemon *daemon = userdata;
 
-        log_left_over(daemon);
-        quit(daemon, EXIT_FAILURE);
+        log_error("%s", text);
+        daemon->refused = true;
+        if (!daemon->stop_timeout)
+                stop(daemon);
 }
+
+static const ServiceCallbacks service_callbacks = {
+        .named = on_named,
+        .refused = on_refused,
+};
 
 static gboolean on_stop_signal(void *userdata) {
         Daemon *daemon = userdata;
 
         if (daemon->stop_timeout) {
                 log_warning("asked to stop once more, not waiting any longer");
-                log_left_over(daemon);
-                quit(daemon, EXIT_FAILURE);
-                return G_SOURCE_CONTINUE;
+                give_up(daemon);
+        } else {
+                log_info("stopping");
+                stop(daemon);
         }
 
-        log_info("stopping");
-        notify_try("STOPPING=1");
-        daemon->stop_timeout = timer_new(daemon->timers, daemon->options->stop_timeout, on_stop_timeout, daemon);
-        manager_stop(daemon->manager);
         return G_SOURCE_CONTINUE;
 }
 
@@ -266,7 +272,7 @@ static int daemon_setup(Daemon *daemon) {
 static void drain(Daemon *daemon) {
         uint64_t n_queued = 0;
 
-        while (daemon->exit_status == EXIT_SUCCESS && connection_is_ready(daemon->connection) &&
+        while (!daemon->given_up && connection_is_ready(daemon->connection) &&
                sd_bus_get_n_queued_write(connection_bus(daemon->connection), &n_queued) >= 0 && n_queued > 0)
                 g_main_context_iteration(daemon->context, TRUE);
 }
@@ -301,7 +307,7 @@ static int run(const Options *options) {
         manager_load(daemon.manager);
         g_main_loop_run(daemon.loop);
         drain(&daemon);
-        return daemon.exit_status;
+        return daemon.refused || daemon.given_up ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 
 int main(int argc, char **argv) {
