@@ -35,13 +35,30 @@ static bool is_number(json_object *value) {
         return json_object_is_type(value, json_type_int) || json_object_is_type(value, json_type_double);
 }
 
-/* Wide enough for all integers and doubles. */
-static long double number_of(json_object *value) {
-        if (json_object_is_type(value, json_type_double))
-                return json_object_get_double(value);
-        if (json_object_get_int64(value) < 0)
-                return json_object_get_int64(value);
-        return json_object_get_uint64(value);
+/* A double has too few bits for some integers, so that it is the one to be converted. */
+static bool integer_equals(json_object *integer, double number) {
+        int64_t value = json_object_get_int64(integer);
+
+        if (value < 0)
+                return number >= -0x1p63 && number < 0 && (double) (int64_t) number == number &&
+                       (int64_t) number == value;
+
+        return number >= 0 && number < 0x1p64 && (double) (uint64_t) number == number &&
+               (uint64_t) number == json_object_get_uint64(integer);
+}
+
+static bool numbers_equal(json_object *a, json_object *b) {
+        bool a_is_integer = json_object_is_type(a, json_type_int), b_is_integer = json_object_is_type(b, json_type_int);
+
+        if (a_is_integer && !b_is_integer)
+                return integer_equals(a, json_object_get_double(b));
+        if (!a_is_integer && b_is_integer)
+                return integer_equals(b, json_object_get_double(a));
+        if (!a_is_integer)
+                return json_object_get_double(a) == json_object_get_double(b);
+
+        return json_object_get_int64(a) == json_object_get_int64(b) &&
+               json_object_get_uint64(a) == json_object_get_uint64(b);
 }
 
 static bool arrays_equal(json_object *a, json_object *b) {
@@ -69,7 +86,7 @@ static bool objects_equal(json_object *a, json_object *b) {
 
 bool value_equal(json_object *a, json_object *b) {
         if (is_number(a) && is_number(b))
-                return number_of(a) == number_of(b);
+                return numbers_equal(a, b);
         if (json_object_get_type(a) != json_object_get_type(b))
                 return false;
         if (json_object_is_type(a, json_type_array))
