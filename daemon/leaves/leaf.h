@@ -27,9 +27,9 @@ typedef struct LeafServices {
 } LeafServices;
 
 struct LeafKind {
-        size_t op_size;       /* of the kind's own record, handed out zeroed as leaf->op */
-        bool has_timeout;     /* the parameters have a span at timeout_offset, kept by the runtime: at its end the */
-        size_t timeout_offset;/* leaf is halted, and has failed when it has ended. SPAN_INFINITY: no limit */
+        size_t op_size;        /* of the kind's own record, handed out zeroed as leaf->op */
+        bool has_timeout;      /* the parameters have a span at timeout_offset, kept by the runtime: at its end the */
+        size_t timeout_offset; /* leaf is halted, and has failed when it has ended. SPAN_INFINITY: no limit */
 
         /* RUNNING, or the outcome when it is known at once (FAILURE after leaf_set_cause()). */
         Status (*start)(Leaf *leaf);
@@ -47,13 +47,13 @@ struct LeafKind {
 
 struct Leaf {
         const NodeType *type;
-        const void *params;           /* the type's struct, with references filled in; lives as long as the leaf */
+        const void *params; /* the type's struct, with references filled in; lives as long as the leaf */
         void *op;
         const LeafServices *services;
         Blackboard *blackboard;
-        const char *tree, *run, *name;/* "boot", "boot.3", "LoadConfig": for messages and unit names */
+        const char *tree, *run, *name; /* "boot", "boot.3", "LoadConfig": for messages and unit names */
         NodeId node;
-        uint32_t attempt;             /* how often this node has been started in this run, from 1 */
+        uint32_t attempt; /* how often this node has been started in this run, from 1 */
 
         /* The runtime's. */
         void *owner;
