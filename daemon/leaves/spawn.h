@@ -7,6 +7,13 @@
 
 #include "leaves/leaf.h"
 
+/* Values of SpawnParams.as */
+enum {
+        SPAWN_AS_AUTO,
+        SPAWN_AS_UNIT,
+        SPAWN_AS_CHILD,
+};
+
 typedef struct SpawnParams {
         const char *const *argv;
         const char *const *env;
@@ -21,6 +28,13 @@ typedef struct SpawnParams {
         int kill_signal;
         uint64_t kill_timeout;
 } SpawnParams;
+
+extern const Param spawn_params[];
+
+/* What is wrong with the parameters beyond their types, or NULL. Before the run some may not be known. */
+char *spawn_params_complaint(const SpawnParams *params);
+/* The number of kill_signal. */
+int spawn_params_signal(const SpawnParams *params);
 
 typedef struct SpawnRequest {
         const Leaf *leaf;
