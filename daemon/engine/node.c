@@ -225,7 +225,7 @@ static Status complete(Machine *machine, NodeId node, Status status) {
         if (G_UNLIKELY(!index_set_is_empty(&machine->ending)) && node_ending_inside(machine, node))
                 return hold(machine, node, status);
 
-        if (G_UNLIKELY(machine->nodes[node].flags & NODE_GUARDED))
+        if (machine->attention & ATTENTION_STICKY)
                 index_set_remove(&machine->sticky, node);
         if (status != STATUS_SKIPPED)
                 node_forget_counts_below(machine, node);

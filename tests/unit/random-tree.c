@@ -56,8 +56,10 @@ static const NodeType *random_type(GRand *random, unsigned depth) {
 static void grow(RandomTree *random_tree, TreeBuilder *builder, GRand *random, unsigned depth) {
         const NodeType *type = random_type(random, depth);
         unsigned n_children = 0;
+        NodeId node = tree_builder_open(builder, type, NULL, random_params(random_tree, random, type));
 
-        tree_builder_open(builder, type, NULL, random_params(random_tree, random, type));
+        if (g_rand_int_range(random, 0, 10) == 0)
+                tree_builder_set_guarded(builder, node);
         if (type->class == NODE_DECORATOR)
                 n_children = 1;
         else if (type->class == NODE_CONTROL)

@@ -49,7 +49,6 @@ static Status precondition_tick(Machine *machine, NodeId node) {
                         return outcomes[params->otherwise];
                 }
 
-                index_set_remove(&machine->sticky, node);
                 state->phase = true;
         }
 

@@ -24,17 +24,15 @@ static Status switch_tick(Machine *machine, NodeId node) {
         if (state->position != 0 && state->position != child)
                 node_reset(machine, state->position);
 
-        /* The variable may change with any input. */
-        node_visit_always(machine, node);
         state->position = child;
-        if (node_is_fresh(machine, child) && node_ending_beside(machine, node, child))
-                return STATUS_RUNNING;
+        status = node_is_fresh(machine, child) && node_ending_beside(machine, node, child) ? STATUS_RUNNING
+                                                                                           : child_tick(machine, child);
 
-        status = child_tick(machine, child);
-        if (status != STATUS_RUNNING) {
-                index_set_remove(&machine->sticky, node);
+        /* The variable may change with any input. */
+        if (status == STATUS_RUNNING)
+                node_visit_always(machine, node);
+        else
                 state->position = 0;
-        }
 
         return status;
 }
