@@ -14,6 +14,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
 import buses
@@ -91,11 +92,11 @@ class Bench:
                 json.dump({"btd": 1, "root": root}, file)
         return directory
 
-    def daemon(self, bus, trees):
-        return service([self.btd, "--address=" + bus.address, "--trees=" + trees])
+    def daemon(self, address, trees):
+        return service([self.btd, "--address=" + address, "--trees=" + trees])
 
-    def echo(self, bus, name=ECHO):
-        return service(self.program("echo", bus.address, name))
+    def echo(self, address):
+        return service(self.program("echo", address, ECHO))
 
 
 def output(command, **options):
@@ -120,9 +121,14 @@ class Service:
     ready: float  # seconds from its start until it said READY
 
 
+def read_all(notify):
+    while notify.recv(4096):
+        pass
+
+
 @contextlib.contextmanager
 def service(command):
-    """Runs a program that tells when it is ready, as systemd would."""
+    """Runs a program that tells when it is ready, as systemd would: it goes on listening, too."""
     with tempfile.TemporaryDirectory(prefix="btd-bench-") as directory, \
             socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as notify, \
             open(os.path.join(directory, "log"), "w+", encoding="utf-8") as log:
@@ -134,7 +140,10 @@ def service(command):
         try:
             while b"READY=1" not in notify.recv(4096).split(b"\n"):
                 pass
-            yield Service(process.pid, time.monotonic() - begin)
+            ready = time.monotonic() - begin
+            notify.settimeout(None)
+            threading.Thread(target=read_all, args=[notify.dup()], daemon=True).start()
+            yield Service(process.pid, ready)
         except (TimeoutError, subprocess.CalledProcessError):
             log.seek(0)
             sys.stderr.write(log.read())
@@ -142,6 +151,7 @@ def service(command):
         finally:
             process.send_signal(signal.SIGTERM)
             process.wait(30)
+            notify.shutdown(socket.SHUT_RDWR)
 
 
 def engine(bench):
@@ -161,7 +171,7 @@ def calls(bench, kind):
             "signature": "s", "args": ["hello"]}
     trees = bench.trees("calls-" + kind, {"calls": {"type": "Parallel", "children": [call] * N_CALLS}})
     pairs = []
-    with private_bus(kind) as bus, bench.echo(bus), bench.daemon(bus, trees):
+    with private_bus(kind) as bus, bench.echo(bus.address), bench.daemon(bus.address, trees):
         for _ in range(15):
             pairs.append((N_CALLS * 1e6 / bench.microseconds("start", bus.address, "calls"),
                           N_CALLS * 1e6 / bench.microseconds("calls", bus.address, ECHO, N_CALLS)))
@@ -174,7 +184,7 @@ def spawns(bench):
     root = {"type": "Parallel", "children": [{"type": "Sequence", "children": [spawn] * n} for n in lengths]}
     trees = bench.trees("spawns", {"spawns": root})
     pairs = []
-    with private_bus("dbus-daemon") as bus, bench.daemon(bus, trees):
+    with private_bus("dbus-daemon") as bus, bench.daemon(bus.address, trees):
         for _ in range(9):
             pairs.append((bench.microseconds("start", bus.address, "spawns") / 1e3,
                           bench.microseconds("spawns", N_SPAWNS, SPAWN_WIDTH, "/bin/true") / 1e3))
@@ -216,7 +226,7 @@ def waiting(bench):
     files.update({f"wait{i}": {"type": "Timeout", "timeout": "2h", "child": waits[i % len(waits)]} for i in range(10)})
     trees = bench.trees("waiting", files)
     seconds = 10
-    with private_bus("dbus-daemon") as bus, bench.echo(bus), bench.daemon(bus, trees) as daemon:
+    with private_bus("dbus-daemon") as bus, bench.echo(bus.address), bench.daemon(bus.address, trees) as daemon:
         for i in range(10):
             output([bench.btctl, "--address=" + bus.address, "start", f"wait{i}"])
         time.sleep(1)
@@ -236,9 +246,9 @@ def start(bench):
     ready, memory = [], []
     with private_bus("dbus-daemon") as bus:
         for _ in range(25):
-            with bench.daemon(bus, trees) as daemon:
+            with bench.daemon(bus.address, trees) as daemon:
                 ours = daemon.ready * 1e3, pss(daemon.pid)
-            with bench.echo(bus) as smallest:
+            with bench.echo(bus.address) as smallest:
                 ready.append((ours[0], smallest.ready * 1e3))
                 memory.append((ours[1], pss(smallest.pid)))
     yield paired("exec to READY, 100 trees of 10 nodes", "ms", ready, Goal("value", 30))
