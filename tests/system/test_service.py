@@ -47,6 +47,13 @@ def test_it_is_hardened(machine):
     assert float(exposure.group(1)) <= 1.0, report
 
 
+def test_the_units_are_in_order(machine):
+    machine.load("any", {"type": "AlwaysSuccess"})
+    result = machine.run("systemd-analyze", "verify", "btd.service", "btd-run@any.service")
+    about_us = [line for line in result.stderr.splitlines() if "btd" in line]
+    assert result.returncode == 0 and not about_us, result.stderr
+
+
 def test_its_processes_are_not(machine):
     """The service has no capability and no network, and its file system is read-only; what it spawns has all that."""
     machine.load("free", {
