@@ -115,6 +115,8 @@ def test_a_service_manager_that_does_not_listen(btd, tmp_path):
     with deaf:
         btd.tree("quick", {"type": "AlwaysSuccess"})
         btd.start(env={"NOTIFY_SOCKET": str(tmp_path / "deaf")})
+        deaf.settimeout(20)
+        assert deaf.recv(4096).startswith(b"READY=1")  # the last that it hears
         filler = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_NONBLOCK)
         with filler, pytest.raises(BlockingIOError):
             while True:
