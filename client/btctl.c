@@ -20,6 +20,10 @@ const Verb verb_table[] = {
         { "halt", "TREE|RUN", 1, 1, OPTION_BIT(OPTION_WAIT), "Halt all runs of a tree, or one run", verb_halt },
         { "reload", NULL, 0, 0, 0, "Read the tree files again", verb_reload },
         { "validate", "FILE...", 1, UINT_MAX, 0, "Check tree files, without btd", verb_validate },
+        { "simulate", "FILE", 1, 1,
+          OPTION_BIT(OPTION_SET) | OPTION_BIT(OPTION_SCRIPT) | OPTION_BIT(OPTION_EXPECT) | OPTION_BIT(OPTION_UNTIL) |
+                  OPTION_BIT(OPTION_SEED),
+          "Run a tree file by a script, without btd", verb_simulate },
         { "monitor", NULL, 0, 0, 0, "Print what happens, as it comes", verb_monitor },
         { "cat", "TREE", 1, 1, 0, "Print the text of a tree, as it was loaded", verb_cat },
         { "types", "[TYPE]", 0, 1, 0, "Explain the types of nodes, without btd", verb_types },

@@ -20,6 +20,7 @@ static const Look looks[] = {
         { "halting", STYLE_MAGENTA, "●", "*" }, { "error", STYLE_RED, "!", "!" },
         { "ok", STYLE_GREEN, "✓", "+" },        { "broken", STYLE_YELLOW, "!", "!" },
         { "failed", STYLE_RED, "✗", "x" },      { "stopping", STYLE_MAGENTA, "●", "*" },
+        { "log", STYLE_PLAIN, "»", ">" },       { "warning", STYLE_YELLOW, "!", "!" },
 };
 
 static const Look look_unknown = { NULL, STYLE_PLAIN, "?", "?" };

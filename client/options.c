@@ -25,6 +25,10 @@ const Option option_table[OPTION_MAX_] = {
         [OPTION_SET] = { "set", 0, "KEY=JSON", "Set a variable of the run; may be given more than once" },
         [OPTION_WAIT] = { "wait", 0, NULL, "Wait until it is over" },
         [OPTION_FOLLOW] = { "follow", 0, NULL, "Print what happens to the nodes, and wait until it is over" },
+        [OPTION_SCRIPT] = { "script", 0, "FILE", "Read what the leaves do" },
+        [OPTION_EXPECT] = { "expect", 0, "TRACE", "Compare what happens with a stored trace" },
+        [OPTION_UNTIL] = { "until", 0, "SPAN", "Stop after so much simulated time (1h)" },
+        [OPTION_SEED] = { "seed", 0, "N", "Draw other random numbers, where there are any (0)" },
 };
 
 /* What getopt_long() returns for a long option: beyond all letters. */

@@ -29,6 +29,10 @@ typedef enum OptionId {
         OPTION_SET,
         OPTION_WAIT,
         OPTION_FOLLOW,
+        OPTION_SCRIPT,
+        OPTION_EXPECT,
+        OPTION_UNTIL,
+        OPTION_SEED,
         OPTION_MAX_,
 } OptionId;
 

@@ -42,3 +42,14 @@ int report_usage(const char *format, ...) {
 
         return EXIT_USAGE;
 }
+
+int report_exit_status(const char *outcome) {
+        if (g_str_equal(outcome, "success") || g_str_equal(outcome, "skipped"))
+                return EXIT_SUCCESS;
+        if (g_str_equal(outcome, "halted"))
+                return EXIT_HALTED;
+        if (g_str_equal(outcome, "error"))
+                return EXIT_ERROR;
+
+        return EXIT_FAILURE;
+}

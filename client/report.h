@@ -23,5 +23,7 @@ enum {
 int report_error(const char *format, ...) G_GNUC_PRINTF(1, 2);
 /* The same, and where the usage is explained; EXIT_USAGE. */
 int report_usage(const char *format, ...) G_GNUC_PRINTF(1, 2);
+/* What the outcome of a run, in words, makes btctl exit with. */
+int report_exit_status(const char *outcome);
 /* A text that says itself what it is about. */
 void report_line(const char *text);

@@ -5,27 +5,34 @@
 #include <json-c/json_tokener.h>
 #include <string.h>
 
+#include "basic/cleanup.h"
 #include "report.h"
 #include "script/blackboard.h"
 #include "variables.h"
 
 #define JSON_DEPTH_MAX 1000
 
-static bool is_json(const char *text) {
+/* False: it is not JSON. */
+static bool parse_value(const char *text, json_object **ret_value) {
         json_tokener *tokener = json_tokener_new_ex(JSON_DEPTH_MAX);
+        json_object *value;
         bool valid;
 
         json_tokener_set_flags(tokener, JSON_TOKENER_STRICT | JSON_TOKENER_VALIDATE_UTF8);
         /* With the NUL, which says that a number is over. */
-        json_object_put(json_tokener_parse_ex(tokener, text, strlen(text) + 1));
+        value = json_tokener_parse_ex(tokener, text, strlen(text) + 1);
         valid = json_tokener_get_error(tokener) == json_tokener_success;
         json_tokener_free(tokener);
 
+        if (valid)
+                *ret_value = value;
         return valid;
 }
 
 static int check_value(const char *key, const char *text) {
-        if (is_json(text))
+        g_autoptr(json_object) value = NULL;
+
+        if (parse_value(text, &value))
                 return EXIT_SUCCESS;
 
         /* Only what was meant as a word is worth an example. */
@@ -62,6 +69,20 @@ int variables_check(const GPtrArray *sets) {
         }
 
         return EXIT_SUCCESS;
+}
+
+json_object *variables_to_json(const GPtrArray *sets) {
+        json_object *variables = json_object_new_object();
+
+        for (guint i = 0; i < sets->len; i++) {
+                g_auto(GStrv) parts = g_strsplit(g_ptr_array_index(sets, i), "=", 2);
+                json_object *value = NULL;
+
+                if (parse_value(parts[1], &value))
+                        json_object_object_add(variables, parts[0], value);
+        }
+
+        return variables;
 }
 
 int variables_append(sd_bus_message *message, const GPtrArray *sets) {

@@ -6,10 +6,13 @@
  */
 
 #include <glib.h>
+#include <json-c/json_object.h>
 #include <systemd/sd-bus.h>
 
 /* sets: the values of --set. Says what is wrong with them; returns an exit status. */
 int variables_check(const GPtrArray *sets);
 
+/* The variables as an object. They have to be right. */
+json_object *variables_to_json(const GPtrArray *sets);
 /* Appends them as a{ss}; a negative errno. */
 int variables_append(sd_bus_message *message, const GPtrArray *sets);

@@ -33,17 +33,6 @@ static void started_clear(Started *started) {
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Started, started_clear)
 
-static int result_to_exit_status(const char *status) {
-        if (g_str_equal(status, "success") || g_str_equal(status, "skipped"))
-                return EXIT_SUCCESS;
-        if (g_str_equal(status, "halted"))
-                return EXIT_HALTED;
-        if (g_str_equal(status, "error"))
-                return EXIT_ERROR;
-
-        return EXIT_FAILURE;
-}
-
 static json_object *started_to_json(const Started *started) {
         json_object *json = json_object_new_object();
 
@@ -76,7 +65,7 @@ static void on_run_finished(const char *id, const char *status, const char *caus
                 return;
 
         print_result(started, status, cause);
-        watch_end(started->watch, result_to_exit_status(status));
+        watch_end(started->watch, report_exit_status(status));
 }
 
 static void on_nodes_changed(const char *run_path, GPtrArray *nodes, void *userdata) {

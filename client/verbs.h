@@ -26,6 +26,7 @@ int verb_list(Client *client, char **operands);
 int verb_monitor(Client *client, char **operands);
 int verb_reload(Client *client, char **operands);
 int verb_schema(Client *client, char **operands);
+int verb_simulate(Client *client, char **operands);
 int verb_start(Client *client, char **operands);
 int verb_status(Client *client, char **operands);
 int verb_types(Client *client, char **operands);
