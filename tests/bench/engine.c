@@ -109,6 +109,15 @@ static double median(double samples[static SAMPLES]) {
         return samples[SAMPLES / 2];
 }
 
+/* Pairs of samples, taken in turns: their medians, and the median of their ratios. */
+static void report(const char *name, double values[static SAMPLES], double baselines[static SAMPLES]) {
+        double ratios[SAMPLES];
+
+        for (unsigned i = 0; i < SAMPLES; i++)
+                ratios[i] = values[i] / baselines[i];
+        printf("%s\t%.2f\t%.2f\t%.2f\n", name, median(values), median(baselines), median(ratios));
+}
+
 /* The hand-written side. The pointer is volatile, so each call is a real one through a pointer, as the engine's are. */
 static Status (*volatile leaf)(Machine *, NodeId) = leaf_answer;
 
@@ -225,7 +234,7 @@ static void measure_shape(const Shape *shape) {
                 engine[i] = sample_engine(machine);
                 handwritten[i] = sample_handwritten(shape->handwritten);
         }
-        printf("%s\t%.2f\t%.2f\n", shape->name, median(engine), median(handwritten));
+        report(shape->name, engine, handwritten);
 }
 
 /* WIDE leaves that run, in Parallels of a width: as many machines as that takes. */
@@ -301,8 +310,7 @@ static void measure_wide(void) {
                 narrow_samples[i] = sample_wide(&narrow);
                 wide_samples[i] = sample_wide(&wide);
         }
-        printf("engine: one of 100,000 in a Parallel ends, beside one of 10\t%.2f\t%.2f\n", median(wide_samples),
-               median(narrow_samples));
+        report("engine: one of 100,000 in a Parallel ends, beside one of 10", wide_samples, narrow_samples);
 
         wide_clear(&wide);
         wide_clear(&narrow);
@@ -332,8 +340,8 @@ static void measure_memory(void) {
         g_autoptr(Machine) machine = machine_new(tree, &host, NULL, 0);
         size_t with_run = allocated();
 
-        printf("engine: bytes per node of a tree\t%.1f\t-\n", (double) (with_tree - before) / WIDE);
-        printf("engine: bytes per node of a run\t%.1f\t-\n", (double) (with_run - with_tree) / WIDE);
+        printf("engine: bytes per node of a tree\t%.1f\n", (double) (with_tree - before) / WIDE);
+        printf("engine: bytes per node of a run\t%.1f\n", (double) (with_run - with_tree) / WIDE);
 }
 
 int main(void) {

@@ -158,12 +158,10 @@ def engine(bench):
     goals = {"Sequence of 8": 2.0, "5 nested": 6.0, "Parallel of 4": 2.5, "Fallback of 8": 2.0, "realistic": 3.0,
              "100,000": 2.0}
     for line in output(bench.program("engine")).splitlines():
-        name, value, baseline = line.split("\t")
+        name, *numbers = line.split("\t")
+        value, baseline, ratio = [*map(float, numbers), None, None][:3]
         limit = next((goals[part] for part in goals if part in name), None)
-        if baseline == "-":
-            yield Row(name, float(value), "B")
-        else:
-            yield Row(name, float(value), "ns", float(baseline), float(value) / float(baseline), Goal("ratio", limit))
+        yield Row(name, value, "ns" if limit else "B", baseline, ratio, limit and Goal("ratio", limit))
 
 
 def calls(bench, kind):
