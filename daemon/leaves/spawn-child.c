@@ -160,8 +160,10 @@ void spawn_child_free(SpawnChild *child) {
 
         fd_watch_free(child->watch);
         if (child->pid > 0) {
+                siginfo_t info;
+
                 child_kill(child, SIGKILL);
-                (void) waitid(P_PIDFD, (id_t) child->pidfd, NULL, WEXITED | WNOHANG);
+                (void) waitid(P_PIDFD, (id_t) child->pidfd, &info, WEXITED | WNOHANG);
         }
         if (child->pidfd >= 0)
                 close(child->pidfd);
