@@ -102,8 +102,8 @@ static Definition *load(const NodeType *const *types, const char *node, char **r
 
 char *leaf_stage_check(const NodeType *const *types, const char *node) {
         char *error = NULL;
-        g_autoptr(Definition) definition = load(types, node, &error);
 
+        definition_unref(load(types, node, &error));
         return error;
 }
 
