@@ -27,7 +27,7 @@ typedef struct Simulation {
         LoopLists *lists;
         NodeTimer *timers; /* by node, the machine's is the last */
         uint32_t *starts;  /* by node */
-        uint8_t *told;     /* by condition: the status that was told last, since it was first looked at; else IDLE */
+        uint8_t *told;     /* by node: the status of a condition or by a guard that was told last; else IDLE */
         uint32_t n_ticks;
         bool halting;
         char *cause; /* of an ERROR */
@@ -133,6 +133,15 @@ static void on_actor_remarked(NodeId node, const char *kind, const char *text, v
         tell(userdata, node, kind, text);
 }
 
+/* For conditions and guards, which are looked at again and again: only what is new is told. */
+static void tell_news(Simulation *simulation, NodeId node, Status status, const char *text) {
+        if (simulation->told[node] == status)
+                return;
+
+        simulation->told[node] = status;
+        tell_status(simulation, node, status, text);
+}
+
 static void action_changed(Simulation *simulation, NodeId node, Status status) {
         Actor *actor = machine_node_data(simulation->machine, node);
 
@@ -140,6 +149,7 @@ static void action_changed(Simulation *simulation, NodeId node, Status status) {
         if (!actor)
                 return;
 
+        simulation->told[node] = STATUS_IDLE;
         if (actor_is_ending(actor)) {
                 tell(simulation, node, "halting", NULL);
                 return;
@@ -150,15 +160,10 @@ static void action_changed(Simulation *simulation, NodeId node, Status status) {
                 drop_actor(simulation, actor);
 }
 
-/* Conditions are looked at again and again. */
 static void condition_changed(Simulation *simulation, NodeId node, Status status) {
         const Actor *actor = machine_node_data(simulation->machine, node);
 
-        if (simulation->told[node] == status)
-                return;
-
-        simulation->told[node] = status;
-        tell_status(simulation, node, status, actor ? actor_cause(actor) : NULL);
+        tell_news(simulation, node, status, actor ? actor_cause(actor) : NULL);
 }
 
 /* What is not to be seen in the children. To be freed. */
@@ -173,16 +178,34 @@ static char *own_reason(Simulation *simulation, NodeId node, Reason reason) {
                 return g_strdup("no attempts are left");
         case REASON_THRESHOLD:
                 return g_strdup("not enough of its children succeeded");
-        case REASON_GUARD:
-                return g_strdup("its condition says so");
         default:
                 return NULL;
         }
 }
 
+static void inner_changed(Simulation *simulation, NodeId node, Status status, Reason reason) {
+        g_autofree char *text = own_reason(simulation, node, reason);
+
+        simulation->told[node] = STATUS_IDLE;
+        tell_status(simulation, node, status, text);
+}
+
+static const char *guard_text(const Simulation *simulation, NodeId node, Status status) {
+        if (!(simulation->tree->nodes[node].flags & NODE_GUARDED))
+                return "its condition does not hold";
+        if (status == STATUS_SKIPPED)
+                return "its skip_if is true, or its while is false";
+
+        return status == STATUS_FAILURE ? "its fail_if is true" : "its success_if is true";
+}
+
 static void host_changed(Machine *machine, NodeId node, Status status, Reason reason) {
         Simulation *simulation = machine_userdata(machine);
-        g_autofree char *text = NULL;
+
+        if (reason == REASON_GUARD) {
+                tell_news(simulation, node, status, guard_text(simulation, node, status));
+                return;
+        }
 
         switch (simulation->tree->nodes[node].type->class) {
         case NODE_ACTION:
@@ -192,8 +215,7 @@ static void host_changed(Machine *machine, NodeId node, Status status, Reason re
                 condition_changed(simulation, node, status);
                 break;
         default:
-                text = own_reason(simulation, node, reason);
-                tell_status(simulation, node, status, text);
+                inner_changed(simulation, node, status, reason);
         }
 }
 
