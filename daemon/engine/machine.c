@@ -170,7 +170,7 @@ static Status tick_halting(Machine *machine) {
         return STATUS_HALTED;
 }
 
-static Status tick_attentively(Machine *machine) {
+static __attribute__((noinline)) Status tick_attentively(Machine *machine) {
         Status status;
 
         if (machine->attention & ATTENTION_HALTING)
@@ -192,20 +192,31 @@ static Status tick_attentively(Machine *machine) {
         return status;
 }
 
-Status machine_tick(Machine *machine) {
-        Status status;
+/* What the first tick of an activation leaves to be done when it has more to mind than it began with. */
+static __attribute__((noinline)) Status begin_settle(Machine *machine, Status status) {
+        status = node_settle(machine, 0, status);
 
-        if (machine->attention != 0)
-                return tick_attentively(machine);
-
-        /* A tree that begins and has nothing to mind; where that changes on the way, so does the answer. */
-        status = child_tick(machine, 0);
-        if (status == STATUS_RUNNING && machine->later)
-                settle_interval(machine, true);
-        else if (status != STATUS_RUNNING && machine->attention != 0)
+        if (status == STATUS_RUNNING)
+                settle_interval(machine, machine->later);
+        else
                 forget_marks(machine);
 
         return status;
+}
+
+/* Most ticks that begin an activation have nothing to mind besides the nodes, so that is asked first. */
+Status machine_tick(Machine *machine) {
+        Status status;
+
+        if (machine->attention != 0 || !node_is_untouched(node_state(machine, 0)) ||
+            machine->nodes[0].flags & (NODE_LEAF | NODE_GUARDED))
+                return tick_attentively(machine);
+
+        status = machine->nodes[0].type->tick(machine, 0);
+        if (status_is_outcome(status) && machine->attention == 0)
+                return status;
+
+        return begin_settle(machine, status);
 }
 
 Status machine_tick_full(Machine *machine) {

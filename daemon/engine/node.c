@@ -289,7 +289,7 @@ Status node_tick(Machine *machine, NodeId node) {
         if (machine->host->changed && state->status == STATUS_IDLE)
                 notify(machine, node, STATUS_RUNNING);
 
-        return node_settle(machine, node, definition->tick(machine, node));
+        return node_settle(machine, node, definition->type->tick(machine, node));
 }
 
 Status child_tick_touched(Machine *machine, NodeId child) {

@@ -202,7 +202,7 @@ static inline __attribute__((always_inline)) Status child_tick(Machine *machine,
         if (flags & NODE_TRANSPARENT)
                 return chain_tick(machine, child);
 
-        status = machine->nodes[child].tick(machine, child);
+        status = machine->nodes[child].type->tick(machine, child);
         if (G_UNLIKELY(!status_is_outcome(status) || machine->attention & ATTENTION_NODES))
                 return node_settle(machine, child, status);
 

@@ -39,7 +39,7 @@ static bool class_is_leaf(NodeClass class) {
 }
 
 NodeId tree_builder_open(TreeBuilder *builder, const NodeType *type, const char *name, const void *params) {
-        Node node = { .tick = type->tick, .type = type, .params = params, .parent = builder->open };
+        Node node = { .type = type, .params = params, .parent = builder->open };
         NodeId id = builder->nodes->len;
 
         assert(id < TREE_NODES_MAX);
@@ -70,16 +70,18 @@ void tree_builder_set_guarded(TreeBuilder *builder, NodeId node) {
         builder_node(builder, node)->flags |= NODE_GUARDED;
 }
 
-/* What can never come of the node, its children being known. */
-static uint16_t impossible_outcomes(const Node *nodes, NodeId id) {
+/* What can and what can never come of the node, its children being known. With a guard anything can. */
+static uint16_t outlook(const Node *nodes, NodeId id) {
         const NodeType *type = nodes[id].type;
-        unsigned never = type->flags | (type->never ? type->never(nodes, id) : 0);
+        unsigned flags = type->flags | (type->never ? type->never(nodes, id) : 0);
 
         if (nodes[id].flags & NODE_GUARDED)
-                return 0;
+                return NODE_MAY_SKIP;
 
-        return (never & TYPE_NEVER_FAILS ? NODE_NEVER_FAILS : 0) |
-               (never & TYPE_NEVER_SUCCEEDS ? NODE_NEVER_SUCCEEDS : 0);
+        for (NodeId child = id + 1; child < nodes[id].end; child = nodes[child].end)
+                flags |= nodes[child].flags & NODE_MAY_SKIP;
+
+        return flags & (NODE_NEVER_FAILS | NODE_NEVER_SUCCEEDS | NODE_MAY_SKIP);
 }
 
 /* Closing happens after all children: whether the node is live can be said now. */
@@ -106,7 +108,7 @@ void tree_builder_close(TreeBuilder *builder) {
         if (live)
                 node->flags |= NODE_LIVE;
 
-        node->flags |= impossible_outcomes(builder_node(builder, 0), id);
+        node->flags |= outlook(builder_node(builder, 0), id);
 
         builder->open = node->parent;
 }

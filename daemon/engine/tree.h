@@ -23,12 +23,12 @@ typedef enum NodeFlags {
         NODE_IMMEDIATE = 1 << 4,
         NODE_PLAIN_LEAF = 1 << 5,  /* an action without guards */
         NODE_TRANSPARENT = 1 << 6, /* gives whatever its only child gives */
-        NODE_NEVER_FAILS = 1 << 7,
-        NODE_NEVER_SUCCEEDS = 1 << 8,
+        NODE_NEVER_FAILS = TYPE_NEVER_FAILS,
+        NODE_NEVER_SUCCEEDS = TYPE_NEVER_SUCCEEDS,
+        NODE_MAY_SKIP = TYPE_SKIPS, /* it, or something inside of it, may be skipped */
 } NodeFlags;
 
 struct Node {
-        Status (*tick)(Machine *machine, NodeId node); /* the type's, where every tick finds it */
         const NodeType *type;
         const void *params;
         NodeId parent; /* NODE_NONE for the root */
