@@ -72,14 +72,16 @@ typedef enum NodeTypeFlags {
         TYPE_REACTIVE_FIRST = 1 << 2,
         /* A leaf that always completes in the tick that starts it: nothing to wait for, nothing to halt. */
         TYPE_IMMEDIATE = 1 << 3,
-        /* Can never answer FAILURE. */
-        TYPE_NEVER_FAILS = 1 << 4,
-        /* Can never answer SUCCESS. */
-        TYPE_NEVER_SUCCEEDS = 1 << 5,
         /* With one child only it gives whatever that gives, and its position is that child. */
-        TYPE_ORDERED = 1 << 6,
+        TYPE_ORDERED = 1 << 4,
         /* Its timer goes on when it has completed, until something above it has an outcome or is reset. */
-        TYPE_KEEPS_TIMER = 1 << 7,
+        TYPE_KEEPS_TIMER = 1 << 5,
+        /* Can never answer FAILURE. This and the next two are also flags of nodes. */
+        TYPE_NEVER_FAILS = 1 << 7,
+        /* Can never answer SUCCESS. */
+        TYPE_NEVER_SUCCEEDS = 1 << 8,
+        /* May answer SKIPPED though none of its children did. */
+        TYPE_SKIPS = 1 << 9,
 } NodeTypeFlags;
 
 typedef struct LeafKind LeafKind;
@@ -99,8 +101,8 @@ typedef struct NodeType {
         Status (*tick)(Machine *machine, NodeId node);
         void (*halt)(Machine *machine, NodeId node);   /* of a running node; NULL: resets all children */
         bool (*finish)(Machine *machine, NodeId node); /* for a halt that takes time, see node_set_ending() */
-        /* Which of TYPE_NEVER_FAILS and TYPE_NEVER_SUCCEEDS hold for the node, besides the type's flags, as its
-         * children are; may be NULL. */
+        /* Which of TYPE_NEVER_FAILS, TYPE_NEVER_SUCCEEDS and TYPE_SKIPS hold for the node besides the type's flags, as
+         * its parameters and its children are; may be NULL. */
         unsigned (*never)(const Node *nodes, NodeId node);
         /* Looks for what cannot work or is a trap, beyond what the table says; may be NULL. Answers a text
          * for people (to be freed by the caller) or NULL, and whether it is an error or a warning. */

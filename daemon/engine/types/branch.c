@@ -3,15 +3,36 @@
 /* Controls that choose between children by a condition: IfThenElse once, WhileDoElse as long as it runs. */
 
 #include "engine/node.h"
+#include "engine/types/outlook.h"
 #include "engine/types/types.h"
 
-static NodeId branch_of(Machine *machine, NodeId node, bool holds) {
-        NodeId first = machine->nodes[node + 1].end, second = machine->nodes[first].end;
+static NodeId branch_of(const Node *nodes, NodeId node, bool holds) {
+        NodeId first = nodes[node + 1].end, second = nodes[first].end;
 
         if (holds)
                 return first;
 
-        return second < machine->nodes[node].end ? second : NODE_NONE;
+        return second < nodes[node].end ? second : NODE_NONE;
+}
+
+/* What neither of the branches gives; without a third child it has the condition's FAILURE. */
+static unsigned branch_never(const Node *nodes, NodeId node) {
+        NodeId first = branch_of(nodes, node, true), second = branch_of(nodes, node, false);
+        unsigned never = nodes[first].flags &
+                         (second == NODE_NONE ? nodes[node + 1].flags | NODE_NEVER_SUCCEEDS : nodes[second].flags);
+
+        return never & (TYPE_NEVER_FAILS | TYPE_NEVER_SUCCEEDS);
+}
+
+static char *branch_check(const Tree *tree, NodeId node, bool *ret_is_error) {
+        NodeId condition = node + 1, second = branch_of(tree->nodes, node, false);
+        char *text = outlook_check_other(tree, condition, NODE_NEVER_SUCCEEDS, branch_of(tree->nodes, node, true),
+                                         ret_is_error);
+
+        if (text || second == NODE_NONE)
+                return text;
+
+        return outlook_check_other(tree, condition, NODE_NEVER_FAILS, second, ret_is_error);
 }
 
 static Status if_then_else_choose(Machine *machine, NodeId node) {
@@ -20,7 +41,7 @@ static Status if_then_else_choose(Machine *machine, NodeId node) {
         if (status == STATUS_SKIPPED)
                 return node_error(machine, node, "if-condition-skipped");
         if (status == STATUS_SUCCESS || status == STATUS_FAILURE)
-                node_state(machine, node)->position = branch_of(machine, node, status == STATUS_SUCCESS);
+                node_state(machine, node)->position = branch_of(machine->nodes, node, status == STATUS_SUCCESS);
 
         return status;
 }
@@ -62,6 +83,8 @@ const NodeType if_then_else_type = {
                "its "
                "own. The condition is not looked at again. A skipped condition is an ERROR.",
         .tick = if_then_else_tick,
+        .never = branch_never,
+        .check = branch_check,
 };
 
 static Status while_do_else_end(Machine *machine, NodeId node, Status status) {
@@ -104,11 +127,11 @@ static Status while_do_else_tick(Machine *machine, NodeId node) {
                 return node_error(machine, node, "while-condition-skipped");
         }
 
-        branch = branch_of(machine, node, status == STATUS_SUCCESS);
+        branch = branch_of(machine->nodes, node, status == STATUS_SUCCESS);
         if (branch == NODE_NONE)
                 return while_do_else_end(machine, node, STATUS_FAILURE);
 
-        other = branch_of(machine, node, status != STATUS_SUCCESS);
+        other = branch_of(machine->nodes, node, status != STATUS_SUCCESS);
         if (other != NODE_NONE)
                 node_reset(machine, other);
 
@@ -132,4 +155,6 @@ const NodeType while_do_else_type = {
                "its own. A skipped condition is an ERROR.",
         .tick = while_do_else_tick,
         .halt = node_reset_reactive,
+        .never = branch_never,
+        .check = branch_check,
 };

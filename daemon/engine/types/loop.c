@@ -3,6 +3,7 @@
 /* Decorators that run their child over and over: KeepRunningUntilFailure, and Loop over the elements of a queue. */
 
 #include "engine/node.h"
+#include "engine/types/outlook.h"
 #include "engine/types/types.h"
 
 typedef struct LoopParams {
@@ -10,6 +11,9 @@ typedef struct LoopParams {
         const char *variable;
         int if_empty;
 } LoopParams;
+
+/* Those that if_empty names. */
+static const Status outcomes[] = { STATUS_SUCCESS, STATUS_FAILURE, STATUS_SKIPPED };
 
 /* One iteration a tick; the tick for the next one is asked for. */
 static Status iterate(Machine *machine, NodeId node) {
@@ -37,7 +41,6 @@ static Status keep_running_tick(Machine *machine, NodeId node) {
 
 /* How many elements have been handed out is at position. */
 static Status loop_tick(Machine *machine, NodeId node) {
-        static const Status outcomes[] = { STATUS_SUCCESS, STATUS_FAILURE, STATUS_SKIPPED };
         const LoopParams *params = machine->nodes[node].params;
         NodeState *state = node_state(machine, node);
         Status status;
@@ -56,6 +59,10 @@ static Status loop_tick(Machine *machine, NodeId node) {
         return status == STATUS_FAILURE ? stop_iterating(machine, node, status) : status;
 }
 
+static unsigned keep_running_never(const Node *nodes, NodeId node) {
+        return outlook_of_child(nodes, node) & TYPE_NEVER_FAILS;
+}
+
 static const char *const keep_running_aliases[] = { "UntilFail", NULL };
 
 const NodeType keep_running_until_failure_type = {
@@ -67,6 +74,7 @@ const NodeType keep_running_until_failure_type = {
         .doc = "RUNNING until the child fails, then FAILURE. The next round follows at once when the child took time, "
                "else after the tree's interval.",
         .tick = keep_running_tick,
+        .never = keep_running_never,
 };
 
 static const char *const outcome_names[] = { "SUCCESS", "FAILURE", "SKIPPED", NULL };
@@ -91,6 +99,15 @@ static const Param loop_params[] = {
         {},
 };
 
+static unsigned loop_never(const Node *nodes, NodeId node) {
+        const LoopParams *params = nodes[node].params;
+        Status if_empty = outcomes[params->if_empty];
+
+        return (if_empty != STATUS_SUCCESS ? TYPE_NEVER_SUCCEEDS : 0) |
+               (if_empty != STATUS_FAILURE ? outlook_of_child(nodes, node) & TYPE_NEVER_FAILS : 0) |
+               (if_empty == STATUS_SKIPPED ? TYPE_SKIPS : 0);
+}
+
 static const char *const loop_aliases[] = { "LoopInt", "LoopDouble", "LoopBool", "LoopString", NULL };
 
 const NodeType loop_type = {
@@ -102,4 +119,5 @@ const NodeType loop_type = {
         .summary = "Runs its child once for each element of a list",
         .doc = "FAILURE as soon as the child fails; if_empty when no element is left.",
         .tick = loop_tick,
+        .never = loop_never,
 };

@@ -3,6 +3,7 @@
 /* Controls that Nav2 has added to the field: RecoveryNode, PipelineSequence, RoundRobin. */
 
 #include "engine/node.h"
+#include "engine/types/outlook.h"
 #include "engine/types/types.h"
 
 typedef struct RecoveryParams {
@@ -62,6 +63,17 @@ static Status recovery_tick(Machine *machine, NodeId node) {
         return status;
 }
 
+static char *recovery_check(const Tree *tree, NodeId node, bool *ret_is_error) {
+        const RecoveryParams *params = tree->nodes[node].params;
+        NodeId recovery = tree->nodes[node + 1].end;
+
+        if (params->number_of_retries > 0)
+                return outlook_check_other(tree, node + 1, NODE_NEVER_FAILS, recovery, ret_is_error);
+
+        *ret_is_error = false;
+        return g_strdup_printf("number_of_retries is 0, so '%s' can never run", tree_node_name(tree, recovery));
+}
+
 static const Param recovery_params[] = {
         { .name = "number_of_retries",
           .kind = PARAM_INT,
@@ -85,6 +97,8 @@ const NodeType recovery_node_type = {
                "first "
                "child has failed after number_of_retries recoveries.",
         .tick = recovery_tick,
+        .never = outlook_of_child,
+        .check = recovery_check,
 };
 
 /* The furthest child that was reached is at position. Those before it are ticked again, whatever they say. */
@@ -119,6 +133,14 @@ static Status pipeline_tick(Machine *machine, NodeId node) {
         return STATUS_SUCCESS;
 }
 
+static unsigned pipeline_never(const Node *nodes, NodeId node) {
+        return outlook_in_sequence(nodes, node, nodes[node].end);
+}
+
+static char *pipeline_check(const Tree *tree, NodeId node, bool *ret_is_error) {
+        return outlook_check_sequence(tree, node, tree->nodes[node].end, ret_is_error);
+}
+
 const NodeType pipeline_sequence_type = {
         .name = "PipelineSequence",
         .class = NODE_CONTROL,
@@ -129,6 +151,8 @@ const NodeType pipeline_sequence_type = {
                "of them runs, those behind it go on. FAILURE as soon as any child fails; SUCCESS when the last one "
                "succeeds.",
         .tick = pipeline_tick,
+        .never = pipeline_never,
+        .check = pipeline_check,
 };
 
 /* The child whose turn it is, also in the next activation, is at position; failures in a row are counted. */
@@ -168,6 +192,10 @@ static void round_robin_halt(Machine *machine, NodeId node) {
         node_state(machine, node)->position = 0;
 }
 
+static unsigned round_robin_never(const Node *nodes, NodeId node) {
+        return outlook_in_fallback(nodes, node, nodes[node].end);
+}
+
 const NodeType round_robin_type = {
         .name = "RoundRobin",
         .class = NODE_CONTROL,
@@ -179,4 +207,5 @@ const NodeType round_robin_type = {
                "failed. A halt, or a FAILURE, begins with the first again.",
         .tick = round_robin_tick,
         .halt = round_robin_halt,
+        .never = round_robin_never,
 };

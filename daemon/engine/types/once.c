@@ -3,6 +3,7 @@
 /* Decorators that decide whether their child is started at all: RunOnce, Precondition. */
 
 #include "engine/node.h"
+#include "engine/types/outlook.h"
 #include "engine/types/types.h"
 
 typedef struct RunOnceParams {
@@ -13,6 +14,9 @@ typedef struct PreconditionParams {
         const char *condition;
         int otherwise;
 } PreconditionParams;
+
+/* Those that "else" names. */
+static const Status outcomes[] = { STATUS_SUCCESS, STATUS_FAILURE, STATUS_SKIPPED, STATUS_RUNNING };
 
 /* The outcome of the one time is in phase, which nothing resets. */
 static Status run_once_tick(Machine *machine, NodeId node) {
@@ -32,7 +36,6 @@ static Status run_once_tick(Machine *machine, NodeId node) {
 
 /* The child is running while the latch is closed, which is in phase. */
 static Status precondition_tick(Machine *machine, NodeId node) {
-        static const Status outcomes[] = { STATUS_SUCCESS, STATUS_FAILURE, STATUS_SKIPPED, STATUS_RUNNING };
         NodeState *state = node_state(machine, node);
         const PreconditionParams *params = machine->nodes[node].params;
 
@@ -53,6 +56,28 @@ static Status precondition_tick(Machine *machine, NodeId node) {
         }
 
         return child_tick(machine, node + 1);
+}
+
+static unsigned run_once_never(const Node *nodes, NodeId node) {
+        const RunOnceParams *params = nodes[node].params;
+
+        return outlook_of_child(nodes, node) | (params->then_skip ? TYPE_SKIPS : 0);
+}
+
+static unsigned precondition_never(const Node *nodes, NodeId node) {
+        const PreconditionParams *params = nodes[node].params;
+        unsigned never = outlook_of_child(nodes, node);
+
+        switch (outcomes[params->otherwise]) {
+        case STATUS_SUCCESS:
+                return never & TYPE_NEVER_FAILS;
+        case STATUS_FAILURE:
+                return never & TYPE_NEVER_SUCCEEDS;
+        case STATUS_SKIPPED:
+                return never | TYPE_SKIPS;
+        default:
+                return never;
+        }
 }
 
 static const Param run_once_params[] = {
@@ -76,6 +101,7 @@ const NodeType run_once_type = {
         .doc = "When the child has completed it is not started again. A child that was skipped, or halted before it "
                "completed, has not run.",
         .tick = run_once_tick,
+        .never = run_once_never,
 };
 
 static const char *const otherwise_names[] = { "SUCCESS", "FAILURE", "SKIPPED", "RUNNING", NULL };
@@ -103,4 +129,5 @@ const NodeType precondition_type = {
         .summary = "Starts its child only if a condition holds",
         .doc = "The condition is looked at once, when the child is to start; not while it runs.",
         .tick = precondition_tick,
+        .never = precondition_never,
 };

@@ -9,6 +9,7 @@
  */
 
 #include "engine/node.h"
+#include "engine/types/outlook.h"
 #include "engine/types/types.h"
 
 typedef struct Order {
@@ -81,53 +82,20 @@ static Status async_fallback_tick(Machine *machine, NodeId node) {
         return ordered_tick(machine, node, (Order){ STATUS_FAILURE, true, false });
 }
 
-/* Is there a child that never does this, and do all of them? */
-static void look_through(const Node *nodes, NodeId node, unsigned flag, bool *ret_one, bool *ret_all) {
-        *ret_one = false;
-        *ret_all = true;
-        for (NodeId child = node + 1; child < nodes[node].end; child = nodes[child].end)
-                if (nodes[child].flags & flag)
-                        *ret_one = true;
-                else
-                        *ret_all = false;
-}
-
 static unsigned sequence_never(const Node *nodes, NodeId node) {
-        bool one_never_succeeds, none_fails, unused;
-
-        look_through(nodes, node, NODE_NEVER_SUCCEEDS, &one_never_succeeds, &unused);
-        look_through(nodes, node, NODE_NEVER_FAILS, &unused, &none_fails);
-        return (one_never_succeeds ? TYPE_NEVER_SUCCEEDS : 0) | (none_fails ? TYPE_NEVER_FAILS : 0);
+        return outlook_in_sequence(nodes, node, nodes[node].end);
 }
 
 static unsigned fallback_never(const Node *nodes, NodeId node) {
-        bool one_never_fails, none_succeeds, unused;
-
-        look_through(nodes, node, NODE_NEVER_FAILS, &one_never_fails, &unused);
-        look_through(nodes, node, NODE_NEVER_SUCCEEDS, &unused, &none_succeeds);
-        return (one_never_fails ? TYPE_NEVER_FAILS : 0) | (none_succeeds ? TYPE_NEVER_SUCCEEDS : 0);
-}
-
-/* A child that always ends the walk, before others. */
-static char *walk_ends_early(const Tree *tree, NodeId node, unsigned flag, const char *what, bool *ret_is_error) {
-        const Node *nodes = tree->nodes;
-
-        for (NodeId child = node + 1; nodes[child].end < nodes[node].end; child = nodes[child].end)
-                if (nodes[child].flags & flag) {
-                        *ret_is_error = false;
-                        return g_strdup_printf("'%s' can never %s, so what comes after it can never run",
-                                               tree_node_name(tree, child), what);
-                }
-
-        return NULL;
+        return outlook_in_fallback(nodes, node, nodes[node].end);
 }
 
 static char *sequence_check(const Tree *tree, NodeId node, bool *ret_is_error) {
-        return walk_ends_early(tree, node, NODE_NEVER_SUCCEEDS, "succeed", ret_is_error);
+        return outlook_check_sequence(tree, node, tree->nodes[node].end, ret_is_error);
 }
 
 static char *fallback_check(const Tree *tree, NodeId node, bool *ret_is_error) {
-        return walk_ends_early(tree, node, NODE_NEVER_FAILS, "fail", ret_is_error);
+        return outlook_check_fallback(tree, node, tree->nodes[node].end, ret_is_error);
 }
 
 const NodeType sequence_type = {

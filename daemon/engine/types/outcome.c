@@ -3,6 +3,7 @@
 /* Decorators that only change their child's outcome: Inverter, ForceSuccess, ForceFailure. */
 
 #include "engine/node.h"
+#include "engine/types/outlook.h"
 #include "engine/types/types.h"
 
 static Status inverter_tick(Machine *machine, NodeId node) {
@@ -24,6 +25,11 @@ static Status force_failure_tick(Machine *machine, NodeId node) {
         Status status = child_tick(machine, node + 1);
 
         return status == STATUS_SUCCESS ? STATUS_FAILURE : status;
+}
+
+/* A child that never ends is not forced to. */
+static unsigned force_never(const Node *nodes, NodeId node) {
+        return outlook_is_endless(&nodes[node + 1]) ? TYPE_NEVER_FAILS | TYPE_NEVER_SUCCEEDS : 0;
 }
 
 static unsigned inverter_never(const Node *nodes, NodeId node) {
@@ -53,6 +59,7 @@ const NodeType force_success_type = {
         .summary = "SUCCESS, whether its child succeeds or fails",
         .doc = "For what may fail without failing the rest. SKIPPED stays SKIPPED.",
         .tick = force_success_tick,
+        .never = force_never,
 };
 
 const NodeType force_failure_type = {
@@ -62,4 +69,5 @@ const NodeType force_failure_type = {
         .summary = "FAILURE, whether its child succeeds or fails",
         .doc = "SKIPPED stays SKIPPED.",
         .tick = force_failure_tick,
+        .never = force_never,
 };

@@ -3,6 +3,7 @@
 /* ParallelAll: all children at once, and all of them to their end. */
 
 #include "engine/node.h"
+#include "engine/types/outlook.h"
 #include "engine/types/types.h"
 
 typedef struct ParallelAllParams {
@@ -84,16 +85,36 @@ static Status parallel_all_tick(Machine *machine, NodeId node) {
         return status;
 }
 
-static char *parallel_all_check(const Tree *tree, NodeId node, bool *ret_is_error) {
-        const Node *definition = &tree->nodes[node];
+static unsigned parallel_all_never(const Node *nodes, NodeId node) {
+        uint32_t n_sure_failures = 0;
 
-        if (max_failures(definition) <= definition->n_children)
-                return NULL;
+        for (NodeId child = node + 1; child < nodes[node].end; child = nodes[child].end) {
+                if (outlook_is_endless(&nodes[child]))
+                        return TYPE_NEVER_FAILS | TYPE_NEVER_SUCCEEDS;
+
+                n_sure_failures += outlook_is_never(&nodes[child], NODE_NEVER_SUCCEEDS);
+        }
+
+        if (n_sure_failures >= max_failures(&nodes[node]))
+                return TYPE_NEVER_SUCCEEDS;
+
+        return outlook_count(nodes, node, NODE_NEVER_FAILS) < max_failures(&nodes[node]) ? TYPE_NEVER_FAILS : 0;
+}
+
+static char *parallel_all_check(const Tree *tree, NodeId node, bool *ret_is_error) {
+        const Node *nodes = tree->nodes;
 
         *ret_is_error = false;
-        return g_strdup_printf("max_failures is higher than the number of children (%u): the run will end in ERROR "
-                               "here",
-                               definition->n_children);
+        for (NodeId child = node + 1; child < nodes[node].end; child = nodes[child].end)
+                if (outlook_is_endless(&nodes[child]))
+                        return g_strdup_printf("it can never be decided: '%s' never ends", tree_node_name(tree, child));
+
+        if (max_failures(&nodes[node]) > nodes[node].n_children)
+                return g_strdup_printf(
+                        "max_failures is higher than the number of children (%u): the run will end in ERROR here",
+                        nodes[node].n_children);
+
+        return NULL;
 }
 
 static const Param parallel_all_params[] = {
@@ -119,5 +140,6 @@ const NodeType parallel_all_type = {
         .doc = "FAILURE when max_failures children or more have failed, else SUCCESS; no child is halted because "
                "another one has failed.",
         .tick = parallel_all_tick,
+        .never = parallel_all_never,
         .check = parallel_all_check,
 };

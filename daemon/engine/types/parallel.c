@@ -6,6 +6,7 @@
  */
 
 #include "engine/node.h"
+#include "engine/types/outlook.h"
 #include "engine/types/types.h"
 
 typedef struct ParallelParams {
@@ -173,15 +174,42 @@ static Status parallel_tick(Machine *machine, NodeId node) {
         return parallel_begin(machine, node, &thresholds);
 }
 
+/* The children that may yet succeed or fail decide what may become of it. A threshold of 0 is met by any. */
+static unsigned parallel_never(const Node *nodes, NodeId node) {
+        Thresholds thresholds = thresholds_of(&nodes[node]);
+        bool may_skip = thresholds.skipped_succeed && nodes[node].flags & NODE_MAY_SKIP;
+        int64_t failures = MIN(thresholds.failure, thresholds.n - thresholds.success + 1);
+        unsigned never = 0;
+
+        if (!may_skip && outlook_count(nodes, node, NODE_NEVER_SUCCEEDS) < thresholds.success)
+                never |= TYPE_NEVER_SUCCEEDS;
+        if (outlook_count(nodes, node, NODE_NEVER_FAILS) < failures)
+                never |= TYPE_NEVER_FAILS;
+
+        return never;
+}
+
+static char *check_thresholds(const Thresholds *thresholds) {
+        const char *zero = thresholds->success == 0   ? "success_count comes to 0, so it succeeds"
+                           : thresholds->failure == 0 ? "failure_count comes to 0, so it fails"
+                                                      : NULL;
+
+        if (!thresholds_fit(thresholds))
+                return g_strdup_printf(
+                        "a threshold is higher than the number of children (%u): the run will end in ERROR here",
+                        thresholds->n);
+
+        return zero ? g_strdup_printf("%s as soon as its first child was started", zero) : NULL;
+}
+
 static char *parallel_check(const Tree *tree, NodeId node, bool *ret_is_error) {
         Thresholds thresholds = thresholds_of(&tree->nodes[node]);
 
-        if (thresholds_fit(&thresholds))
-                return NULL;
-
         *ret_is_error = false;
-        return g_strdup_printf("a threshold is higher than the number of children (%u): the run will end in ERROR here",
-                               thresholds.n);
+        if (outlook_is_endless(&tree->nodes[node]))
+                return g_strdup("it can never be decided: too few of its children can ever succeed or fail");
+
+        return check_thresholds(&thresholds);
 }
 
 static const Param parallel_params[] = {
@@ -215,5 +243,6 @@ const NodeType parallel_type = {
                "success_count cannot be reached any more. Children that still run are halted then. A skipped child is "
                "tried again later; it does not stand in the way of a negative success_count.",
         .tick = parallel_tick,
+        .never = parallel_never,
         .check = parallel_check,
 };

@@ -10,6 +10,7 @@
  */
 
 #include "engine/node.h"
+#include "engine/types/outlook.h"
 #include "engine/types/types.h"
 
 static Status reactive_end(Machine *machine, NodeId node, Status status) {
@@ -150,7 +151,8 @@ static NodeId slow_action(const Tree *tree, NodeId node) {
         return NODE_NONE;
 }
 
-static char *reactive_sequence_check(const Tree *tree, NodeId node, bool *ret_is_error) {
+/* An action before the last child is looked at again, too: by starting it. */
+static char *check_actions(const Tree *tree, NodeId node, bool *ret_is_error) {
         const Node *nodes = tree->nodes;
 
         for (NodeId child = node + 1; nodes[child].end < nodes[node].end; child = nodes[child].end) {
@@ -161,24 +163,30 @@ static char *reactive_sequence_check(const Tree *tree, NodeId node, bool *ret_is
 
                 *ret_is_error = false;
                 return g_strdup_printf("the action '%s' is not the last child: it would be started again and again; "
-                                       "use a Sequence, or put RunOnce around it",
-                                       tree_node_name(tree, action));
+                                       "use a %s, or put RunOnce around it",
+                                       tree_node_name(tree, action),
+                                       nodes[node].type == &reactive_sequence_type ? "Sequence" : "Fallback");
         }
 
         return NULL;
 }
 
+static unsigned reactive_sequence_never(const Node *nodes, NodeId node) {
+        return outlook_in_sequence(nodes, node, nodes[node].end);
+}
+
+static unsigned reactive_fallback_never(const Node *nodes, NodeId node) {
+        return outlook_in_fallback(nodes, node, nodes[node].end);
+}
+
+static char *reactive_sequence_check(const Tree *tree, NodeId node, bool *ret_is_error) {
+        return check_actions(tree, node, ret_is_error)
+                       ?: outlook_check_sequence(tree, node, tree->nodes[node].end, ret_is_error);
+}
+
 static char *reactive_fallback_check(const Tree *tree, NodeId node, bool *ret_is_error) {
-        const Node *nodes = tree->nodes;
-
-        for (NodeId child = node + 1; nodes[child].end < nodes[node].end; child = nodes[child].end)
-                if (nodes[child].flags & NODE_NEVER_FAILS) {
-                        *ret_is_error = false;
-                        return g_strdup_printf("'%s' can never fail, so what comes after it can never run",
-                                               tree_node_name(tree, child));
-                }
-
-        return NULL;
+        return check_actions(tree, node, ret_is_error)
+                       ?: outlook_check_fallback(tree, node, tree->nodes[node].end, ret_is_error);
 }
 
 const NodeType reactive_sequence_type = {
@@ -191,8 +199,9 @@ const NodeType reactive_sequence_type = {
         .doc = "Runs its last child while the conditions before it hold. When one of them fails, what runs is halted "
                "and it is a FAILURE. An action before the last child would be started again at every tick.",
         .tick = reactive_sequence_tick,
-        .check = reactive_sequence_check,
         .halt = node_reset_reactive,
+        .never = reactive_sequence_never,
+        .check = reactive_sequence_check,
 };
 
 const NodeType reactive_fallback_type = {
@@ -205,6 +214,7 @@ const NodeType reactive_fallback_type = {
         .doc = "Runs the first child that can run; when one before it becomes able to, what runs is halted in its "
                "favour.",
         .tick = reactive_fallback_tick,
-        .check = reactive_fallback_check,
         .halt = node_reset_reactive,
+        .never = reactive_fallback_never,
+        .check = reactive_fallback_check,
 };

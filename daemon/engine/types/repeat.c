@@ -6,6 +6,7 @@
  */
 
 #include "engine/node.h"
+#include "engine/types/outlook.h"
 #include "engine/types/types.h"
 
 enum {
@@ -130,6 +131,40 @@ static Status retry_tick(Machine *machine, NodeId node) {
         return retry_attempts(machine, node);
 }
 
+/* goes_on and stops: the outcome (as its TYPE_NEVER_*) that starts the next round, and the other one. */
+static unsigned rounds_never(const Node *nodes, NodeId node, int64_t rounds, unsigned goes_on, unsigned stops) {
+        if (rounds == 0)
+                return stops;
+
+        return outlook_of_child(nodes, node) | (rounds < 0 ? goes_on : 0);
+}
+
+static unsigned repeat_never(const Node *nodes, NodeId node) {
+        const RepeatParams *params = nodes[node].params;
+
+        return rounds_never(nodes, node, params->num_cycles, TYPE_NEVER_SUCCEEDS, TYPE_NEVER_FAILS);
+}
+
+static unsigned retry_never(const Node *nodes, NodeId node) {
+        const RetryParams *params = nodes[node].params;
+
+        return rounds_never(nodes, node, params->num_attempts, TYPE_NEVER_FAILS, TYPE_NEVER_SUCCEEDS);
+}
+
+static char *repeat_check(const Tree *tree, NodeId node, bool *ret_is_error) {
+        const RepeatParams *params = tree->nodes[node].params;
+
+        *ret_is_error = false;
+        return params->num_cycles == 0 ? g_strdup("num_cycles is 0, so its child can never run") : NULL;
+}
+
+static char *retry_check(const Tree *tree, NodeId node, bool *ret_is_error) {
+        const RetryParams *params = tree->nodes[node].params;
+
+        *ret_is_error = false;
+        return params->num_attempts == 0 ? g_strdup("num_attempts is 0, so its child can never run") : NULL;
+}
+
 static const Param repeat_params[] = {
         { .name = "num_cycles",
           .kind = PARAM_INT,
@@ -154,6 +189,8 @@ const NodeType repeat_type = {
                "makes it SKIPPED. An endless loop whose child never takes time is slowed down to the tree's interval.",
         .tick = repeat_tick,
         .halt = rounds_halt,
+        .never = repeat_never,
+        .check = repeat_check,
 };
 
 static const Param backoff_members[] = {
@@ -215,4 +252,6 @@ const NodeType retry_until_successful_type = {
                "tree's interval.",
         .tick = retry_tick,
         .halt = rounds_halt,
+        .never = retry_never,
+        .check = retry_check,
 };

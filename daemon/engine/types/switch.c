@@ -3,6 +3,7 @@
 /* Switch: a child for each case of a variable. The case is looked up at every tick; the host knows variables. */
 
 #include "engine/node.h"
+#include "engine/types/outlook.h"
 #include "engine/types/types.h"
 
 typedef struct SwitchParams {
@@ -42,16 +43,42 @@ static void switch_halt(Machine *machine, NodeId node) {
                 node_reset(machine, node_state(machine, node)->position);
 }
 
+static unsigned switch_never(const Node *nodes, NodeId node) {
+        unsigned never = TYPE_NEVER_FAILS | TYPE_NEVER_SUCCEEDS;
+
+        for (NodeId child = node + 1; child < nodes[node].end; child = nodes[child].end)
+                never &= nodes[child].flags;
+
+        return never;
+}
+
+/* The index of a case that stands before, too; their number when there is none. */
+static uint32_t find_repeated(const char *const *cases) {
+        g_autoptr(GHashTable) seen = g_hash_table_new(g_str_hash, g_str_equal);
+        uint32_t i = 0;
+
+        while (cases[i] && g_hash_table_add(seen, (char *) cases[i]))
+                i++;
+
+        return i;
+}
+
 static char *switch_check(const Tree *tree, NodeId node, bool *ret_is_error) {
         const SwitchParams *params = tree->nodes[node].params;
         uint32_t n_cases = params->cases ? g_strv_length((char **) params->cases) : 0, n = tree->nodes[node].n_children;
+        uint32_t repeated;
 
-        if (n == n_cases + 1)
+        *ret_is_error = n != n_cases + 1;
+        if (*ret_is_error)
+                return g_strdup_printf("%u cases need %u children, one a case and the default last, but there are %u",
+                                       n_cases, n_cases + 1, n);
+
+        repeated = params->cases ? find_repeated(params->cases) : n_cases;
+        if (repeated == n_cases)
                 return NULL;
 
-        *ret_is_error = true;
-        return g_strdup_printf("%u cases need %u children, one a case and the default last, but there are %u", n_cases,
-                               n_cases + 1, n);
+        return g_strdup_printf("the case '%s' stands twice, so '%s' can never run", params->cases[repeated],
+                               tree_node_name(tree, tree_nth_child(tree, node, repeated)));
 }
 
 static const Param switch_params[] = {
@@ -85,5 +112,6 @@ const NodeType switch_type = {
                "halted, and the right one is started when it has ended.",
         .tick = switch_tick,
         .halt = switch_halt,
+        .never = switch_never,
         .check = switch_check,
 };

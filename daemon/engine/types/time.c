@@ -3,6 +3,7 @@
 /* Decorators around a timer: Delay before the child, Timeout around it, RateController between two rounds of it. */
 
 #include "engine/node.h"
+#include "engine/types/outlook.h"
 #include "engine/types/types.h"
 
 enum {
@@ -45,14 +46,22 @@ static Status delay_tick(Machine *machine, NodeId node) {
         return child_tick(machine, node + 1);
 }
 
+static uint64_t timeout_of(const Node *definition) {
+        return ((const TimeoutParams *) definition->params)->timeout;
+}
+
+static bool timeout_is_limited(const Node *definition) {
+        return timeout_of(definition) > 0 && timeout_of(definition) != SPAN_INFINITY;
+}
+
 /* The child is ticked first: if it ends in the tick that sees the time pass, it wins. */
 static Status timeout_tick(Machine *machine, NodeId node) {
         NodeState *state = node_state(machine, node);
-        const TimeoutParams *params = machine->nodes[node].params;
+        const Node *definition = &machine->nodes[node];
         Status status;
 
-        if (state->status == STATUS_IDLE && params->timeout > 0 && params->timeout != SPAN_INFINITY)
-                node_arm_timer(machine, node, params->timeout);
+        if (state->status == STATUS_IDLE && timeout_is_limited(definition))
+                node_arm_timer(machine, node, timeout_of(definition));
 
         status = child_tick(machine, node + 1);
         if (status != STATUS_RUNNING || !(state->flags & STATE_EXPIRED))
@@ -93,23 +102,26 @@ static char *rate_controller_check(const Tree *tree, NodeId node, bool *ret_is_e
         return g_strdup("needs either hz or period");
 }
 
+static unsigned timeout_never(const Node *nodes, NodeId node) {
+        unsigned never = outlook_of_child(nodes, node);
+
+        return timeout_is_limited(&nodes[node]) ? never & TYPE_NEVER_SUCCEEDS : never;
+}
+
 /* A Timeout inside of another one that ends no later can never be the one to end it. */
 static char *timeout_check(const Tree *tree, NodeId node, bool *ret_is_error) {
-        const TimeoutParams *params = tree->nodes[node].params;
+        const Node *nodes = tree->nodes;
 
-        if (params->timeout == 0)
+        if (!timeout_is_limited(&nodes[node]))
                 return NULL;
 
-        for (NodeId above = tree->nodes[node].parent; above != NODE_NONE; above = tree->nodes[above].parent) {
-                const TimeoutParams *outer = tree->nodes[above].params;
-
-                if (tree->nodes[above].type != &timeout_type || outer->timeout == 0 || outer->timeout > params->timeout)
-                        continue;
-
-                *ret_is_error = false;
-                return g_strdup_printf("the Timeout '%s' around it ends no later, so this one has no effect",
-                                       tree_node_name(tree, above));
-        }
+        for (NodeId above = nodes[node].parent; above != NODE_NONE; above = nodes[above].parent)
+                if (nodes[above].type == &timeout_type && timeout_is_limited(&nodes[above]) &&
+                    timeout_of(&nodes[above]) <= timeout_of(&nodes[node])) {
+                        *ret_is_error = false;
+                        return g_strdup_printf("the Timeout '%s' around it ends no later, so this one has no effect",
+                                               tree_node_name(tree, above));
+                }
 
         return NULL;
 }
@@ -131,6 +143,7 @@ const NodeType delay_type = {
         .summary = "Starts its child after a while",
         .doc = "Its outcome is the child's.",
         .tick = delay_tick,
+        .never = outlook_of_child,
 };
 
 static const Param timeout_params[] = {
@@ -151,6 +164,7 @@ const NodeType timeout_type = {
         .doc = "Its outcome is the child's, if that comes in time. Else the child is halted, and the FAILURE follows "
                "once it has really ended.",
         .tick = timeout_tick,
+        .never = timeout_never,
         .check = timeout_check,
 };
 
@@ -178,5 +192,6 @@ const NodeType rate_controller_type = {
         .doc = "Its outcome is the child's. When it is run again too early, by a loop or a reactive node around it, it "
                "waits first. Something above it that ends or is halted starts it over.",
         .tick = rate_controller_tick,
+        .never = outlook_of_child,
         .check = rate_controller_check,
 };

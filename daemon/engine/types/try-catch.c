@@ -3,6 +3,7 @@
 /* TryCatch: a Sequence, and a last child that is run when it fails. */
 
 #include "engine/node.h"
+#include "engine/types/outlook.h"
 #include "engine/types/types.h"
 
 enum {
@@ -14,11 +15,11 @@ typedef struct TryCatchParams {
         bool catch_on_halt;
 } TryCatchParams;
 
-static NodeId last_child(Machine *machine, NodeId node) {
+static NodeId last_child(const Node *nodes, NodeId node) {
         NodeId child = node + 1;
 
-        while (machine->nodes[child].end < machine->nodes[node].end)
-                child = machine->nodes[child].end;
+        while (nodes[child].end < nodes[node].end)
+                child = nodes[child].end;
 
         return child;
 }
@@ -50,7 +51,7 @@ static Status try_catch_tick(Machine *machine, NodeId node) {
                 state->phase = PHASE_TRY;
                 state->position = node + 1;
                 state->skipped = 0;
-                state->last = last_child(machine, node);
+                state->last = last_child(machine->nodes, node);
         }
 
         if (state->phase == PHASE_TRY) {
@@ -93,6 +94,23 @@ static void try_catch_halt(Machine *machine, NodeId node) {
                 try_catch_finish(machine, node);
 }
 
+static unsigned try_catch_never(const Node *nodes, NodeId node) {
+        return outlook_in_sequence(nodes, node, last_child(nodes, node));
+}
+
+static char *try_catch_check(const Tree *tree, NodeId node, bool *ret_is_error) {
+        const TryCatchParams *params = tree->nodes[node].params;
+        NodeId catch = last_child(tree->nodes, node);
+
+        if (try_catch_never(tree->nodes, node) & TYPE_NEVER_FAILS && !params->catch_on_halt) {
+                *ret_is_error = false;
+                return g_strdup_printf("what comes before '%s' can never fail, so it can never run",
+                                       tree_node_name(tree, catch));
+        }
+
+        return outlook_check_sequence(tree, node, catch, ret_is_error);
+}
+
 static const Param try_catch_params[] = {
         { .name = "catch_on_halt",
           .kind = PARAM_BOOL,
@@ -115,4 +133,6 @@ const NodeType try_catch_type = {
         .tick = try_catch_tick,
         .halt = try_catch_halt,
         .finish = try_catch_finish,
+        .never = try_catch_never,
+        .check = try_catch_check,
 };
