@@ -170,7 +170,7 @@ def calls(bench, kind):
     trees = bench.trees("calls-" + kind, {"calls": {"type": "Parallel", "children": [call] * N_CALLS}})
     pairs = []
     with private_bus(kind) as bus, bench.echo(bus.address), bench.daemon(bus.address, trees):
-        for _ in range(15):
+        for _ in range(21):
             pairs.append((N_CALLS * 1e6 / bench.microseconds("start", bus.address, "calls"),
                           N_CALLS * 1e6 / bench.microseconds("calls", bus.address, ECHO, N_CALLS)))
     yield paired(f"10,000 DBusCalls in a Parallel, {kind}", "calls/s", pairs, Goal("ratio", at_least=0.8))
