@@ -149,7 +149,7 @@ static void read_node(Writer *writer) {
         tree_builder_close(writer->builder);
 }
 
-static void say(Stage *stage, const char *format, ...) {
+static void G_GNUC_PRINTF(2, 3) say(Stage *stage, const char *format, ...) {
         va_list args;
 
         if (stage->effects->len > 0)

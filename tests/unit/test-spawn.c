@@ -341,16 +341,15 @@ static void test_left_behind(void) {
 static void test_free_while_running(void) {
         g_autoptr(LeafStage) stage = leaf_stage_new(NULL);
         g_autofree char *script = NULL;
+        Actor *actor;
         Fifo fifo;
         int pid;
 
         fifo_open(&fifo);
         script = g_strdup_printf("trap '' TERM; sleep 1000 & echo $! >%s; wait; wait", fifo.path);
-        {
-                g_autoptr(Actor) actor = shell(stage, script, "");
-
-                pid = read_number(fifo.path);
-        }
+        actor = shell(stage, script, "");
+        pid = read_number(fifo.path);
+        actor_free(actor);
         assert_dies(pid);
         while (waitpid(-1, NULL, 0) > 0)
                 ;
