@@ -227,6 +227,7 @@ bool actor_halt(Actor *actor) {
         }
 
         agenda_drop(g_steal_pointer(&actor->next));
+        actor->status = STATUS_HALTED;
         return true;
 }
 

@@ -1,0 +1,503 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* Simulated runs as the lines of their traces. */
+
+#include <string.h>
+
+#include "../../client/agenda.h"
+#include "../../client/expectation.h"
+#include "../../client/trace.h"
+#include "basic/cleanup.h"
+#include "tree-text.h"
+
+#define SECOND ((uint64_t) G_USEC_PER_SEC)
+
+static Scenario *read_scenario(const Definition *definition, const char *script) {
+        g_autoptr(Diagnostics) diagnostics = diagnostics_new("script");
+        g_autofree char *json = tree_text_to_json(script);
+        Scenario *scenario = NULL;
+
+        if (scenario_read(json, strlen(json), definition_tree(definition), diagnostics, &scenario) < 0) {
+                g_autofree char *error = diagnostics_format(diagnostics, 0);
+
+                g_error("%s", error);
+        }
+
+        return scenario;
+}
+
+typedef struct Recorder {
+        Trace trace;
+        Output output;
+        GString *lines;
+        unsigned n_events;
+} Recorder;
+
+static void on_event(const SimulationEvent *event, void *userdata) {
+        Recorder *recorder = userdata;
+
+        recorder->n_events++;
+        if (!recorder->lines)
+                return;
+
+        trace_append_line(&recorder->trace, &recorder->output, recorder->lines, event);
+        g_string_append_c(recorder->lines, '\n');
+}
+
+/* The trace, to be freed. */
+static char *play(const char *root, const char *script, SimulationOptions options, bool json, Status *ret_status) {
+        g_autoptr(Definition) definition = tree_text_load(root);
+        g_autoptr(Scenario) scenario = read_scenario(definition, script);
+        Recorder recorder = {
+                .trace = { .tree = definition_tree(definition), .title = "run" },
+                .output = { .json = json, .ascii = true },
+                .lines = g_string_new(NULL),
+        };
+
+        options.until = options.until ?: 3600 * SECOND;
+        *ret_status = simulate(definition, scenario, &options, on_event, &recorder);
+        return g_string_free(recorder.lines, FALSE);
+}
+
+static void check(const char *root, const char *script, const char *expected, Status expected_status) {
+        Status status;
+        g_autofree char *trace = play(root, script, (SimulationOptions){}, false, &status);
+
+        g_assert_cmpstr(trace, ==, expected);
+        g_assert_cmpstr(status_to_string(status), ==, status_to_string(expected_status));
+}
+
+static void test_default(void) {
+        check(NODE("Sequence", "S", "", SPAWN("A") ", " UNIT("B") ", {'type': 'AlwaysFailure'}"), "{}",
+              "   0.000s * S: running\n"
+              "   0.000s + S/A: success\n"
+              "   0.000s + S/B: success\n"
+              "   0.000s x S/AlwaysFailure: failure\n"
+              "   0.000s x S: failure\n"
+              "   0.000s x run: failure\n",
+              STATUS_FAILURE);
+        check(NODE("Sequence", "S", "", SPAWN("A") ", " UNIT("B")),
+              "{'default': {'after': '1s'}, 'leaves': {'A': 'success'}}",
+              "   0.000s * S: running\n"
+              "   0.000s + S/A: success\n"
+              "   0.000s * S/B: running\n"
+              "   1.000s + S/B: success\n"
+              "   1.000s + S: success\n"
+              "   1.000s + run: success\n",
+              STATUS_SUCCESS);
+}
+
+static void test_own_parameters(void) {
+        check(NODE("Sequence", "S", "", "{'type': 'Log', 'message': 'hello'}, {'type': 'Sleep', 'duration': '90s'}"),
+              "{'default': 'failure'}",
+              "   0.000s * S: running\n"
+              "   0.000s > S/Log: log: hello\n"
+              "   0.000s + S/Log: success\n"
+              "   0.000s * S/Sleep: running\n"
+              "  90.000s + S/Sleep: success\n"
+              "  90.000s + S: success\n"
+              "  90.000s + run: success\n",
+              STATUS_SUCCESS);
+        check("{'type': 'Sleep', 'duration': '90s'}", "{'leaves': {'Sleep': {'after': '1s'}}}",
+              "   0.000s * Sleep: running\n"
+              "   1.000s + Sleep: success\n"
+              "   1.000s + run: success\n",
+              STATUS_SUCCESS);
+}
+
+static void test_outcomes(void) {
+        check(AROUND("RetryUntilSuccessful", "R", "'num_attempts': 3, ", SPAWN("A")),
+              "{'leaves': {'A': [{'result': 'failure', 'after': '1.5s', 'cause': 'busy'}, 'failure']}}",
+              "   0.000s * R: running\n"
+              "   0.000s * R/A: running\n"
+              "   1.500s x R/A: failure: busy\n"
+              "   1.500s x R/A: failure\n"
+              "   1.500s x R/A: failure\n"
+              "   1.500s x R: failure: no attempts are left\n"
+              "   1.500s x run: failure\n",
+              STATUS_FAILURE);
+        check(NODE("Fallback", "F", "", SPAWN("A") ", " AROUND("Inverter", "I", "", SPAWN("A"))),
+              "{'leaves': {'F/A': 'failure', 'A': 'skipped'}}",
+              "   0.000s * F: running\n"
+              "   0.000s x F/A: failure\n"
+              "   0.000s * F/I: running\n"
+              "   0.000s > F/I/A: skipped\n"
+              "   0.000s > F/I: skipped\n"
+              "   0.000s x F: failure\n"
+              "   0.000s x run: failure\n",
+              STATUS_FAILURE);
+}
+
+static void test_timeouts(void) {
+        static const char *const leaf = "{'type': 'Spawn', 'name': 'A', 'argv': ['x'], 'timeout': '2s'}";
+        g_autofree char *limited = g_strdup_printf(AROUND("Timeout", "T", "'timeout': '2.5s', ", "%s"), leaf);
+
+        check(leaf, "{'leaves': {'A': {'after': '5s', 'halt': '1s'}}}",
+              "   0.000s * A: running\n"
+              "   3.000s x A: failure: timed out after 2s\n"
+              "   3.000s x run: failure\n",
+              STATUS_FAILURE);
+        check(leaf, "{'leaves': {'A': {'after': '2s'}}}",
+              "   0.000s * A: running\n"
+              "   2.000s + A: success\n"
+              "   2.000s + run: success\n",
+              STATUS_SUCCESS);
+        check(limited, "{'leaves': {'A': {'after': '5s', 'halt': '1s'}}}",
+              "   0.000s * T: running\n"
+              "   0.000s * T/A: running\n"
+              "   2.500s * T/A: halting\n"
+              "   3.000s # T/A: halted\n"
+              "   3.000s x T: failure: timed out after 2.5s\n"
+              "   3.000s x run: failure\n",
+              STATUS_FAILURE);
+}
+
+/* Who ends at the very moment has ended in time. */
+static void test_child_wins(void) {
+        check(AROUND("Timeout", "T", "'timeout': '1s', ", SPAWN("A")), "{'leaves': {'A': {'after': '1s'}}}",
+              "   0.000s * T: running\n"
+              "   0.000s * T/A: running\n"
+              "   1.000s + T/A: success\n"
+              "   1.000s + T: success\n"
+              "   1.000s + run: success\n",
+              STATUS_SUCCESS);
+}
+
+static void test_backoff(void) {
+        check(AROUND("Retry", "R", "'num_attempts': -1, 'backoff': {'initial': '1s', 'factor': 3, 'max': '5s'}, ",
+                     SPAWN("A")),
+              "{'leaves': {'A': ['failure', 'failure', 'failure', 'failure', 'success']}}",
+              "   0.000s * R: running\n"
+              "   0.000s x R/A: failure\n"
+              "   1.000s x R/A: failure\n"
+              "   4.000s x R/A: failure\n"
+              "   9.000s x R/A: failure\n"
+              "  14.000s + R/A: success\n"
+              "  14.000s + R: success\n"
+              "  14.000s + run: success\n",
+              STATUS_SUCCESS);
+}
+
+static void test_condition_changes(void) {
+        check(NODE("ReactiveSequence", "R", "", UNIT("C") ", " SPAWN("A")),
+              "{'leaves': {'A': {'after': '1min', 'halt': '500ms'},"
+              " 'C': {'after': '100ms', 'changes': [{'at': '1s', 'result': 'success'},"
+              " {'at': '2s', 'result': 'failure', 'cause': 'gone'}]}}}",
+              "   0.000s * R: running\n"
+              "   0.000s * R/C: running\n"
+              "   0.100s + R/C: success\n"
+              "   0.100s * R/A: running\n"
+              "   2.000s x R/C: failure: gone\n"
+              "   2.000s * R/A: halting\n"
+              "   2.500s # R/A: halted\n"
+              "   2.500s x R: failure\n"
+              "   2.500s x run: failure\n",
+              STATUS_FAILURE);
+        check(NODE("ReactiveFallback", "R", "", UNIT("C") ", " SPAWN("A")),
+              "{'leaves': {'A': {'after': 'infinity'},"
+              " 'C': {'result': 'failure', 'cause': 'not yet', 'changes': [{'at': '2s', 'result': 'success'}]}}}",
+              "   0.000s * R: running\n"
+              "   0.000s x R/C: failure: not yet\n"
+              "   0.000s * R/A: running\n"
+              "   2.000s + R/C: success\n"
+              "   2.000s # R/A: halted\n"
+              "   2.000s + R: success\n"
+              "   2.000s + run: success\n",
+              STATUS_SUCCESS);
+}
+
+/* A condition that is looked at late has changed meanwhile. */
+static void test_condition_later(void) {
+        check(NODE("Sequence", "S", "", "{'type': 'Sleep', 'duration': '3s'}, " UNIT("C")),
+              "{'leaves': {'C': {'result': 'failure', 'changes': [{'at': '2s', 'result': 'success'}]}}}",
+              "   0.000s * S: running\n"
+              "   0.000s * S/Sleep: running\n"
+              "   3.000s + S/Sleep: success\n"
+              "   3.000s + S/C: success\n"
+              "   3.000s + S: success\n"
+              "   3.000s + run: success\n",
+              STATUS_SUCCESS);
+}
+
+static void test_halt_before_start(void) {
+        check(NODE("WhileDoElse", "W", "", UNIT("C") ", " SPAWN("A") ", " SPAWN("B")),
+              "{'leaves': {'C': {'changes': [{'at': '1s', 'result': 'failure'}]},"
+              " 'A': {'after': '1min', 'halt': '2s'}, 'B': {'after': '1s'}}}",
+              "   0.000s * W: running\n"
+              "   0.000s + W/C: success\n"
+              "   0.000s * W/A: running\n"
+              "   1.000s x W/C: failure\n"
+              "   1.000s * W/A: halting\n"
+              "   3.000s # W/A: halted\n"
+              "   3.000s * W/B: running\n"
+              "   4.000s + W/B: success\n"
+              "   4.000s + W: success\n"
+              "   4.000s + run: success\n",
+              STATUS_SUCCESS);
+}
+
+static void test_halt(void) {
+        static const char *const root = NODE("Parallel", "P", "", SPAWN("A") ", " SPAWN("B"));
+
+        check(root, "{'halt': '1s', 'leaves': {'A': {'after': '1min', 'halt': '2s'}, 'B': {'after': '1min'}}}",
+              "   0.000s * P: running\n"
+              "   0.000s * P/A: running\n"
+              "   0.000s * P/B: running\n"
+              "   1.000s * run: halting\n"
+              "   1.000s * P/A: halting\n"
+              "   1.000s # P/B: halted\n"
+              "   1.000s # P: halted\n"
+              "   3.000s # P/A: halted\n"
+              "   3.000s # run: halted\n",
+              STATUS_HALTED);
+        check(root, "{'halt': '1s'}",
+              "   0.000s * P: running\n"
+              "   0.000s + P/A: success\n"
+              "   0.000s + P/B: success\n"
+              "   0.000s + P: success\n"
+              "   0.000s + run: success\n",
+              STATUS_SUCCESS);
+}
+
+static void test_outputs(void) {
+        static const char *const root =
+                NODE("Sequence", "S", "", SPAWN("A") ", {'type': 'Log', 'message': '{n} of {all}'}");
+        g_autoptr(json_object) variables = json_object_new_object();
+        g_autofree char *trace = NULL;
+        Status status;
+
+        check(root, "{'leaves': {'A': {'outputs': {'n': 1, 'all': 'many'}}}}",
+              "   0.000s * S: running\n"
+              "   0.000s + S/A: success\n"
+              "   0.000s > S/Log: log: 1 of many\n"
+              "   0.000s + S/Log: success\n"
+              "   0.000s + S: success\n"
+              "   0.000s + run: success\n",
+              STATUS_SUCCESS);
+
+        json_object_object_add(variables, "n", json_object_new_int(2));
+        trace = play(root, "{}", (SimulationOptions){ .variables = variables }, false, &status);
+        g_assert_cmpstr(trace, ==,
+                        "   0.000s * S: running\n"
+                        "   0.000s + S/A: success\n"
+                        "   0.000s ! S/Log: warning: would fail: message: there is no variable 'all'\n"
+                        "   0.000s + S/Log: success\n"
+                        "   0.000s + S: success\n"
+                        "   0.000s + run: success\n");
+}
+
+/* What a guard says again while the tree waits is told once. */
+static void test_guards(void) {
+        g_autoptr(json_object) variables = json_object_new_object();
+        g_autofree char *trace = NULL;
+        Status status;
+
+        json_object_object_add(variables, "on", json_object_new_boolean(true));
+        trace = play(NODE("Parallel", "P", "",
+                          SPAWN("Set") ", {'type': 'Spawn', 'name': 'While', 'argv': ['x'], 'while': 'on'}, "
+                                       "{'type': 'Spawn', 'name': 'Unless', 'argv': ['x'], 'skip_if': 'on'}"),
+                     "{'leaves': {'Set': {'after': '1s', 'outputs': {'on': false}},"
+                     " 'While': {'after': '1min', 'halt': '1s'}}}",
+                     (SimulationOptions){ .variables = variables }, false, &status);
+        g_assert_cmpstr(trace, ==,
+                        "   0.000s * P: running\n"
+                        "   0.000s * P/Set: running\n"
+                        "   0.000s * P/While: running\n"
+                        "   0.000s > P/Unless: skipped: its skip_if is true, or its while is false\n"
+                        "   1.000s + P/Set: success\n"
+                        "   1.000s * P/While: halting\n"
+                        "   1.000s + P/Unless: success\n"
+                        "   2.000s # P/While: halted\n"
+                        "   2.000s > P/While: skipped: its skip_if is true, or its while is false\n"
+                        "   2.000s + P: success\n"
+                        "   2.000s + run: success\n");
+        check(NODE("Sequence", "S", "",
+                   SPAWN("Set") ", "
+                                "{'type': 'Spawn', 'name': 'A', 'argv': ['x'], 'skip_if': 'off'}, "
+                                "{'type': 'Precondition', 'if': 'on', 'child': " SPAWN("B") "}"),
+              "{'leaves': {'Set': {'outputs': {'off': true}}}}",
+              "   0.000s * S: running\n"
+              "   0.000s + S/Set: success\n"
+              "   0.000s > S/A: skipped: its skip_if is true, or its while is false\n"
+              "   0.000s * S/Precondition: running\n"
+              "   0.000s x S/Precondition: failure: its condition does not hold\n"
+              "   0.000s x S: failure\n"
+              "   0.000s x run: failure\n",
+              STATUS_FAILURE);
+}
+
+static void test_variables_decide(void) {
+        check("{'type': 'Switch', 'variable': 'v', 'cases': ['1'], 'children': [" SPAWN("One") ", " SPAWN("Else") "]}",
+              "{}",
+              "   0.000s * Switch: running\n"
+              "   0.000s + Switch/Else: success\n"
+              "   0.000s + Switch: success\n"
+              "   0.000s + run: success\n",
+              STATUS_SUCCESS);
+}
+
+static void test_error(void) {
+        check(NODE("Parallel", "P", "", SPAWN("B") ", " NODE("IfThenElse", "I", "", SPAWN("If") ", " SPAWN("Then"))),
+              "{'leaves': {'If': {'result': 'skipped', 'after': '1s'}, 'B': {'after': '1min', 'halt': '1s'}}}",
+              "   0.000s * P: running\n"
+              "   0.000s * P/B: running\n"
+              "   0.000s * P/I: running\n"
+              "   0.000s * P/I/If: running\n"
+              "   1.000s > P/I/If: skipped\n"
+              "   1.000s ! P/I: error: if-condition-skipped\n"
+              "   1.000s * P/B: halting\n"
+              "   2.000s # P/B: halted\n"
+              "   2.000s ! run: error: P/I: if-condition-skipped\n",
+              STATUS_ERROR);
+}
+
+static void test_left(void) {
+        check(NODE("Sequence", "S", "", SPAWN("A") ", " SPAWN("B")), "{'leaves': {'B': {'after': 'infinity'}}}",
+              "   0.000s * S: running\n"
+              "   0.000s + S/A: success\n"
+              "   0.000s * S/B: running\n"
+              "   0.000s * run: running, nothing more can happen: S/B does not end\n",
+              STATUS_RUNNING);
+        check("{'type': 'Sleep', 'duration': '2h'}", "{}",
+              "   0.000s * Sleep: running\n"
+              "3600.000s * run: running, not over after 1h\n",
+              STATUS_RUNNING);
+        check("{'type': 'Sleep', 'duration': '1h'}", "{}",
+              "   0.000s * Sleep: running\n"
+              "3600.000s + Sleep: success\n"
+              "3600.000s + run: success\n",
+              STATUS_SUCCESS);
+}
+
+static void test_endless(void) {
+        g_autoptr(Definition) definition = tree_text_load(AROUND("KeepRunningUntilFailure", "K", "", SPAWN("A")));
+        g_autoptr(Scenario) scenario = read_scenario(definition, "{'leaves': {'A': {'after': '1us'}}}");
+        Recorder recorder = {};
+        Status status =
+                simulate(definition, scenario, &(SimulationOptions){ .until = SPAN_INFINITY }, on_event, &recorder);
+
+        g_assert_cmpint(status, ==, STATUS_RUNNING);
+        g_assert_cmpuint(recorder.n_events, >=, SIMULATION_TICKS_MAX);
+}
+
+static void test_json(void) {
+        Status status;
+        g_autofree char *trace = play(NODE("Sequence", "S", "", SPAWN("A") ", {'type': 'Log', 'message': 'a/b'}"),
+                                      "{'leaves': {'A': {'after': '1234567us'}, 'Log': 'success'}}",
+                                      (SimulationOptions){}, true, &status);
+        g_autofree char *left = play("{'type': 'Sleep', 'duration': '3s'}", "{'halt': '20ms'}",
+                                     (SimulationOptions){ .until = 10000 }, true, &status);
+
+        g_assert_cmpstr(trace, ==,
+                        "{\"t\":0,\"path\":\"S\",\"event\":\"running\"}\n"
+                        "{\"t\":0,\"path\":\"S/A\",\"event\":\"running\"}\n"
+                        "{\"t\":1.234567,\"path\":\"S/A\",\"event\":\"success\"}\n"
+                        "{\"t\":1.234567,\"path\":\"S/Log\",\"event\":\"log\",\"message\":\"a/b\"}\n"
+                        "{\"t\":1.234567,\"path\":\"S/Log\",\"event\":\"success\"}\n"
+                        "{\"t\":1.234567,\"path\":\"S\",\"event\":\"success\"}\n"
+                        "{\"t\":1.234567,\"event\":\"finished\",\"status\":\"success\"}\n");
+        g_assert_cmpstr(left, ==,
+                        "{\"t\":0,\"path\":\"Sleep\",\"event\":\"running\"}\n"
+                        "{\"t\":0.01,\"event\":\"stopped\",\"cause\":\"not over after 10ms\"}\n");
+}
+
+static void test_seed(void) {
+        static const char *const root =
+                AROUND("Retry", "R", "'num_attempts': 5, 'backoff': {'initial': '1s', 'jitter': 1}, ", SPAWN("A"));
+        Status status;
+        g_autofree char *first = play(root, "{'default': 'failure'}", (SimulationOptions){ .seed = 1 }, true, &status);
+        g_autofree char *again = play(root, "{'default': 'failure'}", (SimulationOptions){ .seed = 1 }, true, &status);
+        g_autofree char *other = play(root, "{'default': 'failure'}", (SimulationOptions){ .seed = 2 }, true, &status);
+
+        g_assert_cmpstr(first, ==, again);
+        g_assert_cmpstr(first, !=, other);
+}
+
+static void on_due(NodeId node, void *userdata) {
+        g_string_append_printf(userdata, "%u ", node);
+}
+
+static void test_agenda(void) {
+        g_autoptr(Agenda) agenda = agenda_new();
+        g_autoptr(GString) due = g_string_new(NULL);
+        AgendaEntry *dropped;
+        uint64_t next;
+
+        agenda_add(agenda, 20, on_due, 1, due);
+        agenda_add(agenda, 10, on_due, 2, due);
+        dropped = agenda_add(agenda, 10, on_due, 3, due);
+        agenda_add(agenda, 20, on_due, 4, due);
+        agenda_add(agenda, 10, on_due, 5, due);
+        g_assert_null(agenda_add(agenda, SPAN_INFINITY, on_due, 6, due));
+        agenda_drop(dropped);
+
+        g_assert_true(agenda_next(agenda, &next));
+        g_assert_cmpuint(next, ==, 10);
+        agenda_advance(agenda);
+        g_assert_cmpstr(due->str, ==, "2 5 ");
+        agenda_skip_to(agenda, 15);
+        g_assert_cmpuint(agenda_now(agenda), ==, 15);
+        agenda_advance(agenda);
+        g_assert_cmpstr(due->str, ==, "2 5 1 4 ");
+        g_assert_false(agenda_next(agenda, &next));
+}
+
+static char *compare(const char *expected, const char *const *lines, unsigned *ret_line) {
+        g_autofree char *path = NULL, *error = NULL, *difference = NULL;
+        Expectation *expectation;
+        int fd = g_file_open_tmp("btctl-XXXXXX", &path, NULL);
+
+        g_assert_cmpint(fd, >=, 0);
+        g_assert_true(g_file_set_contents(path, expected, -1, NULL));
+        expectation = expectation_read(path, &error);
+        g_assert_nonnull(expectation);
+        for (; *lines; lines++)
+                expectation_compare(expectation, *lines);
+        difference = expectation_difference(expectation, ret_line);
+
+        expectation_free(expectation);
+        unlink(path);
+        close(fd);
+        return g_steal_pointer(&difference);
+}
+
+static void test_expectation(void) {
+        static const char *const lines[] = { "a", "b", "c", "d", "e", NULL };
+        unsigned line = 0;
+        g_autofree char *same = compare("a\nb\nc\nd\ne\n", lines, &line),
+                        *other = compare("a\nb\nc\nd\nx\ny\n", lines, &line), *shorter = compare("a", lines, &line),
+                        *longer = compare("a\nb\nc\nd\ne\nf\n", lines, &line);
+
+        g_assert_null(same);
+        g_assert_cmpstr(other, ==, "  b\n  c\n  d\n- x\n+ e");
+        g_assert_cmpstr(shorter, ==, "  a\n- (nothing more)\n+ b");
+        g_assert_cmpstr(longer, ==, "  c\n  d\n  e\n- f\n+ (nothing more)");
+        g_assert_cmpuint(line, ==, 6);
+}
+
+int main(int argc, char **argv) {
+        g_test_init(&argc, &argv, NULL);
+
+        g_test_add_func("/simulate/default", test_default);
+        g_test_add_func("/simulate/own-parameters", test_own_parameters);
+        g_test_add_func("/simulate/outcomes", test_outcomes);
+        g_test_add_func("/simulate/timeouts", test_timeouts);
+        g_test_add_func("/simulate/child-wins", test_child_wins);
+        g_test_add_func("/simulate/backoff", test_backoff);
+        g_test_add_func("/simulate/condition-changes", test_condition_changes);
+        g_test_add_func("/simulate/condition-later", test_condition_later);
+        g_test_add_func("/simulate/halt-before-start", test_halt_before_start);
+        g_test_add_func("/simulate/halt", test_halt);
+        g_test_add_func("/simulate/outputs", test_outputs);
+        g_test_add_func("/simulate/guards", test_guards);
+        g_test_add_func("/simulate/variables-decide", test_variables_decide);
+        g_test_add_func("/simulate/error", test_error);
+        g_test_add_func("/simulate/left", test_left);
+        g_test_add_func("/simulate/endless", test_endless);
+        g_test_add_func("/simulate/json", test_json);
+        g_test_add_func("/simulate/seed", test_seed);
+        g_test_add_func("/simulate/agenda", test_agenda);
+        g_test_add_func("/simulate/expectation", test_expectation);
+
+        return g_test_run();
+}

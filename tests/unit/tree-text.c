@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include <string.h>
+
+#include "leaves/leaf.h"
+#include "tree-text.h"
+
+static const NodeType *const *const tables[] = { engine_types, leaf_types, NULL };
+
+char *tree_text_to_json(const char *text) {
+        return g_strdelimit(g_strdup(text), "'", '"');
+}
+
+Definition *tree_text_load(const char *root) {
+        g_autoptr(Diagnostics) diagnostics = diagnostics_new("tree");
+        g_autofree char *text = g_strdup_printf("{'btd': 1, 'root': %s}", root), *json = tree_text_to_json(text);
+        Definition *definition = NULL;
+
+        if (definition_load_text(json, strlen(json), tables, diagnostics, &definition) < 0) {
+                g_autofree char *error = diagnostics_format(diagnostics, 0);
+
+                g_error("%s", error);
+        }
+
+        return definition;
+}
