@@ -8,7 +8,6 @@ import json
 import os
 import re
 import shutil
-import signal
 import socket
 import statistics
 import subprocess
@@ -126,6 +125,16 @@ def read_all(notify):
         pass
 
 
+def stop(process):
+    process.terminate()
+    try:
+        process.wait(30)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+        raise
+
+
 @contextlib.contextmanager
 def service(command):
     """Runs a program that tells when it is ready, as systemd would: it goes on listening, too."""
@@ -144,13 +153,12 @@ def service(command):
             notify.settimeout(None)
             threading.Thread(target=read_all, args=[notify.dup()], daemon=True).start()
             yield Service(process.pid, ready)
-        except (TimeoutError, subprocess.CalledProcessError):
+        except (TimeoutError, subprocess.SubprocessError):
             log.seek(0)
             sys.stderr.write(log.read())
             raise
         finally:
-            process.send_signal(signal.SIGTERM)
-            process.wait(30)
+            stop(process)
             notify.shutdown(socket.SHUT_RDWR)
 
 
