@@ -73,15 +73,19 @@ void tree_builder_set_guarded(TreeBuilder *builder, NodeId node) {
 /* What can and what can never come of the node, its children being known. With a guard anything can. */
 static uint16_t outlook(const Node *nodes, NodeId id) {
         const NodeType *type = nodes[id].type;
-        unsigned flags = type->flags | (type->never ? type->never(nodes, id) : 0);
+        unsigned flags = type->flags & (NODE_NEVER_FAILS | NODE_NEVER_SUCCEEDS | NODE_MAY_SKIP);
 
+        if (type->never)
+                flags |= type->never(nodes, id);
         if (nodes[id].flags & NODE_GUARDED)
-                return NODE_MAY_SKIP;
+                flags = NODE_MAY_SKIP;
+        if (type->class == NODE_ACTION && !(type->flags & TYPE_IMMEDIATE))
+                flags |= NODE_SLOW;
 
         for (NodeId child = id + 1; child < nodes[id].end; child = nodes[child].end)
-                flags |= nodes[child].flags & NODE_MAY_SKIP;
+                flags |= nodes[child].flags & (type->flags & TYPE_ONCE ? NODE_MAY_SKIP : NODE_MAY_SKIP | NODE_SLOW);
 
-        return flags & (NODE_NEVER_FAILS | NODE_NEVER_SUCCEEDS | NODE_MAY_SKIP);
+        return flags;
 }
 
 /* Closing happens after all children: whether the node is live can be said now. */

@@ -26,6 +26,7 @@ typedef enum NodeFlags {
         NODE_NEVER_FAILS = TYPE_NEVER_FAILS,
         NODE_NEVER_SUCCEEDS = TYPE_NEVER_SUCCEEDS,
         NODE_MAY_SKIP = TYPE_SKIPS, /* it, or something inside of it, may be skipped */
+        NODE_SLOW = 1 << 10,        /* it, or something inside of it, is an action that takes time whenever it is run */
 } NodeFlags;
 
 struct Node {

@@ -76,6 +76,8 @@ typedef enum NodeTypeFlags {
         TYPE_ORDERED = 1 << 4,
         /* Its timer goes on when it has completed, until something above it has an outcome or is reset. */
         TYPE_KEEPS_TIMER = 1 << 5,
+        /* Does not start its child again once that has completed. */
+        TYPE_ONCE = 1 << 6,
         /* Can never answer FAILURE. This and the next two are also flags of nodes. */
         TYPE_NEVER_FAILS = 1 << 7,
         /* Can never answer SUCCESS. */

@@ -24,7 +24,7 @@ static unsigned branch_never(const Node *nodes, NodeId node) {
         return never & (TYPE_NEVER_FAILS | TYPE_NEVER_SUCCEEDS);
 }
 
-static char *branch_check(const Tree *tree, NodeId node, bool *ret_is_error) {
+static char *if_then_else_check(const Tree *tree, NodeId node, bool *ret_is_error) {
         NodeId condition = node + 1, second = branch_of(tree->nodes, node, false);
         char *text = outlook_check_other(tree, condition, NODE_NEVER_SUCCEEDS, branch_of(tree->nodes, node, true),
                                          ret_is_error);
@@ -84,7 +84,7 @@ const NodeType if_then_else_type = {
                "own. The condition is not looked at again. A skipped condition is an ERROR.",
         .tick = if_then_else_tick,
         .never = branch_never,
-        .check = branch_check,
+        .check = if_then_else_check,
 };
 
 static Status while_do_else_end(Machine *machine, NodeId node, Status status) {
@@ -142,6 +142,18 @@ static Status while_do_else_tick(Machine *machine, NodeId node) {
         return status == STATUS_RUNNING || status == STATUS_ERROR ? status : while_do_else_end(machine, node, status);
 }
 
+static char *while_do_else_check(const Tree *tree, NodeId node, bool *ret_is_error) {
+        const Node *nodes = tree->nodes;
+
+        if (!(nodes[node + 1].flags & NODE_SLOW))
+                return if_then_else_check(tree, node, ret_is_error);
+
+        *ret_is_error = false;
+        return g_strdup_printf("the action '%s' is in the condition: it would be started again and again; "
+                               "use an IfThenElse",
+                               tree_node_name(tree, outlook_slow_action(nodes, node + 1)));
+}
+
 const NodeType while_do_else_type = {
         .name = "WhileDoElse",
         .class = NODE_CONTROL,
@@ -156,5 +168,5 @@ const NodeType while_do_else_type = {
         .tick = while_do_else_tick,
         .halt = node_reset_reactive,
         .never = branch_never,
-        .check = branch_check,
+        .check = while_do_else_check,
 };

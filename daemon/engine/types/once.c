@@ -95,6 +95,7 @@ const NodeType run_once_type = {
         .name = "RunOnce",
         .aliases = run_once_aliases,
         .class = NODE_DECORATOR,
+        .flags = TYPE_ONCE,
         .params = run_once_params,
         .params_size = sizeof(RunOnceParams),
         .summary = "Runs its child once in a run",

@@ -2,8 +2,8 @@
 #pragma once
 
 /*
- * What can be said of outcomes before anything runs, from NODE_NEVER_FAILS, NODE_NEVER_SUCCEEDS and NODE_MAY_SKIP of
- * the children; and the warnings that follow from it.
+ * What can be said of outcomes before anything runs, from the flags of the children: NODE_NEVER_FAILS,
+ * NODE_NEVER_SUCCEEDS, NODE_MAY_SKIP, NODE_SLOW; and the warnings that follow from it.
  */
 
 #include "engine/tree.h"
@@ -27,6 +27,9 @@ static inline bool outlook_is_endless(const Node *node) {
 
 /* How many of the children may have the outcome that others never have. */
 uint32_t outlook_count(const Node *nodes, NodeId node, unsigned never);
+
+/* The first action that makes the node NODE_SLOW. */
+NodeId outlook_slow_action(const Node *nodes, NodeId node);
 
 /* For NodeType.check: is there a child before end which those behind it can never come after? */
 char *outlook_check_sequence(const Tree *tree, NodeId node, NodeId end, bool *ret_is_error);

@@ -138,35 +138,19 @@ static Status reactive_fallback_tick(Machine *machine, NodeId node) {
         return reactive_tick(machine, node, STATUS_FAILURE, STATUS_SUCCESS);
 }
 
-/* The first action below the node that takes time, and would do so more than once; or NODE_NONE. */
-static NodeId slow_action(const Tree *tree, NodeId node) {
-        const Node *nodes = tree->nodes;
-
-        for (NodeId id = node; id < nodes[node].end; id++)
-                if (nodes[id].type == &run_once_type)
-                        id = nodes[id].end - 1;
-                else if (nodes[id].type->class == NODE_ACTION && !(nodes[id].flags & NODE_IMMEDIATE))
-                        return id;
-
-        return NODE_NONE;
-}
-
 /* An action before the last child is looked at again, too: by starting it. */
 static char *check_actions(const Tree *tree, NodeId node, bool *ret_is_error) {
         const Node *nodes = tree->nodes;
 
-        for (NodeId child = node + 1; nodes[child].end < nodes[node].end; child = nodes[child].end) {
-                NodeId action = slow_action(tree, child);
-
-                if (action == NODE_NONE)
-                        continue;
-
-                *ret_is_error = false;
-                return g_strdup_printf("the action '%s' is not the last child: it would be started again and again; "
-                                       "use a %s, or put RunOnce around it",
-                                       tree_node_name(tree, action),
-                                       nodes[node].type == &reactive_sequence_type ? "Sequence" : "Fallback");
-        }
+        for (NodeId child = node + 1; nodes[child].end < nodes[node].end; child = nodes[child].end)
+                if (nodes[child].flags & NODE_SLOW) {
+                        *ret_is_error = false;
+                        return g_strdup_printf(
+                                "the action '%s' is not the last child: it would be started again and again; "
+                                "use a %s, or put RunOnce around it",
+                                tree_node_name(tree, outlook_slow_action(nodes, child)),
+                                nodes[node].type == &reactive_sequence_type ? "Sequence" : "Fallback");
+                }
 
         return NULL;
 }

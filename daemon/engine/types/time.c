@@ -151,7 +151,7 @@ static const Param timeout_params[] = {
           .kind = PARAM_SPAN,
           .offset = offsetof(TimeoutParams, timeout),
           .required = true,
-          .doc = "How long the child may run; 0 or \"infinity\": no limit" },
+          .doc = "How long the child may run; \"0s\" or \"infinity\": no limit" },
         {},
 };
 
