@@ -138,6 +138,10 @@ static void check_type(Loader *loader, Reading *reading) {
         reading_error(loader, reading, item,
                       nearest ? g_strdup_printf("unknown type '%s'; did you mean '%s'?", shown, nearest)
                               : g_strdup_printf("unknown type '%s'; 'btctl types' lists all that there are", shown));
+
+        /* For what else is wrong, it is read as what was probably meant. */
+        if (nearest)
+                reading->type = types_find(loader->types, nearest);
 }
 
 static void check_name(Loader *loader, Reading *reading) {
@@ -186,6 +190,11 @@ static void report_unknown_key(Loader *loader, Reading *reading, uint32_t item) 
                 if ((key != KEY_CHILDREN || type->class == NODE_CONTROL) &&
                     (key != KEY_CHILD || type->class == NODE_DECORATOR))
                         nearest_offer(&nearest, loader_key_names[key]);
+
+        /* Misspelt children are still read, for what is wrong inside of them. */
+        for (Key key = KEY_CHILDREN; key <= KEY_CHILD; key++)
+                if (nearest.best == loader_key_names[key] && reading->keys[key] == 0)
+                        reading->keys[key] = item + 1;
 
         g_string_append_printf(text, "unknown key '%s'", shown);
         if (nearest.best)
@@ -278,19 +287,23 @@ static void open_node(Loader *loader, Reading *reading) {
 
         g_array_append_val(loader->open, frame);
         reading->target.node = NODE_NONE;
+        if (reading->type && loader->builder) {
+                reading->target.node =
+                        tree_builder_open(loader->builder, reading->type, reading->keys[KEY_NAME] > 0 ? name : NULL,
+                                          defaults_of(loader, reading->type));
+                g_array_append_val(loader->origins, origin);
+        }
+}
+
+/* What receives the values of the keys, now that the type is known or has been guessed. */
+static void set_targets(Reading *reading) {
+        reading->guards = (Target){ .params = guard_params, .size = sizeof(Guards), .literal = true };
         if (!reading->type)
                 return;
 
         reading->target.params = reading->type->params;
         reading->target.size = reading->type->params_size;
         reading->target.literal = !node_is_leaf(reading->type);
-        reading->guards = (Target){ .params = guard_params, .size = sizeof(Guards), .literal = true };
-        if (loader->builder) {
-                reading->target.node =
-                        tree_builder_open(loader->builder, reading->type, reading->keys[KEY_NAME] > 0 ? name : NULL,
-                                          defaults_of(loader, reading->type));
-                g_array_append_val(loader->origins, origin);
-        }
 }
 
 static void finish_node(Loader *loader, const Reading *reading) {
@@ -346,6 +359,7 @@ static void read_node(Loader *loader, uint32_t item) {
         find_keys(loader, &reading);
         open_node(loader, &reading);
         check_type(loader, &reading);
+        set_targets(&reading);
         check_name(loader, &reading);
         read_keys(loader, &reading);
         loader_check_children(loader, &reading);

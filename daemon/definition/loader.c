@@ -211,14 +211,16 @@ void loader_set_param(Loader *loader, Target *target, const Param *param, uint32
 
 void loader_check_required(Loader *loader, Target *target, uint32_t item, const char *owner) {
         for (const Param *param = target->params; param && param->name; param++) {
-                g_autofree char *needs = NULL;
+                g_autofree char *needs = NULL, *what = NULL;
 
                 if (!param->required || target->given & UINT64_C(1) << (param - target->params))
                         continue;
 
                 needs = with_article(owner);
+                what = g_strdup(param->doc);
+                what[0] = g_ascii_tolower(what[0]);
                 loader_error(loader, item,
-                             g_strdup_printf("'%s' is missing; %s needs it: %s", param->name, needs, param->doc));
+                             g_strdup_printf("'%s' is missing; %s needs it: %s", param->name, needs, what));
                 target->wrong = true;
         }
 }

@@ -152,8 +152,11 @@ static const struct {
         { "5", "t:1:17: error: expected a node, such as {\"type\": \"Sequence\", ...}, not a number" },
         { "{}", "t:1:17: error: 'type' is missing; it says what the node is, such as \"Sequence\" (in ?)" },
         { "{\"type\":5}", "t:1:25: error: type: expected a string, not a number (in ?)" },
-        { "{\"type\":\"Exmaple\"}", "t:1:25: error: unknown type 'Exmaple'; did you mean 'Example'? (in Exmaple)" },
-        { "{\"type\":\"Specimem\"}", "t:1:25: error: unknown type 'Specimem'; did you mean 'Specimen'? (in Specimem)" },
+        { "{\"type\":\"Exmaple\",\"unit\":5}",
+          "t:1:25: error: unknown type 'Exmaple'; did you mean 'Example'? (in Exmaple)\n"
+          "t:1:42: error: unit: expected a string, not a number (in Exmaple)" },
+        { "{\"type\":\"Specimem\",\"unit\":\"u\"}",
+          "t:1:25: error: unknown type 'Specimem'; did you mean 'Specimen'? (in Specimem)" },
         { "{\"type\":\"Turnip\",\"name\":\"T\"}",
           "t:1:25: error: unknown type 'Turnip'; 'btctl types' lists all that there are (in T)" },
         { "{\"type\":\"Plain\",\"type\":\"Plain\",\"name\":\"a\",\"name\":\"b\"}",
