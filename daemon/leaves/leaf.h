@@ -41,7 +41,8 @@ struct LeafKind {
         /* Frees what the op holds (not the op). Called last, also right after a start that completed. NULL: nothing. */
         void (*release)(Leaf *leaf);
 
-        /* Appends what a running leaf waits for: "reply of org.example.Camera.Start". NULL: nothing to say. */
+        /* Appends what a running leaf waits for, to go behind "waits for": "reply of org.example.Camera.Start". NULL:
+         * nothing to say. */
         void (*describe)(Leaf *leaf, GString *text);
 };
 

@@ -185,6 +185,8 @@ char *activity_describe(Activity *activity) {
         if (activity->status == STATUS_RUNNING) {
                 if (kind_of(activity)->describe)
                         kind_of(activity)->describe(&activity->leaf, text);
+                if (text->len > 0)
+                        g_string_prepend(text, "waits for ");
                 describe_timeout(activity, text);
         }
 
