@@ -1,0 +1,215 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""btctl simulate: the verb as it is typed in. What becomes of a tree in detail is tested in unit/test-simulate.c."""
+
+import json
+import os
+import re
+import shlex
+
+import pytest
+
+import daemon
+from btctl_runs import SOURCE, UTF8, btctl
+
+WORK = {"type": "Spawn", "name": "Work", "argv": ["/bin/false"]}
+TREE = {"type": "Sequence", "name": "Boot", "children": [
+    {"type": "Log", "name": "Greet", "message": "hello {who}"},
+    {"type": "RetryUntilSuccessful", "name": "Again", "num_attempts": 2, "backoff": {"initial": "1s", "jitter": 1},
+     "child": WORK}]}
+
+
+@pytest.fixture
+def files(tmp_path, monkeypatch):
+    """Writes files into the current directory: each a text or what JSON makes of it."""
+    monkeypatch.chdir(tmp_path)
+
+    def write(**contents):
+        for name, content in contents.items():
+            path = tmp_path / (name + ".json")
+            path.write_text(content if isinstance(content, str) else json.dumps(content), encoding="utf-8")
+    return write
+
+
+def simulate(*arguments, env=None):
+    return btctl("simulate", *arguments, env={**UTF8, **(env or {})})
+
+
+def outcome(result, **more):
+    """A tree of one leaf and what it does."""
+    return {"tree": {"btd": 1, "root": WORK}, "script": {"leaves": {"Work": result}, **more}}
+
+
+@pytest.mark.parametrize("script, status", [
+    (outcome("success"), 0),
+    (outcome("skipped"), 0),
+    (outcome("failure"), 1),
+    (outcome({"after": "1min"}, halt="1s"), 3),
+    (outcome({"after": "infinity"}), 1),
+    (outcome({"after": "2h"}), 1),
+])
+def test_exit_status(files, script, status):
+    files(**script)
+    assert simulate("tree.json", "--script=script.json").returncode == status
+
+
+def test_exit_status_of_an_error(files):
+    files(tree=daemon.tree_text({"type": "IfThenElse", "name": "If", "children": [WORK, WORK]}),
+          script={"leaves": {"Work": "skipped"}})
+    assert simulate("tree.json", "--script=script.json") == (
+        4,
+        "   0.000s ● If: running\n"
+        "   0.000s ↷ If/Work: skipped\n"
+        "   0.000s ! If: error: if-condition-skipped\n"
+        "   0.000s ! tree: error: If: if-condition-skipped\n", "")
+
+
+def test_trace_as_text_and_json(files):
+    files(boot=daemon.tree_text(TREE), script={"leaves": {"Boot/Again/Work": {"after": "1.5s"}}})
+    arguments = ["boot.json", "--script=script.json", "--set", 'who="Ann"']
+    text = simulate(*arguments)
+    assert text == (
+        0,
+        "   0.000s ● Boot: running\n"
+        "   0.000s » Boot/Greet: log: hello Ann\n"
+        "   0.000s ✓ Boot/Greet: success\n"
+        "   0.000s ● Boot/Again: running\n"
+        "   0.000s ● Boot/Again/Work: running\n"
+        "   1.500s ✓ Boot/Again/Work: success\n"
+        "   1.500s ✓ Boot/Again: success\n"
+        "   1.500s ✓ Boot: success\n"
+        "   1.500s ✓ boot: success\n", "")
+    assert simulate(*arguments, "--ascii").stdout.splitlines()[-1] == "   1.500s + boot: success"
+    assert simulate(*arguments, "--quiet") == (0, "", "")
+
+    events = [json.loads(line) for line in simulate(*arguments, "--json").stdout.splitlines()]
+    assert len(events) == len(text.stdout.splitlines())
+    assert events[1] == {"t": 0, "path": "Boot/Greet", "event": "log", "message": "hello Ann"}
+    assert events[5] == {"t": 1.5, "path": "Boot/Again/Work", "event": "success"}
+    assert events[-1] == {"t": 1.5, "event": "finished", "status": "success"}
+
+
+def test_same_input_same_bytes(files):
+    files(boot=daemon.tree_text(TREE), script={"default": "failure"})
+    arguments = ["boot.json", "--script=script.json", "--set=who=1", "--json"]
+    first = simulate(*arguments)
+    assert first.returncode == 1 and "no attempts are left" in first.stdout
+    assert simulate(*arguments) == simulate(*arguments, "--seed=0") == first
+    assert simulate(*arguments, "--seed=1").stdout != first.stdout
+
+
+def test_time_is_over(files):
+    files(**outcome({"after": "2h"}))
+    assert simulate("tree.json", "--script=script.json") == (
+        1, "   0.000s ● Work: running\n3600.000s ● tree: running, not over after 1h\n",
+        "btctl: tree: not over after 1h\n")
+    assert simulate("tree.json", "--script=script.json", "--until=2h").returncode == 0
+    assert json.loads(simulate("tree.json", "--script=script.json", "--until=1ms", "--json").stdout.splitlines()[-1]) \
+        == {"t": 0.001, "event": "stopped", "cause": "not over after 1ms"}
+
+
+def test_nothing_more_can_happen(files):
+    files(**outcome({"after": "infinity"}))
+    assert simulate("tree.json", "--script=script.json", "-q") == (
+        1, "", "btctl: tree: nothing more can happen: Work does not end\n")
+
+
+def test_endless_loop(files):
+    files(tree=daemon.tree_text({"type": "KeepRunningUntilFailure", "child": WORK}))
+    assert simulate("tree.json", "--until=infinity", "-q") == (
+        1, "", "btctl: tree: not over after 1000000 ticks: it seems to be endless\n")
+
+
+@pytest.mark.parametrize("form", [[], ["--json"], ["--ascii"]], ids=["text", "json", "ascii"])
+def test_expect(files, tmp_path, form):
+    files(**outcome({"result": "failure", "after": "1s", "cause": "trüb"}))
+    arguments = ["tree.json", "--script=script.json"]
+    trace = tmp_path / "trace"
+    trace.write_text(simulate(*arguments, *form).stdout, encoding="utf-8")
+    assert simulate(*arguments, "--expect=trace") == (0, "trace: as expected, 3 events\n", "")
+    assert simulate(*arguments, "--expect=trace", "-q", env={"LC_ALL": "C"}) == (0, "", "")
+    assert btctl("simulate", "tree.json", "--expect=trace").returncode == 1
+
+
+def test_expect_shows_the_first_difference(files, tmp_path):
+    files(**outcome({"after": "1s"}))
+    trace = tmp_path / "trace"
+    trace.write_text("   0.000s ● Work: running\n   2.000s ✓ Work: success\n   2.000s ✓ tree: success\n",
+                     encoding="utf-8")
+    assert simulate("tree.json", "--script=script.json", "--expect=trace") == (
+        1, "",
+        "btctl: trace:2: this has come otherwise; '-' was expected, '+' has come:\n"
+        "     0.000s ● Work: running\n"
+        "-    2.000s ✓ Work: success\n"
+        "+    1.000s ✓ Work: success\n")
+
+
+def test_expect_what_does_not_end(files, tmp_path):
+    files(**outcome({"after": "infinity"}))
+    arguments = ["tree.json", "--script=script.json"]
+    (tmp_path / "trace").write_text(simulate(*arguments, "--json").stdout, encoding="utf-8")
+    assert simulate(*arguments, "--expect=trace") == (0, "trace: as expected, 2 events\n", "")
+
+
+def test_tree_with_errors(files):
+    files(tree='{"btd": 1, "root": {"type": "Sequenc"}}')
+    assert simulate("tree.json") == (
+        2, "", "tree.json:1:29: error: unknown type 'Sequenc'; did you mean 'Sequence'? (in Sequenc)\n")
+    assert simulate("none.json") == (2, "", "none.json: error: cannot be opened: No such file or directory\n")
+
+
+def test_tree_with_warnings(files):
+    files(tree=daemon.tree_text({"type": "Fallback", "name": "Boot", "children": [{"type": "AlwaysSuccess"}, WORK]}))
+    result = simulate("tree.json", "-q")
+    assert result.returncode == 0 and not result.stdout
+    assert re.match(r"tree\.json:\d+:\d+: warning: .* \(in Boot", result.stderr)
+
+
+def test_script_with_errors(files):
+    files(tree=daemon.tree_text(WORK),
+          script='{"halt": 5,\n "leaves": {"Wrk": "success", "Work": {"afer": "1s"}}}')
+    assert simulate("tree.json", "--script=script.json") == (
+        2, "",
+        "script.json:1:10: error: halt: expected a time span such as \"150ms\" or \"1min 30s\", not the number 5; "
+        "a number has no unit\n"
+        "script.json:2:13: error: there is no leaf 'Wrk'; did you mean 'Work'?\n"
+        "script.json:2:40: error: unknown key 'afer'; did you mean 'after'? (an action takes: result, after, halt, "
+        "outputs, cause) (in Work)\n")
+    assert simulate("tree.json", "--script=none") == (
+        2, "", "none: error: cannot be read: No such file or directory\n")
+    assert simulate("tree.json", "--script=.") == (2, "", ".: error: cannot be read: Is a directory\n")
+
+
+@pytest.mark.parametrize("arguments, message", [
+    (["--expect=none"], "btctl: --expect: none cannot be read: No such file or directory\n"),
+    (["--expect=empty.json"],
+     "btctl: --expect: empty.json is no trace, as 'btctl simulate FILE > TRACE' writes it\n"),
+    (["--until=5"], "btctl: --until: '5' is not a time span such as '90s' or '1h 30min'\nTry 'btctl --help'.\n"),
+    (["--seed=-1"], "btctl: --seed: '-1' is not a whole number\nTry 'btctl --help'.\n"),
+    (["--set=a"], "btctl: --set a: the value is missing: --set KEY=JSON\nTry 'btctl --help'.\n"),
+    (["--wait"], "btctl: 'simulate' takes no option '--wait'\nTry 'btctl --help'.\n"),
+    (["other.json"], "btctl: 'other.json' is too much: btctl simulate FILE\nTry 'btctl --help'.\n"),
+])
+def test_wrong_usage(files, arguments, message):
+    files(tree=daemon.tree_text(WORK), empty="")
+    assert simulate("tree.json", *arguments) == (2, "", message)
+
+
+def test_no_file():
+    assert simulate() == (
+        2, "", "btctl: 'simulate' needs an operand: btctl simulate FILE\nTry 'btctl --help'.\n")
+
+
+def test_readme(tmp_path, monkeypatch):
+    """Typed in as README.md says, it gives what README.md says."""
+    with open(os.path.join(SOURCE, "README.md"), encoding="utf-8") as file:
+        text = file.read()
+    monkeypatch.chdir(tmp_path)
+    for title, name in [("simulated tree", "camera.json"), ("simulation script", "slow.json")]:
+        block = re.search(rf"<!-- {title} -->\n```json\n(.*?)```", text, re.S)[1]
+        (tmp_path / name).write_text(block, encoding="utf-8")
+
+    command, output = re.search(r"<!-- simulation -->\n```console\n\$ (.*?)\n(.*?)```", text, re.S).groups()
+    assert btctl(*shlex.split(command)[1:], env=UTF8) == (0, output, "")
+    (tmp_path / "slow.trace").write_text(output, encoding="utf-8")
+    [check] = re.findall(r"^build/client/(btctl .*--expect=.*)$", text, re.M)
+    assert btctl(*shlex.split(check)[1:], env=UTF8) == (0, "slow.trace: as expected, 12 events\n", "")
