@@ -340,6 +340,8 @@ static void test_all_at_once(void) {
                    "t:3:44: error: unit: expected a string, not a number (in Gr\xc3\xbc\xc3\x9f/\xc3\xa9)\n"
                    "t:4:32: error: delay: expected a time span such as \"150ms\" or \"1min 30s\", not the number 5; a "
                    "number has no unit (in Gr\xc3\xbc\xc3\x9f/Wrapper)\n"
+                   "t:4:44: error: 'unit' is missing; an Example needs it: its name (in "
+                   "Gr\xc3\xbc\xc3\x9f/Wrapper/Exampel)\n"
                    "t:4:53: error: unknown type 'Exampel'; did you mean 'Example'? (in "
                    "Gr\xc3\xbc\xc3\x9f/Wrapper/Exampel)\n"
                    "t:5:3: error: expected a node, such as {\"type\": \"Sequence\", ...}, not a number (in "
@@ -513,7 +515,7 @@ static void test_schema(void) {
         assert_json(schema, "properties/btd", "{\"const\":1}");
         assert_json(schema, "properties/root", "{\"$ref\":\"#/$defs/node\"}");
         assert_json(schema, "properties/interval",
-                    "{\"$ref\":\"#/$defs/span\",\"description\":\"the time between two ticks that nothing but the tree "
+                    "{\"$ref\":\"#/$defs/span\",\"description\":\"The time between two ticks that nothing but the tree "
                     "itself asks for\",\"default\":\"100ms\"}");
         assert_json(schema, "$defs/Example/required", "[\"unit\"]");
         assert_json(schema, "$defs/Example/properties/type", "{\"enum\":[\"Example\",\"Specimen\"]}");

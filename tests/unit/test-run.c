@@ -103,7 +103,7 @@ static void test_success(void) {
         start(stage);
         g_assert_cmpint(run_status(stage->run), ==, STATUS_RUNNING);
         g_assert_cmpuint(run_finished(stage->run), ==, 0);
-        assert_node(stage, 1, STATUS_RUNNING, "the test to go on");
+        assert_node(stage, 1, STATUS_RUNNING, "waits for the test to go on");
         fake_end("A", STATUS_SUCCESS, NULL);
         turn(stage);
         g_assert_false(fake_is_alive("A"));
@@ -203,7 +203,7 @@ static void test_timeout_of_a_leaf(void) {
         start(stage);
         while (fake_halts("A") == 0)
                 g_main_context_iteration(stage->context, TRUE);
-        assert_node(stage, 0, STATUS_RUNNING, "the test to go on; being stopped");
+        assert_node(stage, 0, STATUS_RUNNING, "waits for the test to go on; being stopped");
         fake_end("A", STATUS_SUCCESS, "killed");
         turn(stage);
         assert_finished(stage, STATUS_FAILURE, "A: timed out after 10ms");
@@ -295,7 +295,7 @@ static void test_condition(void) {
         g_autoptr(Stage) stage = stage_new("{ 'type': 'Sequence', 'children': [" CONDITION("C") ", " ACTION("A") "] }");
 
         start(stage);
-        assert_node(stage, 1, STATUS_RUNNING, "the test to go on");
+        assert_node(stage, 1, STATUS_RUNNING, "waits for the test to go on");
         /* What counts is what it is when it is looked at. */
         fake_set_value("C", STATUS_FAILURE, "is inactive");
         fake_set_value("C", STATUS_SUCCESS, NULL);
