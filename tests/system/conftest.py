@@ -77,6 +77,13 @@ def make_machine(kind, installed, prepare=lambda machine: None):
     return machine
 
 
+def show_failure(request, machine):
+    """The whole journal, since what went wrong may be another unit's."""
+    report = getattr(request.node, "report_call", None)
+    if report is not None and report.failed and machine.leader:
+        print("--- journal\n" + machine.check("journalctl", "--no-pager", "-o", "short-monotonic", "-n", "300"))
+
+
 def end_machine(machine):
     log = machine.log() if machine.leader else ""
     machine.close()
@@ -95,9 +102,7 @@ def machine(request, shared_machine):
     """The container of the file. A module's prepare(machine), if there is one, is called before it boots."""
     shared_machine.written = []
     yield shared_machine
-    report = getattr(request.node, "report_call", None)
-    if report is not None and report.failed:
-        print("--- journal of btd\n" + shared_machine.log())
+    show_failure(request, shared_machine)
     for path in shared_machine.written:  # the next test shall not stumble over them
         shared_machine.path(path).unlink(missing_ok=True)
     shared_machine.written = []
@@ -113,7 +118,5 @@ def boot(request, installed):
         return machines[-1]
     yield boot_machine
     for machine in machines:
-        report = getattr(request.node, "report_call", None)
-        if report is not None and report.failed and machine.leader:
-            print("--- journal of btd\n" + machine.log())
+        show_failure(request, machine)
         end_machine(machine)
