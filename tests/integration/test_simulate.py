@@ -151,9 +151,10 @@ def test_expect_what_does_not_end(files, tmp_path):
 
 
 def test_tree_with_errors(files):
-    files(tree='{"btd": 1, "root": {"type": "Sequenc"}}')
+    files(tree='{"btd": 1, "root": {"type": "Sleep", "duration": "5"}}')
     assert simulate("tree.json") == (
-        2, "", "tree.json:1:29: error: unknown type 'Sequenc'; did you mean 'Sequence'? (in Sequenc)\n")
+        2, "", "tree.json:1:50: error: duration: \"5\" is not a time span such as \"150ms\" or \"1min 30s\"; it has "
+               "no unit (in Sleep)\n")
     assert simulate("none.json") == (2, "", "none.json: error: cannot be opened: No such file or directory\n")
 
 
