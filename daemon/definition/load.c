@@ -44,7 +44,7 @@ static void check_node(Loader *loader, const Tree *tree, NodeId node, const Orig
 
         if (text)
                 diagnostics_add(loader->diagnostics, text_offset(&loader->text, origin->item), !is_error,
-                                tree_node_path(tree, node), text);
+                                diagnostics_is_full(loader->diagnostics) ? NULL : tree_node_path(tree, node), text);
 }
 
 static Tree *finish_tree(Loader *loader, const Header *header) {

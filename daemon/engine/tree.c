@@ -170,11 +170,11 @@ const char *tree_node_name(const Tree *tree, NodeId node) {
 }
 
 char *tree_node_path(const Tree *tree, NodeId node) {
-        g_autoptr(GPtrArray) names = g_ptr_array_new();
+        unsigned depth = tree->nodes[node].depth;
+        g_autofree const char **names = g_new0(const char *, depth + 2);
 
         for (NodeId id = node; id != NODE_NONE; id = tree->nodes[id].parent)
-                g_ptr_array_insert(names, 0, (char *) tree_node_name(tree, id));
+                names[depth--] = tree_node_name(tree, id);
 
-        g_ptr_array_add(names, NULL);
-        return g_strjoinv("/", (char **) names->pdata);
+        return g_strjoinv("/", (char **) names);
 }
