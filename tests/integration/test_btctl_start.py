@@ -156,7 +156,7 @@ def test_reload(btd):
     assert btd.btctl("reload") == (0, "all trees are loaded\n", "")
     assert btd.btctl("reload", "-q") == (0, "", "")
 
-    btd.tree("boot", {"type": "Sequenc"})
+    btd.tree("boot", {"type": "Sequenc", "children": [{"type": "AlwaysSuccess"}]})
     result = btd.btctl("reload")
     assert (result.returncode, result.stdout) == (1, "")
     [first, last] = result.stderr.splitlines()
