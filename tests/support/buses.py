@@ -51,7 +51,11 @@ class Bus:
         self.process = None
         with open(self.config, "w", encoding="utf-8") as file:
             file.write(CONFIG.format(socket=self.socket, limits=limits if kind == "dbus-daemon" else ""))
-        self.start()
+        try:
+            self.start()
+        except CannotRun:
+            self.close()
+            raise
 
     def start(self):
         if not shutil.which("dbus-daemon" if self.kind == "dbus-daemon" else "dbus-broker-launch"):
