@@ -26,6 +26,9 @@ Machine *machine_new(const Tree *tree, const MachineHost *host, void *userdata, 
         machine->error_node = NODE_NONE;
         machine->states = (NodeState *) (void *) machine->memory;
 
+        if (tree->nodes[0].flags & (NODE_LEAF | NODE_GUARDED))
+                machine->attention = ATTENTION_ROOT;
+
         memory = (uint64_t *) (void *) (machine->states + n);
         sets[0] = &machine->marked;
         sets[1] = &machine->sticky;
@@ -153,7 +156,7 @@ static void forget_marks(Machine *machine) {
 /* Of the last tick; what goes on is found in the sets. */
 static void settle_attention(Machine *machine) {
         machine->woke = machine->later = false;
-        machine->attention = (machine->attention & ATTENTION_INTERVAL) |
+        machine->attention = (machine->attention & (ATTENTION_INTERVAL | ATTENTION_ROOT)) |
                              (machine->host->changed ? ATTENTION_OBSERVED : 0) |
                              (index_set_is_empty(&machine->ending) ? 0 : ATTENTION_ENDING) |
                              (index_set_is_empty(&machine->counting) ? 0 : ATTENTION_COUNTING) |
@@ -208,8 +211,7 @@ static __attribute__((noinline)) Status begin_settle(Machine *machine, Status st
 Status machine_tick(Machine *machine) {
         Status status;
 
-        if (machine->attention != 0 || !node_is_untouched(node_state(machine, 0)) ||
-            machine->nodes[0].flags & (NODE_LEAF | NODE_GUARDED))
+        if (machine->attention != 0 || !node_is_untouched(node_state(machine, 0)))
                 return tick_attentively(machine);
 
         status = machine->nodes[0].type->tick(machine, 0);

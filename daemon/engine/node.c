@@ -304,7 +304,7 @@ Status child_tick_touched(Machine *machine, NodeId child) {
 }
 
 /* Ticks the first node of a chain that does something of its own; those above it only matter if it goes on running. */
-Status chain_tick(Machine *machine, NodeId child) {
+static Status chain_tick(Machine *machine, NodeId child) {
         NodeId last = child;
         Status status;
 
@@ -323,6 +323,10 @@ Status chain_tick(Machine *machine, NodeId child) {
         }
 
         return status;
+}
+
+Status child_begin_specially(Machine *machine, NodeId child) {
+        return machine->nodes[child].flags & NODE_TRANSPARENT ? chain_tick(machine, child) : node_tick(machine, child);
 }
 
 Status node_error(Machine *machine, NodeId node, const char *error) {

@@ -22,8 +22,13 @@ typedef enum StateFlags {
 
 /* One a node and run, so small on purpose. A node with a leaf or timer leaves counts to the host's data. */
 typedef struct NodeState {
-        uint8_t status; /* IDLE or RUNNING */
-        uint8_t flags;
+        union {
+                struct {
+                        uint8_t status; /* IDLE or RUNNING */
+                        uint8_t flags;
+                };
+                uint16_t in_use; /* both at once: 0 while there is nothing that a tick would have to mind */
+        };
         uint8_t result;    /* with STATE_ENDED; with STATE_HELD, the reason in the upper half */
         uint8_t phase;     /* the type's, 0 at first */
         uint32_t position; /* the type's: the child that is running, or a count */
@@ -53,6 +58,7 @@ typedef enum Attention {
         ATTENTION_TIMERS = 1 << 7, /* one was armed in this tick */
         ATTENTION_MARKED = 1 << 8,
         ATTENTION_INTERVAL = 1 << 9, /* the machine's own timer is armed */
+        ATTENTION_ROOT = 1 << 10,    /* the root is a leaf or has guards */
         ATTENTION_NODES =
                 ATTENTION_OBSERVED | ATTENTION_ENDING | ATTENTION_COUNTING | ATTENTION_DEFERRING | ATTENTION_TIMERS,
 } Attention;
@@ -92,8 +98,8 @@ struct Machine {
 Status node_tick(Machine *machine, NodeId node);
 /* The same for a child, which is still running when it was and nothing has happened to it. */
 Status child_tick_touched(Machine *machine, NodeId child);
-/* The same for an untouched child that is transparent, while nothing needs attention. */
-Status chain_tick(Machine *machine, NodeId child);
+/* child_begin() for a child that has guards, is a condition or transparent. */
+Status child_begin_specially(Machine *machine, NodeId child);
 /* What follows from the answer of a node's own tick. */
 Status node_settle(Machine *machine, NodeId node, Status status);
 
@@ -174,39 +180,41 @@ static inline bool node_ending_beside(Machine *machine, NodeId node, NodeId chil
 
 /* Not running, and nothing else that a tick would have to mind. */
 static inline bool node_is_untouched(const NodeState *state) {
-        return (state->status | state->flags) == 0;
+        return state->in_use == 0;
 }
 
 static inline bool status_is_outcome(Status status) {
         return (unsigned) status - STATUS_SUCCESS <= STATUS_SKIPPED - STATUS_SUCCESS;
 }
 
-/* Ticks a child. What can be said of an untouched one without a look at the machine's sets is said here. */
-static inline __attribute__((always_inline)) Status child_tick(Machine *machine, NodeId child) {
-        unsigned flags = machine->nodes[child].flags;
+/* What an untouched child of a node that needs no attention answers, as far as it can be said without a look at the
+ * machine's sets. */
+static inline __attribute__((always_inline)) Status child_begin(Machine *machine, NodeId child) {
+        const Node *node = &machine->nodes[child];
         Status status;
 
-        if (G_UNLIKELY(!node_is_untouched(node_state(machine, child)) || machine->attention & ATTENTION_NODES))
-                return child_tick_touched(machine, child);
-
-        if (flags & NODE_PLAIN_LEAF) {
+        if (node->flags & NODE_PLAIN_LEAF) {
                 status = machine->leaf_start(machine, child);
                 if (G_UNLIKELY(status == STATUS_RUNNING))
                         node_state(machine, child)->status = STATUS_RUNNING;
                 return status;
         }
 
-        if (G_UNLIKELY(flags & (NODE_GUARDED | NODE_LEAF)))
-                return node_tick(machine, child);
+        if (G_UNLIKELY(node->flags & (NODE_GUARDED | NODE_LEAF | NODE_TRANSPARENT)))
+                return child_begin_specially(machine, child);
 
-        if (flags & NODE_TRANSPARENT)
-                return chain_tick(machine, child);
-
-        status = machine->nodes[child].type->tick(machine, child);
+        status = node->type->tick(machine, child);
         if (G_UNLIKELY(!status_is_outcome(status) || machine->attention & ATTENTION_NODES))
                 return node_settle(machine, child, status);
 
         return status;
+}
+
+static inline __attribute__((always_inline)) Status child_tick(Machine *machine, NodeId child) {
+        if (G_UNLIKELY(!node_is_untouched(node_state(machine, child)) || machine->attention & ATTENTION_NODES))
+                return child_tick_touched(machine, child);
+
+        return child_begin(machine, child);
 }
 
 /* The child of the node that is next at or behind the given one, of all or of those that are marked; at or past the

@@ -154,12 +154,15 @@ static Status hand_fallback(void) {
         return STATUS_FAILURE;
 }
 
+/* A check, one of two ways, no error, go. */
 static Status hand_realistic(void) {
-        if (leaf(NULL, 2) == STATUS_SUCCESS && leaf(NULL, 3) == STATUS_SUCCESS)
-                return STATUS_SUCCESS;
-        if (leaf(NULL, 5) == STATUS_SUCCESS && leaf(NULL, 7) == STATUS_FAILURE)
-                return STATUS_SUCCESS;
-        return STATUS_FAILURE;
+        if (leaf(NULL, 1) != STATUS_SUCCESS)
+                return STATUS_FAILURE;
+        if (leaf(NULL, 3) != STATUS_SUCCESS && leaf(NULL, 4) != STATUS_SUCCESS)
+                return STATUS_FAILURE;
+        if (leaf(NULL, 6) != STATUS_FAILURE)
+                return STATUS_FAILURE;
+        return leaf(NULL, 7);
 }
 
 #define LEAF(depth_)                                                                                                   \
@@ -183,8 +186,8 @@ static const Entry fallback_entries[] = {
         INNER(0, "Fallback"), LEAF(1), LEAF(1), LEAF(1), LEAF(1), LEAF(1), LEAF(1), LEAF(1), LEAF(1),
 };
 static const Entry realistic_entries[] = {
-        INNER(0, "Fallback"), INNER(1, "Sequence"), FAILING(2), LEAF(2), INNER(1, "Sequence"), LEAF(2),
-        INNER(2, "Inverter"), FAILING(3),
+        INNER(0, "Sequence"), LEAF(1), INNER(1, "Fallback"), FAILING(2), LEAF(2), INNER(1, "Inverter"),
+        FAILING(2),           LEAF(1),
 };
 
 #define SHAPE(name_, entries_, handwritten_)                                                                           \

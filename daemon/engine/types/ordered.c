@@ -29,14 +29,15 @@ static inline NodeId ordered_begin(Machine *machine, NodeId node, bool remembers
         return remembers && state->position != 0 ? state->position : node + 1;
 }
 
-static inline __attribute__((always_inline)) Status ordered_tick(Machine *machine, NodeId node, Order order) {
-        NodeId child = ordered_begin(machine, node, order.remembers);
-
+/* From a child on. answer: what that has answered already, or IDLE. */
+static inline __attribute__((always_inline)) Status ordered_go_on(Machine *machine, NodeId node, NodeId child,
+                                                                  Status answer, Order order) {
         while (child < machine->nodes[node].end) {
                 bool in_one_go = order.yields && node_is_fresh(machine, child);
-                Status status = child_tick(machine, child);
+                Status status = answer != STATUS_IDLE ? answer : child_tick(machine, child);
 
-                if (G_UNLIKELY(status != order.goes_on)) {
+                answer = STATUS_IDLE;
+                if (status != order.goes_on) {
                         if (status != STATUS_SKIPPED) {
                                 node_state(machine, node)->position = child;
                                 return status;
@@ -58,12 +59,50 @@ static inline __attribute__((always_inline)) Status ordered_tick(Machine *machin
         return node_state(machine, node)->skipped == machine->nodes[node].n_children ? STATUS_SKIPPED : order.goes_on;
 }
 
+static __attribute__((noinline)) Status ordered_tick(Machine *machine, NodeId node, Order order) {
+        NodeId child = ordered_begin(machine, node, order.remembers);
+
+        return ordered_go_on(machine, node, child, STATUS_IDLE, order);
+}
+
+/* The child has answered something else than to go on; where it was the first tick, so that nothing is written down
+ * for the node yet. */
+static __attribute__((noinline)) Status plain_interrupted(Machine *machine, NodeId node, NodeId child, Status answer,
+                                                          Status goes_on) {
+        node_state(machine, node)->skipped = 0;
+        return ordered_go_on(machine, node, child, answer, (Order){ goes_on, false, false });
+}
+
+/* The same without yielding and memory. In the first tick of an activation every child is untouched, and as long as
+ * all say to go on, there is nothing to write down. */
+static inline __attribute__((always_inline)) Status plain_tick(Machine *machine, NodeId node, Status goes_on) {
+        NodeId child = node + 1, end = machine->nodes[node].end;
+
+        if (!node_is_fresh(machine, node) || machine->attention & ATTENTION_NODES)
+                return ordered_tick(machine, node, (Order){ goes_on, false, false });
+
+        do {
+                Status status = child_begin(machine, child);
+
+                if (status != goes_on) {
+                        if (status == (goes_on == STATUS_SUCCESS ? STATUS_FAILURE : STATUS_SUCCESS))
+                                return status;
+                        return plain_interrupted(machine, node, child, status, goes_on);
+                }
+
+                child = machine->nodes[child].end;
+        } while (child < end);
+
+        node_forget_counts_below(machine, node);
+        return goes_on;
+}
+
 static void ordered_halt(Machine *machine, NodeId node) {
         node_reset(machine, node_state(machine, node)->position);
 }
 
 static Status sequence_tick(Machine *machine, NodeId node) {
-        return ordered_tick(machine, node, (Order){ STATUS_SUCCESS, false, false });
+        return plain_tick(machine, node, STATUS_SUCCESS);
 }
 
 static Status async_sequence_tick(Machine *machine, NodeId node) {
@@ -75,7 +114,7 @@ static Status sequence_with_memory_tick(Machine *machine, NodeId node) {
 }
 
 static Status fallback_tick(Machine *machine, NodeId node) {
-        return ordered_tick(machine, node, (Order){ STATUS_FAILURE, false, false });
+        return plain_tick(machine, node, STATUS_FAILURE);
 }
 
 static Status async_fallback_tick(Machine *machine, NodeId node) {

@@ -92,11 +92,11 @@ static Status wait_for_more(Machine *machine, NodeId node, const Tally *tally) {
 /* The first tick: as long as every child completes at once there is nothing to remember of them. */
 static Status parallel_begin(Machine *machine, NodeId node, const Thresholds *thresholds) {
         NodeId end = machine->nodes[node].end;
+        bool calm = !(machine->attention & ATTENTION_NODES), waits = false;
         Tally tally = {};
-        bool waits = false;
 
         for (NodeId child = node + 1; child < end; child = machine->nodes[child].end) {
-                Status status = child_tick(machine, child), decision;
+                Status status = calm ? child_begin(machine, child) : child_tick_touched(machine, child), decision;
 
                 if (G_UNLIKELY(status == STATUS_ERROR))
                         return status;
