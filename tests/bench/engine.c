@@ -21,6 +21,7 @@
 #define STRIDE 38197u
 
 static const NodeType leaf_type = { .name = "Leaf", .class = NODE_ACTION };
+static const NodeType condition_type = { .name = "Condition", .class = NODE_CONDITION };
 
 static bool leaf_halted(Machine *machine, NodeId node) {
         return true;
@@ -30,9 +31,17 @@ static void timer_ignored(Machine *machine, NodeId node) {}
 
 static void timer_armed(Machine *machine, NodeId node, uint64_t usec) {}
 
+static Status condition_holds(Machine *machine, NodeId node) {
+        return STATUS_SUCCESS;
+}
+
+static void condition_ignored(Machine *machine, NodeId node) {}
+
 static const MachineHost host = {
         .leaf_start = leaf_answer,
         .leaf_halt = leaf_halted,
+        .condition_look = condition_holds,
+        .condition_release = condition_ignored,
         .timer_arm = timer_armed,
         .timer_disarm = timer_ignored,
 };
@@ -54,6 +63,9 @@ typedef struct Shape {
 } Shape;
 
 static const NodeType *find_type(const char *name) {
+        if (strcmp(name, condition_type.name) == 0)
+                return &condition_type;
+
         for (const NodeType *const *type = engine_types; *type; type++)
                 if (strcmp((*type)->name, name) == 0)
                         return *type;
@@ -240,21 +252,30 @@ static void measure_shape(const Shape *shape) {
         report(shape->name, engine, handwritten);
 }
 
-/* WIDE leaves that run, in Parallels of a width: as many machines as that takes. */
+/* WIDE leaves below nodes of a width: as many machines as that takes. Something happens at all leaves of each but the
+ * last, so that every machine goes on. */
 typedef struct Wide {
         GPtrArray *params, *machines;
         Tree *tree;
         unsigned width;
+        void (*happen)(Machine *machine, NodeId leaf);
 } Wide;
 
-static void wide_init(Wide *wide, unsigned width) {
+static void leaf_succeeds(Machine *machine, NodeId leaf_) {
+        machine_leaf_ended(machine, leaf_, STATUS_SUCCESS);
+}
+
+/* type: of the leaves, but for the last, which is an action. */
+static void wide_init(Wide *wide, unsigned width, const char *root, const char *type,
+                      void (*happen)(Machine *machine, NodeId leaf)) {
         g_autofree Entry *entries = g_new0(Entry, width + 1);
 
-        entries[0] = (Entry) INNER(0, "Parallel");
+        entries[0] = (Entry) INNER(0, root);
         for (unsigned i = 1; i <= width; i++)
-                entries[i] = (Entry) LEAF(1);
+                entries[i] = (Entry) INNER(1, i < width ? type : NULL);
 
         wide->width = width;
+        wide->happen = happen;
         wide->params = g_ptr_array_new_with_free_func(g_free);
         wide->tree = build(entries, width + 1, wide->params);
         wide->machines = g_ptr_array_new_with_free_func((GDestroyNotify) machine_free);
@@ -275,9 +296,8 @@ static void wide_for_each(Wide *wide, void (*input)(Machine *machine)) {
         }
 }
 
-/* All leaves but the last of each machine end, so that every Parallel goes on. */
 static double sample_wide(Wide *wide) {
-        unsigned ended = 0;
+        unsigned happened = 0;
 
         wide_for_each(wide, machine_start);
         double begin = now_ns();
@@ -287,18 +307,19 @@ static double sample_wide(Wide *wide) {
 
                 if (child == wide->width - 1)
                         continue;
-                machine_leaf_ended(machine, child + 1, STATUS_SUCCESS);
+                wide->happen(machine, child + 1);
                 if (machine_tick(machine) != STATUS_RUNNING)
                         abort();
-                ended++;
+                happened++;
         }
         double took = now_ns() - begin;
         wide_for_each(wide, machine_halt);
 
-        return took / ended;
+        return took / happened;
 }
 
-static void measure_wide(void) {
+static void measure_wide(const char *name, const char *root, const char *type,
+                         void (*happen)(Machine *machine, NodeId leaf)) {
         g_autofree Status *running = g_new(Status, WIDE + 1);
         double narrow_samples[SAMPLES], wide_samples[SAMPLES];
         Wide narrow, wide;
@@ -306,14 +327,14 @@ static void measure_wide(void) {
         for (unsigned i = 0; i <= WIDE; i++)
                 running[i] = STATUS_RUNNING;
         leaf_answers = running;
-        wide_init(&narrow, 10);
-        wide_init(&wide, WIDE);
+        wide_init(&narrow, 10, root, type, happen);
+        wide_init(&wide, WIDE, root, type, happen);
 
         for (unsigned i = 0; i < SAMPLES; i++) {
                 narrow_samples[i] = sample_wide(&narrow);
                 wide_samples[i] = sample_wide(&wide);
         }
-        report("engine: one of 100,000 in a Parallel ends, beside one of 10", wide_samples, narrow_samples);
+        report(name, wide_samples, narrow_samples);
 
         wide_clear(&wide);
         wide_clear(&narrow);
@@ -350,7 +371,9 @@ static void measure_memory(void) {
 int main(void) {
         for (size_t i = 0; i < G_N_ELEMENTS(shapes); i++)
                 measure_shape(&shapes[i]);
-        measure_wide();
+        measure_wide("engine: one of 100,000 in a Parallel ends, beside one of 10", "Parallel", NULL, leaf_succeeds);
+        measure_wide("engine: one of 100,000 conditions changes, beside one of 10", "ReactiveSequence", "Condition",
+                     machine_condition_changed);
         measure_memory();
         return EXIT_SUCCESS;
 }
