@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * Where messages go: to the journal when stderr is connected to it, with the subject in fields of its own; else
- * to stderr, with the subject in the text. What a message quotes may come from anywhere, so it cannot
+ * Where messages go: to the journal when stderr is connected to it, with the subject in the text and in fields of its
+ * own; else to stderr. What a message quotes may come from anywhere, so it cannot
  * write control sequences to a terminal or begin a line of its own.
  */
 
@@ -71,35 +71,9 @@ static void add_field(struct iovec *fields, size_t *n_fields, char **text, const
         fields[(*n_fields)++] = (struct iovec){ .iov_base = *text, .iov_len = strlen(*text) };
 }
 
-static int send_to_journal(int level, const LogSubject *subject, const char *text) {
-        g_autofree char *clean = text_sanitize(text), *message = NULL, *priority = NULL, *tree = NULL, *run = NULL,
-                        *node = NULL;
-        const char digit[] = { (char) ('0' + level), '\0' };
-        struct iovec fields[5];
-        size_t n_fields = 0;
-
-        add_field(fields, &n_fields, &message, "MESSAGE", clean);
-        add_field(fields, &n_fields, &priority, "PRIORITY", digit);
-        add_field(fields, &n_fields, &tree, "BTD_TREE", subject->tree);
-        add_field(fields, &n_fields, &run, "BTD_RUN", subject->run);
-        add_field(fields, &n_fields, &node, "BTD_NODE", subject->node);
-
-        return sd_journal_sendv(fields, (int) n_fields);
-}
-
-/* "btd: warning: boot.3/LoadConfig: ", in one write, so that lines of several processes stay whole. */
-static void send_to_stderr(int level, const LogSubject *subject, const char *text) {
+/* "boot.3/LoadConfig: " and the text: who reads it has not asked for fields. */
+static void append_with_subject(GString *line, const LogSubject *subject, const char *text) {
         const char *place = subject->run ? subject->run : subject->tree;
-        g_autoptr(GString) line = g_string_new(NULL);
-        g_autofree char *clean = NULL;
-
-        g_string_append_printf(line, "%s: ", program_invocation_short_name);
-        if (level <= LOG_ERR)
-                g_string_append(line, "error: ");
-        else if (level == LOG_WARNING)
-                g_string_append(line, "warning: ");
-        else if (level == LOG_DEBUG)
-                g_string_append(line, "debug: ");
 
         if (place)
                 g_string_append(line, place);
@@ -111,7 +85,40 @@ static void send_to_stderr(int level, const LogSubject *subject, const char *tex
                 g_string_append(line, ": ");
 
         g_string_append(line, text);
+}
 
+static int send_to_journal(int level, const LogSubject *subject, const char *text) {
+        g_autofree char *clean = NULL, *message = NULL, *priority = NULL, *tree = NULL, *run = NULL, *node = NULL;
+        g_autoptr(GString) line = g_string_new(NULL);
+        const char digit[] = { (char) ('0' + level), '\0' };
+        struct iovec fields[5];
+        size_t n_fields = 0;
+
+        append_with_subject(line, subject, text);
+        clean = text_sanitize(line->str);
+        add_field(fields, &n_fields, &message, "MESSAGE", clean);
+        add_field(fields, &n_fields, &priority, "PRIORITY", digit);
+        add_field(fields, &n_fields, &tree, "BTD_TREE", subject->tree);
+        add_field(fields, &n_fields, &run, "BTD_RUN", subject->run);
+        add_field(fields, &n_fields, &node, "BTD_NODE", subject->node);
+
+        return sd_journal_sendv(fields, (int) n_fields);
+}
+
+/* "btd: warning: boot.3/LoadConfig: ", in one write, so that lines of several processes stay whole. */
+static void send_to_stderr(int level, const LogSubject *subject, const char *text) {
+        g_autoptr(GString) line = g_string_new(NULL);
+        g_autofree char *clean = NULL;
+
+        g_string_append_printf(line, "%s: ", program_invocation_short_name);
+        if (level <= LOG_ERR)
+                g_string_append(line, "error: ");
+        else if (level == LOG_WARNING)
+                g_string_append(line, "warning: ");
+        else if (level == LOG_DEBUG)
+                g_string_append(line, "debug: ");
+
+        append_with_subject(line, subject, text);
         clean = text_sanitize(line->str);
         g_string_assign(line, clean);
         g_string_append_c(line, '\n');
