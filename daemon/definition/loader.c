@@ -149,7 +149,7 @@ static int settle_references(Loader *loader, Target *target, const Param *param,
         json_object *unescaped;
         int r;
 
-        if (target->plain || !reference_inside(*value))
+        if (target->plain || param->plain || !reference_inside(*value))
                 return 0;
 
         r = reference_check(*value, &error);

@@ -48,12 +48,11 @@ static char *outputs_problem(const DBusCallParams *params) {
         return NULL;
 }
 
-/* A signature that is empty may come from the blackboard; so may arguments that are not there. */
+/* Arguments that are not there may come from the blackboard. */
 static char *args_problem(const DBusCallParams *params) {
         g_autofree char *error = NULL;
 
-        if (!params->args || !params->signature || !*params->signature ||
-            value_check(params->signature, params->args, &error) >= 0)
+        if (!params->args || value_check(params->signature, params->args, &error) >= 0)
                 return NULL;
         return g_strconcat("args: ", error, NULL);
 }
@@ -125,7 +124,10 @@ static void on_reply(sd_bus_message *reply, const sd_bus_error *error, void *use
         leaf_end(leaf, STATUS_FAILURE);
 }
 
-static int make_message(const DBusCallParams *params, sd_bus *bus, sd_bus_message **ret_message, char **ret_error) {
+/* What can be wrong with the arguments has been found before. */
+static int make_message(sd_bus *bus, sd_bus_message **ret_message, void *userdata) {
+        const Leaf *leaf = userdata;
+        const DBusCallParams *params = leaf->params;
         const DBusAddress *address = &params->address;
         g_autoptr(sd_bus_message) message = NULL;
         g_autofree char *error = NULL;
@@ -134,16 +136,10 @@ static int make_message(const DBusCallParams *params, sd_bus *bus, sd_bus_messag
 
         if (r >= 0)
                 r = sd_bus_message_set_auto_start(message, params->auto_start);
-        if (r < 0) {
-                *ret_error = g_strdup_printf("cannot make the call: %s", g_strerror(-r));
+        if (r >= 0)
+                r = value_append(message, params->signature, params->args, &error);
+        if (r < 0)
                 return r;
-        }
-
-        r = value_append(message, params->signature, params->args, &error);
-        if (r < 0) {
-                *ret_error = g_strconcat("args: ", error, NULL);
-                return r;
-        }
 
         *ret_message = g_steal_pointer(&message);
         return 0;
@@ -221,6 +217,7 @@ static const Param dbus_call_params[] = {
                 .name = "signature",
                 .kind = PARAM_STRING,
                 .offset = offsetof(DBusCallParams, signature),
+                .plain = true,
                 .fallback = "\"\"",
                 .doc = "The D-Bus types of the arguments",
         },

@@ -71,6 +71,10 @@ static void test_log(void) {
         g_test_trap_assert_stderr("*warning: test.1/Actor: 100% sure\n*");
 }
 
+#define CALL                                                                                                           \
+        "{ \"type\": \"DBusCall\", \"destination\": \"a.b\", \"path\": \"/\", \"interface\": \"a.b\", \"member\": "    \
+        "\"C\""
+
 static void assert_refused(const char *node, const char *text) {
         g_autofree char *error = leaf_stage_check(leaf_types, node);
 
@@ -86,6 +90,8 @@ static void test_refused_at_load(void) {
                 "state: \"actve\" is none; there are active, reloading, inactive, failed, activating, deactivating, "
                 "maintenance");
         assert_refused("{ \"type\": \"UnitState\", \"unit\": \"{unit}\", \"state\": \"{state}\" }", NULL);
+        assert_refused(CALL ", \"signature\": \"a{ss}\", \"args\": [{ \"key\": \"value\" }] }", NULL);
+        assert_refused(CALL ", \"args\": [\"value\"] }", "args: signature '' takes 0 arguments, not 1");
         assert_refused("{ \"type\": \"Spawn\", \"argv\": [\"bin/true\"] }",
                        "argv: \"bin/true\" must begin with \"/\", or be a name to look for in PATH");
         assert_refused("{ \"type\": \"Spawn\", \"argv\": [\"{program}\"], \"success_exit\": [\"{status}\"] }", NULL);
