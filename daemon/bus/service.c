@@ -249,11 +249,11 @@ static void on_tree_removed(const LibraryEntry *entry, void *userdata) {
 }
 
 /* A tree that is gone can still have runs. */
-static void change_runs_of_tree(Service *service, const Run *run) {
+static void change_tree_of_run(Service *service, const Run *run, const char *property) {
         g_autofree char *path = tree_bus_path(run_tree(run));
 
         if (manager_tree(service->manager, run_tree(run)))
-                change(service, path, TREE_INTERFACE, "Runs");
+                change(service, path, TREE_INTERFACE, property);
 }
 
 static void on_run_added(Run *run, void *userdata) {
@@ -267,7 +267,8 @@ static void on_run_added(Run *run, void *userdata) {
         (void) sd_bus_emit_object_added(service->publication->bus, path);
         manager_bus_emit_run_new(service->publication->bus, run);
         change_manager(service, "NRunning");
-        change_runs_of_tree(service, run);
+        change_tree_of_run(service, run, "Runs");
+        change_tree_of_run(service, run, "NRunning");
 }
 
 static void on_run_changed(Run *run, void *userdata) {
@@ -294,6 +295,7 @@ static void on_run_finished(Run *run, void *userdata) {
         change(service, path, RUN_INTERFACE, "Cause");
         change(service, path, RUN_INTERFACE, "Finished");
         change_manager(service, "NRunning");
+        change_tree_of_run(service, run, "NRunning");
         run_bus_emit_finished(service->publication->bus, run);
         manager_bus_emit_run_finished(service->publication->bus, run);
 }
@@ -307,7 +309,7 @@ static void on_run_removed(Run *run, void *userdata) {
 
         property_changes_forget(service->publication->changes, path);
         (void) sd_bus_emit_object_removed(service->publication->bus, path);
-        change_runs_of_tree(service, run);
+        change_tree_of_run(service, run, "Runs");
 }
 
 static void on_reloaded(const GPtrArray *messages, void *userdata) {

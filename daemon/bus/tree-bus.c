@@ -297,6 +297,21 @@ static int property_get_runs(sd_bus *bus, const char *path, const char *interfac
         return r < 0 ? r : sd_bus_message_close_container(reply);
 }
 
+static int property_get_n_running(sd_bus *bus, const char *path, const char *interface, const char *property,
+                                  sd_bus_message *reply, void *userdata, sd_bus_error *ret_error) {
+        const GPtrArray *runs = manager_runs(service_manager(userdata));
+        const char *name = tree_at(userdata, path)->name;
+        unsigned n = 0;
+
+        for (unsigned i = 0; i < runs->len; i++) {
+                const Run *run = g_ptr_array_index(runs, i);
+
+                n += run_status(run) == STATUS_RUNNING && g_str_equal(run_tree(run), name);
+        }
+
+        return sd_bus_message_append(reply, "u", n);
+}
+
 const sd_bus_vtable tree_vtable[] = {
         SD_BUS_VTABLE_START(0),
 
@@ -309,6 +324,7 @@ const sd_bus_vtable tree_vtable[] = {
         SD_BUS_PROPERTY("State", "s", property_get_state, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
         SD_BUS_PROPERTY("Diagnostics", "as", property_get_diagnostics, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
         SD_BUS_PROPERTY("Runs", "ao", property_get_runs, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
+        SD_BUS_PROPERTY("NRunning", "u", property_get_n_running, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
 
         SD_BUS_METHOD_WITH_ARGS("Start", SD_BUS_ARGS("s", instance, "a{ss}", variables),
                                 SD_BUS_RESULT("s", id, "o", run), method_start, SD_BUS_VTABLE_UNPRIVILEGED),

@@ -51,6 +51,7 @@ INTERFACES = {
         "property State s true",
         "property Diagnostics as true",
         "property Runs ao true",
+        "property NRunning u true",
     },
     RUN: {
         "Halt() -> ()",
@@ -142,10 +143,11 @@ def test_properties_change_with_signals(btd):
 
     run, path = btd.client.start("nap")
     changed("/org/btd1", NRunning=1)
-    changed("/org/btd1/tree/nap", Runs=[path])
+    changed("/org/btd1/tree/nap", Runs=[path], NRunning=1)
     btd.client.manager("HaltRun", "s", run)
     changed(path, Status="halted")
     changed("/org/btd1", NRunning=0)
+    changed("/org/btd1/tree/nap", NRunning=0)
 
 
 def test_a_run_tells_its_story(btd):
