@@ -117,3 +117,103 @@ def test_demo(btd, tmp_path):
     assert nodes["NoLongerThan"]["status"] == "failure"
     assert nodes["TestPicture"]["status"] == "success"
     assert not os.path.exists(tmp_path / "device")
+
+
+class Story:
+    """Runs examples, and keeps what their nodes did: (name, status), in order."""
+
+    def __init__(self, btd, *names):
+        self.btd = btd
+        for name in names:
+            btd.tree(name, example(name))
+        btd.start()
+        btd.client.manager("Subscribe")
+        btd.client.subscribe("org.btd1.Run", "NodesChanged")
+
+    def tell(self, *names):
+        rows = [row for s in self.btd.client.signals if s.member == "NodesChanged" for row in s.args[0]]
+        return [(row[3], row[4]) for row in rows if not names or row[3] in names]
+
+    def wait(self, name, status):
+        self.btd.client.wait_signal("NodesChanged", lambda s: (name, status) in self.tell())
+
+
+def test_patrol_does_not_visit_a_again(btd, tmp_path):
+    story = Story(btd, "patrol", "battery")
+    _, path = btd.client.start("patrol", variables={"gate": f'"{tmp_path}/gate"'})
+    assert btd.client.finish(path)[0] == "success"
+    visits = story.tell("GoToA", "GoToB", "GoToC")
+    assert visits[:4] == [("GoToA", "running"), ("GoToA", "success"), ("GoToB", "running"), ("GoToB", "failure")]
+    assert set(visits[4:-4]) <= {("GoToB", "running"), ("GoToB", "failure")}
+    assert visits[-4:] == [("GoToB", "running"), ("GoToB", "success"), ("GoToC", "running"), ("GoToC", "success")]
+    assert not os.path.exists(tmp_path / "gate")
+
+
+def test_patrol_stops_without_battery_and_goes_on_with_it(btd, tmp_path):
+    story = Story(btd, "patrol", "battery")
+    _, path = btd.client.start("patrol", variables={"gate": f'"{tmp_path}/gate"'})
+    story.wait("GoToB", "running")
+    btd.client.manager("HaltTree", "s", "battery")
+    story.wait("GoToB", "halted")
+    story.wait("BatteryOk", "failure")
+    assert btd.client.nodes(path)["GoToC"]["status"] == "idle"
+    btd.client.start("battery")
+    assert btd.client.finish(path)[0] == "success"
+    assert story.tell("GoToA") == [("GoToA", "running"), ("GoToA", "success")]
+    assert story.tell("GoToC") == [("GoToC", "running"), ("GoToC", "success")]
+
+
+def test_guarded_approach_stops_when_the_target_is_lost(btd):
+    story = Story(btd, "guarded-approach", "target")
+    btd.client.start("target", variables={"visible": '"infinity"'})
+    _, path = btd.client.start("guarded-approach")
+    story.wait("Approach", "running")
+    process = re.search(r"process (\d+)", btd.client.nodes(path)["Approach"]["detail"])[1]
+    btd.client.manager("HaltTree", "s", "target")
+    status, _ = btd.client.finish(path)
+    nodes = btd.client.nodes(path)
+    assert status == "success"
+    assert nodes["Approach"]["status"] == "halted"
+    assert nodes["WhileVisible"]["detail"] == "IsVisible: NRunning is 0, not 1"
+    assert nodes["Standing"]["status"] == "success"
+    assert not os.path.exists(f"/proc/{process}")
+
+
+def test_guarded_approach_as_it_is(btd):
+    status, _, nodes = run(btd, "guarded-approach", example("guarded-approach"))
+    assert status == "success"
+    assert nodes["ShowTarget"]["status"] == nodes["IsVisible"]["status"] == "failure"  # there is no such tree
+    assert nodes["Approach"]["status"] == "idle"
+
+
+def test_mode_switch_changes_over(btd):
+    story = Story(btd, "mode-switch")
+    _, path = btd.client.start("mode-switch")
+    assert btd.client.finish(path)[0] == "success"
+    modes = story.tell("FullPower", "SavePower", "Off")
+    assert modes == [("FullPower", "running"), ("FullPower", "halted"), ("SavePower", "running"),
+                     ("SavePower", "halted"), ("Off", "success")]
+
+
+def test_service_is_repaired(btd, tmp_path):
+    story = Story(btd, "service-recovery")
+    _, path = btd.client.start("service-recovery", variables={"state": f'"{tmp_path}/state"'})
+    assert btd.client.finish(path)[0] == "success"
+    assert story.tell("Serve", "Repair") == [("Serve", "running"), ("Serve", "failure"), ("Repair", "running"),
+                                            ("Repair", "success"), ("Serve", "running"), ("Serve", "success")]
+
+
+def test_service_that_cannot_be_repaired(btd, tmp_path):
+    story = Story(btd, "service-recovery")
+    _, path = btd.client.start("service-recovery", variables={"state": '"/proc/none"'})
+    status, cause = btd.client.finish(path)
+    assert status == "failure"
+    assert "Repair" in cause
+    assert story.tell("Serve").count(("Serve", "failure")) == 1
+
+
+@pytest.mark.parametrize("a,servers", [("/run/btd-example/a", "BCB"), ("/proc/version", "ABC")])
+def test_failover(btd, a, servers):
+    status, _, _ = run(btd, "failover", example("failover"), {"a": f'"{a}"'})
+    assert status == "success"
+    assert "".join(re.findall(r"answered by (\w)", btd.log())) == servers
