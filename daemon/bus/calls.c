@@ -45,6 +45,7 @@ struct Call {
         GQueue *queue; /* that it is in; NULL: its owner has been told */
         GList link;
         sd_bus_message *message;
+        CallMake make; /* makes the message; NULL: it was given */
         sd_bus_slot *slot;
         int error; /* why it could not be sent */
         CallDone done;
@@ -114,12 +115,22 @@ static int message_renew(sd_bus *bus, sd_bus_message **message) {
         return 0;
 }
 
+static int call_prepare(Call *call) {
+        sd_bus *bus = call->calls->bus;
+
+        if (!call->make)
+                return message_renew(bus, &call->message);
+
+        g_clear_pointer(&call->message, sd_bus_message_unref);
+        return call->make(bus, &call->message, call->userdata);
+}
+
 static int on_reply(sd_bus_message *reply, void *userdata, sd_bus_error *ret_error);
 
 /* False: the bus is going; the call waits for the next. */
 static bool call_send(Call *call) {
         Calls *calls = call->calls;
-        int r = message_renew(calls->bus, &call->message);
+        int r = call_prepare(call);
 
         if (r >= 0)
                 r = sd_bus_call_async(calls->bus, &call->slot, call->message, on_reply, call, UINT64_MAX);
@@ -263,12 +274,13 @@ void calls_settle(Calls *calls) {
         calls_send(calls);
 }
 
-Call *calls_add(Calls *calls, sd_bus_message *message, CallDone done, void *userdata) {
+Call *calls_add(Calls *calls, sd_bus_message *message, CallMake make, CallDone done, void *userdata) {
         Call *call = g_new0(Call, 1);
 
         call->calls = calls;
         call->link.data = call;
         call->message = sd_bus_message_ref(message);
+        call->make = make;
         call->done = done;
         call->userdata = userdata;
 

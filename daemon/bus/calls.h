@@ -20,6 +20,7 @@ void calls_detach(Calls *calls);
 /* From the main loop: does what had to be put off. */
 void calls_settle(Calls *calls);
 
-Call *calls_add(Calls *calls, sd_bus_message *message, CallDone done, void *userdata);
+/* Either the message or what makes it. */
+Call *calls_add(Calls *calls, sd_bus_message *message, CallMake make, CallDone done, void *userdata);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Calls, calls_free)

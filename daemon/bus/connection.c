@@ -203,7 +203,11 @@ bool connection_is_ready(const Connection *connection) {
 }
 
 Call *connection_call(Connection *connection, sd_bus_message *message, CallDone done, void *userdata) {
-        return calls_add(connection->calls, message, done, userdata);
+        return calls_add(connection->calls, message, NULL, done, userdata);
+}
+
+Call *connection_call_made(Connection *connection, CallMake make, CallDone done, void *userdata) {
+        return calls_add(connection->calls, NULL, make, done, userdata);
 }
 
 Match *connection_match(Connection *connection, const char *rule, MatchSignal signal, MatchReady ready,

@@ -41,6 +41,12 @@ typedef void (*CallDone)(sd_bus_message *reply, const sd_bus_error *error, void 
 /* Sends the message, or queues it, in order; what the bus refuses with LimitsExceeded on its own account is
  * sent again. There is no timeout here. Freeing the call cancels it: a reply that comes later is ignored. */
 Call *connection_call(Connection *connection, sd_bus_message *message, CallDone done, void *userdata);
+
+/* The same for many calls that wait for each other: the message is made when its turn comes, and made again when it is
+ * to be sent again. May be called before this returns. A negative errno is an answer, like a message that cannot be
+ * sent. */
+typedef int (*CallMake)(sd_bus *bus, sd_bus_message **ret_message, void *userdata);
+Call *connection_call_made(Connection *connection, CallMake make, CallDone done, void *userdata);
 void call_free(Call *call);
 
 /* Signals that match the rule, as long as the Match lives, through reconnections (the callback is not told of

@@ -145,19 +145,26 @@ static int make_message(sd_bus *bus, sd_bus_message **ret_message, void *userdat
         return 0;
 }
 
+/* With all parameters known. */
+static char *call_problem(const DBusCallParams *params) {
+        g_autofree char *error = params_problem(params);
+
+        if (error)
+                return g_steal_pointer(&error);
+        return value_check(params->signature, params->args, &error) < 0 ? g_strconcat("args: ", error, NULL) : NULL;
+}
+
 static Status dbus_call_start(Leaf *leaf) {
         const DBusCallParams *params = leaf->params;
-        g_autoptr(sd_bus_message) message = NULL;
-        g_autofree char *error = params_problem(params);
+        g_autofree char *error = call_problem(params);
         DBusCall *op = leaf->op;
 
-        if (error || buses_get(leaf->services->buses, params->address.bus, &op->connection, &error) < 0 ||
-            make_message(params, connection_bus(op->connection), &message, &error) < 0) {
+        if (error || buses_get(leaf->services->buses, params->address.bus, &op->connection, &error) < 0) {
                 leaf_set_cause(leaf, "%s", error);
                 return STATUS_FAILURE;
         }
 
-        op->call = connection_call(op->connection, message, on_reply, leaf);
+        op->call = connection_call_made(op->connection, make_message, on_reply, leaf);
         return STATUS_RUNNING;
 }
 

@@ -4,6 +4,7 @@
  * A connection on real buses: what is called, what is heard, and what becomes of both when peers and buses go.
  */
 
+#include <errno.h>
 #include <string.h>
 
 #include "basic/cleanup.h"
@@ -164,6 +165,20 @@ static void call_echo(Connection *connection, uint32_t number, Outcome *outcome)
         g_assert_false(outcome->done);
 }
 
+/* The number that is to be echoed is where the echo will be. */
+static int make_echo(sd_bus *bus, sd_bus_message **ret_message, void *userdata) {
+        Outcome *outcome = userdata;
+        int r = sd_bus_message_new_method_call(bus, ret_message, SERVICE, PATH, SERVICE, "Echo");
+
+        return r < 0 ? r : sd_bus_message_append(*ret_message, "u", outcome->number);
+}
+
+static void call_made_echo(Connection *connection, uint32_t number, Outcome *outcome) {
+        outcome->number = number;
+        outcome->call = connection_call_made(connection, make_echo, on_done, outcome);
+        g_assert_false(outcome->done);
+}
+
 static void test_call(Fixture *fixture, gconstpointer data) {
         g_auto(Outcome) echo = { 0 }, fail = { 0 }, limits = { 0 }, nobody = { 0 };
         g_autoptr(sd_bus_message) message = NULL;
@@ -205,6 +220,24 @@ static void test_unsendable(Fixture *fixture, gconstpointer data) {
         g_assert_true(g_str_has_suffix(outcome.error, ": the call could not be sent: Bad message"));
 }
 
+static int make_nothing(sd_bus *bus, sd_bus_message **ret_message, void *userdata) {
+        return -ENOBUFS;
+}
+
+static void test_unmakeable(Fixture *fixture, gconstpointer data) {
+        g_auto(Outcome) outcome = { 0 };
+
+        if (!fixture->bus)
+                return;
+
+        wait_until(connection_is_ready(fixture->connection));
+        outcome.call = connection_call_made(fixture->connection, make_nothing, on_done, &outcome);
+
+        wait_until(outcome.done);
+        g_assert_false(outcome.early);
+        g_assert_true(g_str_has_suffix(outcome.error, ": the call could not be sent: No buffer space available"));
+}
+
 /* More calls than any window; what the bus may refuse does not reach the caller. */
 static void test_many(Fixture *fixture, gconstpointer data) {
         const Setup *setup = data;
@@ -215,7 +248,7 @@ static void test_many(Fixture *fixture, gconstpointer data) {
                 return;
 
         for (uint32_t i = 0; i < 10000; i++)
-                call_echo(fixture->connection, i, &outcomes[i]);
+                (i % 2 == 0 ? call_echo : call_made_echo)(fixture->connection, i, &outcomes[i]);
 
         while (n_done < 10000) {
                 wait_until(outcomes[n_done].done);
@@ -615,6 +648,7 @@ int main(int argc, char **argv) {
         for (size_t i = 0; i < G_N_ELEMENTS(plain); i++) {
                 add("call", &plain[i], test_call);
                 add("unsendable", &plain[i], test_unsendable);
+                add("unmakeable", &plain[i], test_unmakeable);
                 add("many", &plain[i], test_many);
                 add("waits-for-bus", &plain[i], test_waits_for_bus);
                 add("bus-dies", &plain[i], test_bus_dies);
