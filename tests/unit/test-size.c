@@ -1,0 +1,362 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/*
+ * Trees of any size: what is refused and how, that no cost grows faster than the tree, and what trees and runs take of
+ * memory.
+ */
+
+#include <malloc.h>
+#include <string.h>
+#include <time.h>
+
+#include "basic/cleanup.h"
+#include "definition/definition.h"
+#include "sanitized.h"
+
+static const NodeType good_type = { .name = "Good", .class = NODE_ACTION, .flags = TYPE_IMMEDIATE, .summary = "good" };
+static const NodeType act_type = { .name = "Act", .class = NODE_ACTION, .summary = "takes time" };
+static const NodeType check_type = { .name = "Check", .class = NODE_CONDITION, .summary = "has a value" };
+
+static const NodeType *const leaves[] = { &good_type, &act_type, &check_type, NULL };
+static const NodeType *const *const tables[] = { engine_types, leaves, NULL };
+
+static Status on_leaf_start(Machine *machine, NodeId leaf) {
+        return machine_tree(machine)->nodes[leaf].type == &good_type ? STATUS_SUCCESS : STATUS_RUNNING;
+}
+
+static bool on_leaf_halt(Machine *machine, NodeId leaf) {
+        return true;
+}
+
+static Status on_condition_look(Machine *machine, NodeId leaf) {
+        return STATUS_FAILURE;
+}
+
+static void on_condition_release(Machine *machine, NodeId leaf) {}
+
+static void on_timer_arm(Machine *machine, NodeId node, uint64_t usec) {}
+
+static void on_timer_disarm(Machine *machine, NodeId node) {}
+
+static const MachineHost host = {
+        .leaf_start = on_leaf_start,
+        .leaf_halt = on_leaf_halt,
+        .condition_look = on_condition_look,
+        .condition_release = on_condition_release,
+        .timer_arm = on_timer_arm,
+        .timer_disarm = on_timer_disarm,
+};
+
+static void append_times(GString *text, const char *what, uint32_t n) {
+        for (uint32_t i = 0; i < n; i++)
+                g_string_append(text, what);
+}
+
+/* A control with n times the same child, and one child behind them if there is a last one. */
+static GString *wide_text(const char *type, const char *child, uint32_t n, const char *last) {
+        GString *text = g_string_new(NULL);
+
+        g_string_append_printf(text, "{\"btd\":1,\"root\":{\"type\":\"%s\",\"children\":[", type);
+        for (uint32_t i = 0; i < n; i++)
+                g_string_append_printf(text, "%s{\"type\":\"%s\"}", i > 0 ? "," : "", child);
+        if (last)
+                g_string_append_printf(text, ",{\"type\":\"%s\"}", last);
+
+        g_string_append(text, "]}}");
+        return text;
+}
+
+static GString *deep_text(uint32_t n) {
+        GString *text = g_string_new("{\"btd\":1,\"root\":");
+
+        append_times(text, "{\"type\":\"Inverter\",\"child\":", n);
+        g_string_append(text, "{\"type\":\"Good\"}");
+        append_times(text, "}", n + 1);
+        return text;
+}
+
+static Definition *load(const GString *text) {
+        g_autoptr(Diagnostics) diagnostics = diagnostics_new("t");
+        Definition *definition = NULL;
+
+        g_assert_cmpint(definition_load_text(text->str, text->len, tables, diagnostics, &definition), ==, 0);
+        g_assert_cmpuint(diagnostics_count(diagnostics), ==, 0);
+        return definition;
+}
+
+static Definition *load_wide(const char *type, const char *child, uint32_t n, const char *last) {
+        g_autoptr(GString) text = wide_text(type, child, n, last);
+
+        return load(text);
+}
+
+static void assert_refused(const GString *text, const char *expected) {
+        g_autoptr(Diagnostics) diagnostics = diagnostics_new("t");
+        Definition *definition = NULL;
+
+        g_assert_cmpint(definition_load_text(text->str, text->len, tables, diagnostics, &definition), <, 0);
+        g_assert_cmpuint(diagnostics_count(diagnostics), ==, 1);
+        g_assert_cmpstr(diagnostics_get(diagnostics, 0)->text, ==, expected);
+}
+
+static void test_depth(void) {
+        g_autoptr(GString) deepest = deep_text(TREE_DEPTH_MAX - 1), deeper = deep_text(TREE_DEPTH_MAX);
+        g_autoptr(GString) far_deeper = deep_text(100000);
+        g_autoptr(Definition) definition = load(deepest);
+        g_autoptr(Machine) machine = machine_new(definition_tree(definition), &host, NULL, 1);
+
+        machine_start(machine);
+        g_assert_cmpint(machine_tick(machine), ==, STATUS_FAILURE);
+
+        assert_refused(deeper, "nested too deeply: a tree has at most 1000 levels");
+        assert_refused(far_deeper, "nested too deeply: more than 4000 brackets are open here");
+}
+
+static void test_number_of_nodes(void) {
+        g_autoptr(GString) largest = wide_text("Sequence", "Good", TREE_NODES_MAX - 1, NULL);
+        g_autoptr(GString) larger = wide_text("Sequence", "Good", TREE_NODES_MAX, NULL);
+        g_autoptr(Definition) definition = load(largest);
+        g_autoptr(Machine) machine = machine_new(definition_tree(definition), &host, NULL, 1);
+
+        g_assert_cmpuint(definition_tree(definition)->n_nodes, ==, TREE_NODES_MAX);
+        machine_start(machine);
+        g_assert_cmpint(machine_tick(machine), ==, STATUS_SUCCESS);
+
+        assert_refused(larger, "a tree has at most 1000000 nodes");
+}
+
+static double cpu_seconds(void) {
+        struct timespec now;
+
+        g_assert_cmpint(clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now), ==, 0);
+        return (double) now.tv_sec + (double) now.tv_nsec * 1e-9;
+}
+
+static int compare_doubles(const void *a, const void *b) {
+        double x = *(const double *) a, y = *(const double *) b;
+
+        return (x > y) - (x < y);
+}
+
+/* Ten times as much must take less than 15 times as long: the rest is caches. Quadratic would be 100 times. */
+static void assert_linear(double (*seconds_for)(uint32_t n), uint32_t n) {
+        double ratios[5];
+
+        for (size_t i = 0; i < G_N_ELEMENTS(ratios); i++) {
+                double few = seconds_for(n);
+
+                ratios[i] = seconds_for(10 * n) / few;
+        }
+
+        qsort(ratios, G_N_ELEMENTS(ratios), sizeof(double), compare_doubles);
+        g_test_message("10 times as much takes %.1f times as long", ratios[G_N_ELEMENTS(ratios) / 2]);
+        g_assert_cmpfloat(ratios[G_N_ELEMENTS(ratios) / 2], <, 15);
+}
+
+static double load_seconds(const GString *text) {
+        g_autoptr(Diagnostics) diagnostics = diagnostics_new("t");
+        g_autoptr(Definition) definition = NULL;
+        double begin = cpu_seconds();
+
+        (void) definition_load_text(text->str, text->len, tables, diagnostics, &definition);
+        return cpu_seconds() - begin;
+}
+
+static double load_wide_seconds(uint32_t n) {
+        g_autoptr(GString) text = wide_text("Sequence", "Good", n, NULL);
+
+        return load_seconds(text);
+}
+
+/* Names that are all different, and parameters that are not the defaults. */
+static double load_named_seconds(uint32_t n) {
+        g_autoptr(GString) text = g_string_new("{\"btd\":1,\"root\":{\"type\":\"Parallel\",\"children\":[");
+
+        for (uint32_t i = 0; i < n; i++)
+                g_string_append_printf(text, "%s{\"type\":\"Delay\",\"name\":\"d%u\",\"delay\":\"%us\",\"child\":%s}",
+                                       i > 0 ? "," : "", i, i, "{\"type\":\"Good\",\"skip_if\":\"unwanted\"}");
+
+        g_string_append(text, "]}}");
+        return load_seconds(text);
+}
+
+/* A mistake in each node. */
+static double load_wrong_seconds(uint32_t n) {
+        g_autoptr(GString) text = wide_text("Sequence", "God", n, NULL);
+
+        return load_seconds(text);
+}
+
+/* Warnings at the bottom of a deep tree, each of which would have to look far up and down. */
+static double load_trapped_seconds(uint32_t n) {
+        g_autoptr(GString) text = g_string_new("{\"btd\":1,\"root\":");
+
+        append_times(text, "{\"type\":\"ReactiveSequence\",\"children\":[", 900);
+        for (uint32_t i = 0; i < n; i++)
+                g_string_append_printf(text, "%s{\"type\":\"ReactiveSequence\",\"children\":[%s,%s]}", i > 0 ? "," : "",
+                                       "{\"type\":\"Act\"}", "{\"type\":\"Act\"}");
+
+        append_times(text, "]}", 900);
+        g_string_append(text, "}");
+        return load_seconds(text);
+}
+
+static double load_nested_seconds(uint32_t n) {
+        g_autoptr(GString) text = deep_text(n);
+
+        return load_seconds(text);
+}
+
+static void test_loading_is_linear(void) {
+        assert_linear(load_wide_seconds, 10000);
+        assert_linear(load_named_seconds, 10000);
+        assert_linear(load_wrong_seconds, 2000);
+        assert_linear(load_trapped_seconds, 1000);
+        assert_linear(load_nested_seconds, 10000);
+}
+
+static double sequence_seconds(uint32_t n) {
+        g_autoptr(Definition) definition = load_wide("Sequence", "Good", n, NULL);
+        g_autoptr(Machine) machine = machine_new(definition_tree(definition), &host, NULL, 1);
+        double begin = cpu_seconds();
+
+        for (int i = 0; i < 10; i++) {
+                machine_start(machine);
+                g_assert_cmpint(machine_tick(machine), ==, STATUS_SUCCESS);
+        }
+
+        return cpu_seconds() - begin;
+}
+
+/* The children end one by one, each with a tick of its own. */
+static double ends_seconds(uint32_t n, const char *type) {
+        g_autoptr(Definition) definition = load_wide(type, "Act", n, NULL);
+        g_autoptr(Machine) machine = machine_new(definition_tree(definition), &host, NULL, 1);
+        double begin = cpu_seconds();
+
+        machine_start(machine);
+        g_assert_cmpint(machine_tick(machine), ==, STATUS_RUNNING);
+        for (NodeId leaf = 1; leaf <= n; leaf++) {
+                machine_leaf_ended(machine, leaf, STATUS_SUCCESS);
+                g_assert_cmpint(machine_tick(machine), ==, leaf < n ? STATUS_RUNNING : STATUS_SUCCESS);
+        }
+
+        return cpu_seconds() - begin;
+}
+
+static double parallel_seconds(uint32_t n) {
+        return ends_seconds(n, "Parallel");
+}
+
+static double parallel_all_seconds(uint32_t n) {
+        return ends_seconds(n, "ParallelAll");
+}
+
+static double ordered_seconds(uint32_t n) {
+        return ends_seconds(n, "Sequence");
+}
+
+static double async_seconds(uint32_t n) {
+        return ends_seconds(n, "AsyncSequence");
+}
+
+/* The conditions before a running action change one by one, but not their outcome. */
+static double reactive_seconds(uint32_t n) {
+        g_autoptr(Definition) definition = load_wide("ReactiveFallback", "Check", n, "Act");
+        g_autoptr(Machine) machine = machine_new(definition_tree(definition), &host, NULL, 1);
+        double begin = cpu_seconds();
+
+        machine_start(machine);
+        g_assert_cmpint(machine_tick(machine), ==, STATUS_RUNNING);
+        for (NodeId leaf = 1; leaf <= n; leaf++) {
+                machine_condition_changed(machine, leaf);
+                g_assert_cmpint(machine_tick(machine), ==, STATUS_RUNNING);
+        }
+
+        machine_halt(machine);
+        g_assert_cmpint(machine_tick(machine), ==, STATUS_HALTED);
+        return cpu_seconds() - begin;
+}
+
+static void test_running_is_linear(void) {
+        assert_linear(sequence_seconds, 10000);
+        assert_linear(parallel_seconds, 10000);
+        assert_linear(parallel_all_seconds, 10000);
+        assert_linear(ordered_seconds, 10000);
+        assert_linear(async_seconds, 10000);
+        assert_linear(reactive_seconds, 10000);
+}
+
+static size_t bytes_held(void) {
+        struct mallinfo2 info = mallinfo2();
+
+        return info.uordblks + info.hblkhd;
+}
+
+/* The text is kept beside the tree, for those who ask for it. */
+static void test_bytes_of_a_tree(void) {
+        const uint32_t n = 100000;
+        g_autoptr(GString) text = wide_text("Sequence", "Good", n - 1, NULL);
+        g_autoptr(Definition) definition = NULL;
+        size_t before;
+
+        if (SANITIZED) {
+                g_test_skip("a sanitizer keeps its own books");
+                return;
+        }
+
+        definition_unref(load(text)); /* what is kept for good is there now */
+        before = bytes_held();
+        definition = load(text);
+        g_test_message("%zu bytes a node", (bytes_held() - before - text->len) / n);
+        g_assert_cmpuint(bytes_held() - before - text->len, <=, (size_t) 64 * n);
+}
+
+static void test_bytes_of_a_run(void) {
+        const uint32_t n = 100000;
+        g_autoptr(Definition) definition = load_wide("Sequence", "Good", n - 1, NULL);
+        size_t before = bytes_held();
+        g_autoptr(Machine) machine = NULL;
+
+        if (SANITIZED) {
+                g_test_skip("a sanitizer keeps its own books");
+                return;
+        }
+
+        machine = machine_new(definition_tree(definition), &host, NULL, 1);
+        g_test_message("%zu bytes a node", (bytes_held() - before) / n);
+        g_assert_cmpuint(bytes_held() - before, <=, (size_t) 24 * n);
+}
+
+static void test_bytes_of_many_runs(void) {
+        g_autoptr(Definition) definition = load_wide("Sequence", "Good", 99, NULL);
+        Machine *machines[1000];
+        size_t before = bytes_held();
+
+        if (SANITIZED) {
+                g_test_skip("a sanitizer keeps its own books");
+                return;
+        }
+
+        for (size_t i = 0; i < G_N_ELEMENTS(machines); i++)
+                machines[i] = machine_new(definition_tree(definition), &host, NULL, i);
+
+        g_test_message("%zu bytes a run", (bytes_held() - before) / G_N_ELEMENTS(machines));
+        g_assert_cmpuint(bytes_held() - before, <=, (size_t) 4096 * G_N_ELEMENTS(machines));
+        for (size_t i = 0; i < G_N_ELEMENTS(machines); i++)
+                machine_free(machines[i]);
+}
+
+int main(int argc, char **argv) {
+        g_test_init(&argc, &argv, NULL);
+
+        g_test_add_func("/size/depth", test_depth);
+        g_test_add_func("/size/number-of-nodes", test_number_of_nodes);
+        g_test_add_func("/size/loading-is-linear", test_loading_is_linear);
+        g_test_add_func("/size/running-is-linear", test_running_is_linear);
+        g_test_add_func("/size/bytes-of-a-tree", test_bytes_of_a_tree);
+        g_test_add_func("/size/bytes-of-a-run", test_bytes_of_a_run);
+        g_test_add_func("/size/bytes-of-many-runs", test_bytes_of_many_runs);
+
+        return g_test_run();
+}
