@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Options, wiring, signals and sd_notify. */
+/* Options, wiring and sd_notify. */
 
 #include <errno.h>
-#include <glib-unix.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
@@ -20,6 +19,7 @@
 #include "notify.h"
 #include "options.h"
 #include "runtime/manager.h"
+#include "signals.h"
 
 /* The status line is for people. */
 #define STATUS_USEC (100 * 1000u)
@@ -35,6 +35,7 @@ typedef struct Daemon {
         Manager *manager;
         ServiceInfo info;
         Service *service;
+        Signals *signals;
 
         bool ready;
         bool refused;  /* the name could not be had */
@@ -168,9 +169,7 @@ static const ServiceCallbacks service_callbacks = {
         .refused = on_refused,
 };
 
-static gboolean on_stop_signal(void *userdata) {
-        Daemon *daemon = userdata;
-
+static void on_stop_signal(Daemon *daemon) {
         if (daemon->stop_timeout) {
                 log_warning("asked to stop once more, not waiting any longer");
                 give_up(daemon);
@@ -178,27 +177,31 @@ static gboolean on_stop_signal(void *userdata) {
                 log_info("stopping");
                 stop(daemon);
         }
-
-        return G_SOURCE_CONTINUE;
 }
 
-static gboolean on_reload_signal(void *userdata) {
-        Daemon *daemon = userdata;
+static void on_reload_signal(Daemon *daemon) {
         g_autoptr(GPtrArray) messages = NULL;
 
         if (manager_is_stopping(daemon->manager))
-                return G_SOURCE_CONTINUE;
+                return;
 
         log_info("reloading");
         messages = manager_reload(daemon->manager);
-        return G_SOURCE_CONTINUE;
 }
 
-static void watch_signal(const Daemon *daemon, int number, GSourceFunc callback) {
-        g_autoptr(GSource) source = g_unix_signal_source_new(number);
+static void on_signal(int number, void *userdata) {
+        if (number == SIGHUP)
+                on_reload_signal(userdata);
+        else
+                on_stop_signal(userdata);
+}
 
-        g_source_set_callback(source, callback, (void *) daemon, NULL);
-        g_source_attach(source, daemon->context);
+static int watch_signals(Daemon *daemon) {
+        int r = signals_new(daemon->context, on_signal, daemon, &daemon->signals);
+
+        if (r < 0)
+                log_error("cannot watch signals: %s", g_strerror(-r));
+        return r;
 }
 
 static void on_watchdog(void *userdata) {
@@ -278,6 +281,7 @@ static void drain(Daemon *daemon) {
 }
 
 static void daemon_clear(Daemon *daemon) {
+        signals_free(daemon->signals);
         timer_free(daemon->status);
         service_free(daemon->service);
         manager_free(daemon->manager);
@@ -296,12 +300,11 @@ static int run(const Options *options) {
         int r;
 
         r = daemon_setup(&daemon);
+        if (r >= 0)
+                r = watch_signals(&daemon);
         if (r < 0)
                 return EXIT_FAILURE;
 
-        watch_signal(&daemon, SIGTERM, on_stop_signal);
-        watch_signal(&daemon, SIGINT, on_stop_signal);
-        watch_signal(&daemon, SIGHUP, on_reload_signal);
         start_watchdog(&daemon);
 
         manager_load(daemon.manager);
