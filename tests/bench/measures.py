@@ -172,6 +172,12 @@ def engine(bench):
         yield Row(name, value, "ns" if limit else "B", baseline, ratio, limit and Goal("ratio", limit))
 
 
+def load(bench):
+    value, baseline, ratio = map(float, output(bench.program("load")).split())
+    yield Row("from text to a tree of 100,000 nodes, beside json-c alone", value, "ms", baseline, ratio,
+              Goal("ratio", 1.5))
+
+
 def calls(bench, kind):
     call = {"type": "DBusCall", "destination": ECHO, "path": "/bench", "interface": ECHO, "member": "Echo",
             "signature": "s", "args": ["hello"]}
@@ -269,4 +275,5 @@ ALL = [
     ("waiting", waiting),
     ("start and memory", start),
     ("engine", engine),
+    ("load", load),
 ]
