@@ -311,7 +311,7 @@ const NodeType unit_state_type = {
         .class = NODE_CONDITION,
         .params = unit_state_params,
         .params_size = sizeof(UnitStateParams),
-        .summary = "Is a systemd unit in the states given?",
+        .summary = "Holds while a systemd unit is in the states given",
         .doc = "Follows the signals of systemd; nothing is polled. Fails also while the state is not known, because "
                "the bus "
                "or systemd is not there.",

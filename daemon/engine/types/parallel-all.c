@@ -137,8 +137,10 @@ const NodeType parallel_all_type = {
         .params = parallel_all_params,
         .params_size = sizeof(ParallelAllParams),
         .summary = "Runs its children at the same time, all of them to their end",
-        .doc = "FAILURE when max_failures children or more have failed, else SUCCESS; no child is halted because "
-               "another one has failed.",
+        .doc = "When all children have ended: FAILURE when max_failures of them or more have failed, else SUCCESS, or "
+               "SKIPPED when all were skipped. No child is halted because another one has failed. A skipped child is "
+               "tried again as long as others run. A max_failures that is higher than the number of children is an "
+               "ERROR.",
         .tick = parallel_all_tick,
         .never = parallel_all_never,
         .check = parallel_all_check,

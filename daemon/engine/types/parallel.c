@@ -241,7 +241,9 @@ const NodeType parallel_type = {
         .summary = "Runs its children at the same time",
         .doc = "SUCCESS when success_count children have succeeded, FAILURE when failure_count have failed or when "
                "success_count cannot be reached any more. Children that still run are halted then. A skipped child is "
-               "tried again later; it does not stand in the way of a negative success_count.",
+               "tried again at every tick, and after the tree's interval; it does not stand in the way of a negative "
+               "success_count. SKIPPED when all children were skipped and success_count is positive. A count that is "
+               "higher than the number of children is an ERROR.",
         .tick = parallel_tick,
         .never = parallel_never,
         .check = parallel_check,
