@@ -103,6 +103,9 @@ GSource *bus_source_new(sd_bus *bus) {
         source->bus = sd_bus_ref(bus);
         source->error = -ENOTCONN;
         g_source_set_name(&source->source, "bus");
+        /* It never does, but for any other GLib takes its file descriptor away while it is dispatched, and wakes itself
+         * up for that, twice. */
+        g_source_set_can_recurse(&source->source, TRUE);
         return &source->source;
 }
 
