@@ -55,6 +55,7 @@ struct Leaf {
         const char *tree, *run, *name; /* "boot", "boot.3", "LoadConfig": for messages and unit names */
         NodeId node;
         uint32_t attempt; /* how often this node has been started in this run, from 1 */
+        bool checked;     /* there were no references to fill in: the type's check has seen these parameters */
 
         /* The runtime's. */
         void *owner;

@@ -93,6 +93,7 @@ static Status start(Activity *activity) {
                 return STATUS_FAILURE;
 
         activity->leaf.params = activity->params.values;
+        activity->leaf.checked = !activity->params.owned;
         activity->held = true;
         activity->status = kind_of(activity)->start(&activity->leaf);
         assert(activity->status != STATUS_IDLE && activity->status <= STATUS_SKIPPED);
