@@ -145,6 +145,21 @@ static void test_backoff(void) {
                    });
 }
 
+/* Part of each pause is left to chance, but to that of the machine's seed: a replay gives the same. */
+static void test_jitter(void) {
+        for (unsigned i = 0; i < 2; i++)
+                stage_play("RetryUntilSuccessful{num_attempts=4, initial=1000, factor=1, max=5000, jitter=0.5}(a)",
+                           (Step[]){
+                                   { "start", "start a", STATUS_RUNNING },
+                                   { "a failure", "arm 557 RetryUntilSuccessful", STATUS_RUNNING },
+                                   { "time", "start a", STATUS_RUNNING },
+                                   { "a failure", "arm 553 RetryUntilSuccessful", STATUS_RUNNING },
+                                   { "time", "start a", STATUS_RUNNING },
+                                   { "a failure", "arm 588 RetryUntilSuccessful", STATUS_RUNNING },
+                                   {},
+                           });
+}
+
 /* Many turns of an endless loop that takes no time, then it is slowed down. */
 static void test_endless_loop_is_slowed_down(void) {
         Step *steps = g_new0(Step, 1004);
@@ -315,6 +330,7 @@ int main(int argc, char *argv[]) {
         g_test_add_func("/machine/repeat", test_repeat);
         g_test_add_func("/machine/retry", test_retry);
         g_test_add_func("/machine/backoff", test_backoff);
+        g_test_add_func("/machine/jitter", test_jitter);
         g_test_add_func("/machine/endless-loop-is-slowed-down", test_endless_loop_is_slowed_down);
         g_test_add_func("/machine/delay", test_delay);
         g_test_add_func("/machine/timeout", test_timeout);
