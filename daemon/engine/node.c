@@ -5,8 +5,8 @@
  * can ask of the machine. What is special about leaves is in node-leaf.c.
  */
 
-#include "engine/node-leaf.h"
 #include "engine/node.h"
+#include "engine/node-leaf.h"
 
 void node_mark(Machine *machine, NodeId node) {
         machine->attention |= ATTENTION_MARKED;
@@ -385,5 +385,5 @@ uint64_t machine_random(Machine *machine, uint64_t n) {
         x ^= x << 25;
         x ^= x >> 27;
         machine->random = x;
-        return x * UINT64_C(0x2545f4914f6cdd1d) % n;
+        return (x * UINT64_C(0x2545f4914f6cdd1d) >> 32) % n; /* the upper bits are the better ones */
 }

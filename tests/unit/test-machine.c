@@ -151,11 +151,11 @@ static void test_jitter(void) {
                 stage_play("RetryUntilSuccessful{num_attempts=4, initial=1000, factor=1, max=5000, jitter=0.5}(a)",
                            (Step[]){
                                    { "start", "start a", STATUS_RUNNING },
-                                   { "a failure", "arm 557 RetryUntilSuccessful", STATUS_RUNNING },
+                                   { "a failure", "arm 662 RetryUntilSuccessful", STATUS_RUNNING },
                                    { "time", "start a", STATUS_RUNNING },
-                                   { "a failure", "arm 553 RetryUntilSuccessful", STATUS_RUNNING },
+                                   { "a failure", "arm 730 RetryUntilSuccessful", STATUS_RUNNING },
                                    { "time", "start a", STATUS_RUNNING },
-                                   { "a failure", "arm 588 RetryUntilSuccessful", STATUS_RUNNING },
+                                   { "a failure", "arm 856 RetryUntilSuccessful", STATUS_RUNNING },
                                    {},
                            });
 }
