@@ -47,7 +47,7 @@ struct Param {
         size_t offset; /* of the field in the type's struct */
         bool required;
         bool literal;              /* takes no "{key}" reference, since it is needed before the run */
-        bool plain;                /* the same, and a brace is a brace */
+        bool plain;                /* besides literal: a brace is a brace */
         const char *fallback;      /* the default, as JSON text; NULL: the field's zero */
         int64_t min, max;          /* PARAM_INT, PARAM_NUMBER, PARAM_SPAN (µs); both 0: no limits but the type's */
         const char *const *values; /* PARAM_ENUM: the names, NULL-terminated */

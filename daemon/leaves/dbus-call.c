@@ -229,6 +229,7 @@ static const Param dbus_call_params[] = {
                 .name = "signature",
                 .kind = PARAM_STRING,
                 .offset = offsetof(DBusCallParams, signature),
+                .literal = true,
                 .plain = true,
                 .fallback = "\"\"",
                 .doc = "The D-Bus types of the arguments",
