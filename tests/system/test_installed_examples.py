@@ -22,8 +22,13 @@ def examples(machine, installed):
     return names
 
 
-def test_every_example_succeeds(machine, examples):
-    for name in examples:
+# The others go on until somebody does what their README says.
+SHORT = {"degraded-start", "demo", "device-startup", "machine-report"}
+
+
+def test_short_examples_succeed(machine, examples):
+    assert SHORT < set(examples)
+    for name in SHORT:
         result = machine.btctl("start", name, "--wait")
         assert result.returncode == 0, f"{name}: {result.stdout}{result.stderr}"
 
