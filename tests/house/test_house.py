@@ -17,9 +17,8 @@ CLIENT_MAY = {"basic", "engine", "script", "definition", "leaves"}
 
 LONG_FILE = 500
 SOURCE = {".c", ".h", ".py", ".sh", ".build"}
-# Paths of a machine, notes left behind, and words that say who wrote it instead of what it does.
-UNWANTED = re.compile(
-    r"\bissue #?\d|\b(?:TODO|FIXME|XXX|HACK)\b", re.I)
+# Notes left behind.
+UNWANTED = re.compile(r"\bissue #?\d|\b(?:TODO|FIXME|XXX|HACK)\b", re.I)
 
 
 def listed():
