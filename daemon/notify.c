@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
+/* One datagram to the socket of the service manager, or none. */
+
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>

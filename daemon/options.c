@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
+/* Reads the command line with GLib, and says what is wrong with it. */
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
+/* One signalfd on the main loop. */
+
 #include <errno.h>
 #include <glib-unix.h>
 #include <signal.h>

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
+/* Compares what came with what the method takes, before sd-bus would answer in its own words. */
+
 #include <glib.h>
 #include <stdbool.h>
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
+/* Tells sd-bus the names of our errors, and turns what the manager fails with into them. */
+
 #include <assert.h>
 #include <errno.h>
 #include <stddef.h>

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
+/* How the bus sees the manager: what trees and runs there are, starting, halting, reloading. */
+
 #include "bus/manager-bus.h"
 #include "basic/cleanup.h"
 #include "basic/log.h"

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
+/* How the bus sees a run: what became of its nodes, its variables, halting it. */
+
 #include <errno.h>
 #include <json-c/linkhash.h>
 

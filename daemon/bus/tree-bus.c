@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
+/* How the bus sees a tree: what its file says, whether it loads, starting and halting its runs. */
+
 #include <errno.h>
 #include <json-c/json_tokener.h>
 #include <string.h>

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
+/* Checks the names that others give, with a text for people. */
+
 #include <errno.h>
 #include <glib.h>
 #include <json-c/linkhash.h>

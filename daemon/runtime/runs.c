@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
+/* Which runs are kept, and in what order the finished ones go. */
+
 #include "runtime/runs.h"
 #include "basic/nearest.h"
 

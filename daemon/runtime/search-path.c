@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
+/* The paths of a system daemon and, by the XDG directories, of a user. */
+
 #include "runtime/search-path.h"
 
 static void add(GPtrArray *path, const char *base, const char *directory) {

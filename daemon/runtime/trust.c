@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
+/* Looks at owner and mode of a file and of the directory that it is in. */
+
 #include <glib.h>
 #include <inttypes.h>
 #include <unistd.h>
