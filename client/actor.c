@@ -33,6 +33,10 @@ static const void *find_param(const Actor *actor, const char *name, ParamKind ki
         return NULL;
 }
 
+static Blackboard *scope_of(const Actor *actor) {
+        return variables_scope(actor->context->variables, actor->node);
+}
+
 static Status result_of(const Actor *actor) {
         if (actor->outcome->result != STATUS_IDLE)
                 return actor->outcome->result;
@@ -66,7 +70,7 @@ static void give_outputs(const Actor *actor) {
                 return;
 
         json_object_object_foreach(actor->outcome->outputs, key, value)
-                blackboard_set(actor->context->blackboard, key, json_object_get(value));
+                blackboard_set(scope_of(actor), key, json_object_get(value));
 }
 
 static void perform(Actor *actor) {
@@ -186,7 +190,7 @@ static void fill_in_params(Actor *actor) {
         const ActorContext *context = actor->context;
         g_autofree char *error = NULL, *warning = NULL;
 
-        if (definition_params(context->definition, actor->node, context->blackboard, &actor->params, &error) >= 0)
+        if (definition_params(context->definition, actor->node, scope_of(actor), &actor->params, &error) >= 0)
                 return;
 
         actor->params = (Params){ .values = definition_tree(context->definition)->nodes[actor->node].params };

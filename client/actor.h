@@ -7,9 +7,8 @@
  */
 
 #include "agenda.h"
-#include "definition/definition.h"
+#include "definition/variables.h"
 #include "scenario.h"
-#include "script/blackboard.h"
 
 typedef struct Actor Actor;
 
@@ -17,7 +16,7 @@ typedef struct Actor Actor;
 typedef struct ActorContext {
         const Definition *definition;
         const Scenario *scenario;
-        Blackboard *blackboard;
+        Variables *variables;
         Agenda *agenda;
         void (*ended)(Actor *actor, void *userdata);   /* an action; not from within its start or halt */
         void (*changed)(Actor *actor, void *userdata); /* a condition has another value, or has one at last */

@@ -7,8 +7,6 @@
 #include "actor.h"
 #include "basic/span.h"
 #include "engine/machine.h"
-#include "script/loop-lists.h"
-#include "script/variable.h"
 #include "simulation.h"
 
 /* Of a node, or of the machine itself. */
@@ -24,7 +22,6 @@ typedef struct Simulation {
         void *userdata;
 
         Machine *machine;
-        LoopLists *lists;
         NodeTimer *timers; /* by node, the machine's is the last */
         uint32_t *starts;  /* by node */
         uint8_t *told;     /* by node: the status of a condition or by a guard that was told last; else IDLE */
@@ -219,29 +216,26 @@ static void host_changed(Machine *machine, NodeId node, Status status, Reason re
         }
 }
 
-static bool host_guard(Machine *machine, NodeId node, Guard guard) {
+static Variables *variables_of(Machine *machine) {
         const Simulation *simulation = machine_userdata(machine);
-        const char *variable = definition_guard(simulation->context.definition, node, guard);
 
-        return variable ? variable_is_true(simulation->context.blackboard, variable) : guard == GUARD_WHILE;
+        return simulation->context.variables;
+}
+
+static bool host_guard(Machine *machine, NodeId node, Guard guard) {
+        return variables_guard(variables_of(machine), node, guard);
 }
 
 static bool host_test(Machine *machine, NodeId node, const char *variable) {
-        const Simulation *simulation = machine_userdata(machine);
-
-        return variable_is_true(simulation->context.blackboard, variable);
+        return variables_test(variables_of(machine), node, variable);
 }
 
 static uint32_t host_match(Machine *machine, NodeId node, const char *variable, const char *const *cases) {
-        const Simulation *simulation = machine_userdata(machine);
-
-        return variable_match(simulation->context.blackboard, variable, cases);
+        return variables_match(variables_of(machine), node, variable, cases);
 }
 
 static bool host_next_element(Machine *machine, NodeId node, const char *list, const char *variable, uint32_t index) {
-        const Simulation *simulation = machine_userdata(machine);
-
-        return loop_lists_hand_out(simulation->lists, simulation->context.blackboard, node, list, variable, index);
+        return variables_next_element(variables_of(machine), node, list, variable, index);
 }
 
 static const MachineHost host = {
@@ -352,18 +346,15 @@ static Status run(Simulation *simulation, uint64_t until) {
         return status;
 }
 
-static Blackboard *make_blackboard(const Definition *definition, json_object *variables) {
-        Blackboard *blackboard = blackboard_new();
+static Variables *make_variables(const Definition *definition, json_object *given) {
+        Variables *variables = variables_new(definition);
 
-        json_object_object_foreach(definition_blackboard(definition), key, value)
-                blackboard_set(blackboard, key, json_object_get(value));
-
-        if (variables) {
-                json_object_object_foreach(variables, name, given)
-                        blackboard_set(blackboard, name, json_object_get(given));
+        if (given) {
+                json_object_object_foreach(given, name, value)
+                        blackboard_set(variables_outermost(variables), name, json_object_get(value));
         }
 
-        return blackboard;
+        return variables;
 }
 
 static void simulation_clear(Simulation *simulation) {
@@ -372,9 +363,8 @@ static void simulation_clear(Simulation *simulation) {
                         actor_free(machine_node_data(simulation->machine, node));
 
         machine_free(simulation->machine);
-        loop_lists_free(simulation->lists);
         agenda_free(simulation->context.agenda);
-        blackboard_free(simulation->context.blackboard);
+        variables_free(simulation->context.variables);
         g_free(simulation->timers);
         g_free(simulation->starts);
         g_free(simulation->told);
@@ -388,7 +378,6 @@ Status simulate(const Definition *definition, const Scenario *scenario, const Si
                 .tree = tree,
                 .observer = observer,
                 .userdata = userdata,
-                .lists = loop_lists_new(),
                 .timers = g_new0(NodeTimer, tree->n_nodes + 1),
                 .starts = g_new0(uint32_t, tree->n_nodes),
                 .told = g_new0(uint8_t, tree->n_nodes),
@@ -398,7 +387,7 @@ Status simulate(const Definition *definition, const Scenario *scenario, const Si
         simulation.context = (ActorContext){
                 .definition = definition,
                 .scenario = scenario,
-                .blackboard = make_blackboard(definition, options->variables),
+                .variables = make_variables(definition, options->variables),
                 .agenda = agenda_new(),
                 .ended = on_actor_ended,
                 .changed = on_actor_changed,

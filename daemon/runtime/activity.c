@@ -87,7 +87,7 @@ static Status start(Activity *activity) {
         uint64_t timeout;
         int r;
 
-        r = definition_params(context->definition, activity->leaf.node, context->blackboard, &activity->params,
+        r = definition_params(context->definition, activity->leaf.node, activity->leaf.blackboard, &activity->params,
                               &activity->cause);
         if (r < 0)
                 return STATUS_FAILURE;
@@ -116,7 +116,7 @@ Activity *activity_start(ActivityContext *context, NodeId node, uint32_t attempt
                 .type = type,
                 .op = activity->op,
                 .services = context->services,
-                .blackboard = context->blackboard,
+                .blackboard = variables_scope(context->variables, node),
                 .tree = context->tree,
                 .run = context->run,
                 .name = tree_node_name(tree, node),

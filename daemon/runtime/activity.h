@@ -6,7 +6,7 @@
  * The other side of the contract in leaves/leaf.h.
  */
 
-#include "definition/definition.h"
+#include "definition/variables.h"
 #include "leaves/leaf.h"
 
 typedef struct Activity Activity;
@@ -16,7 +16,7 @@ typedef struct ActivityContext {
         const char *tree, *run;
         Definition *definition;
         const LeafServices *services;
-        Blackboard *blackboard;
+        Variables *variables;
         /* An action has ended: activity_status() tells how. Neither is called from within activity_start() or
          * activity_halt(). */
         void (*ended)(Activity *activity, void *userdata);

@@ -1,261 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/*
- * The machine's host: starts and halts activities for its leaves, keeps its timers, and gives it a tick whenever
- * something has happened.
- */
+/* The life of a run: its machine gets a tick whenever something has happened, until that says that it is over. */
 
-#include <assert.h>
-#include <inttypes.h>
-#include <json-c/linkhash.h>
-
-#include "basic/cleanup.h"
-#include "basic/log.h"
-#include "basic/span.h"
-#include "runtime/activity.h"
 #include "runtime/detail.h"
-#include "runtime/history.h"
-#include "runtime/node-timers.h"
-#include "runtime/run.h"
-#include "script/loop-lists.h"
-#include "script/variable.h"
-
-struct Run {
-        char *id, *tree, *instance;
-        Definition *definition;
-        Ticker *ticker;
-        TickerEntry turn;
-        const RunCallbacks *callbacks;
-        void *userdata;
-
-        Blackboard *blackboard;
-        LoopLists *lists;
-        ActivityContext context;
-        Machine *machine;   /* NULL when it has finished, as are */
-        NodeTimers *timers; /* these */
-        History *history;
-        char *last_look; /* why the condition that was looked at last is false, or NULL */
-        bool first_look; /* ... for the first time since it was released */
-
-        Status status;
-        bool halting, ticking;
-        char *why; /* it is halting */
-        char *cause;
-        uint64_t started, finished; /* CLOCK_REALTIME */
-        uint64_t start, now;        /* CLOCK_MONOTONIC; now: of this tick or input */
-};
-
-/* Everything that happens outside of a tick goes through here. */
-static void begin_input(Run *run) {
-        assert(!run->ticking);
-
-        run->now = (uint64_t) g_get_monotonic_time();
-}
-
-static void on_timer(NodeId node, void *userdata) {
-        Run *run = userdata;
-
-        begin_input(run);
-        machine_timer_expired(run->machine, node);
-        ticker_queue(run->ticker, &run->turn);
-}
-
-static void host_timer_arm(Machine *machine, NodeId node, uint64_t usec) {
-        Run *run = machine_userdata(machine);
-
-        node_timers_arm(run->timers, node, usec);
-}
-
-static void host_timer_disarm(Machine *machine, NodeId node) {
-        Run *run = machine_userdata(machine);
-
-        node_timers_drop(run->timers, node);
-}
-
-static void drop_activity(Run *run, Activity *activity) {
-        machine_node_set_data(run->machine, activity_node(activity), NULL);
-        activity_free(activity);
-}
-
-static Activity *start_activity(Run *run, NodeId node) {
-        Activity *activity = activity_start(&run->context, node, history_count_start(run->history, node));
-
-        machine_node_set_data(run->machine, node, activity);
-        return activity;
-}
-
-static Status host_leaf_start(Machine *machine, NodeId node) {
-        return activity_status(start_activity(machine_userdata(machine), node));
-}
-
-static bool host_leaf_halt(Machine *machine, NodeId node) {
-        Activity *activity = machine_node_data(machine, node);
-
-        if (!activity_halt(activity))
-                return false;
-
-        drop_activity(machine_userdata(machine), activity);
-        return true;
-}
-
-static Status host_condition_look(Machine *machine, NodeId node) {
-        Run *run = machine_userdata(machine);
-        Activity *activity = machine_node_data(machine, node);
-
-        run->first_look = !activity;
-        if (!activity)
-                activity = start_activity(run, node);
-
-        g_free(run->last_look);
-        run->last_look = g_strdup(activity_cause(activity));
-        return activity_status(activity);
-}
-
-static void host_condition_release(Machine *machine, NodeId node) {
-        Activity *activity = machine_node_data(machine, node);
-
-        if (activity)
-                drop_activity(machine_userdata(machine), activity);
-}
-
-static void on_activity_ended(Activity *activity, void *userdata) {
-        Run *run = userdata;
-        NodeId node = activity_node(activity);
-        Status status = activity_status(activity);
-
-        begin_input(run);
-        /* A halted one is of no further interest, any other until the machine has seen its end. */
-        if (machine_node_ending(run->machine, node))
-                drop_activity(run, activity);
-
-        machine_leaf_ended(run->machine, node, status);
-        ticker_queue(run->ticker, &run->turn);
-}
-
-static void on_activity_changed(Activity *activity, void *userdata) {
-        Run *run = userdata;
-
-        begin_input(run);
-        machine_condition_changed(run->machine, activity_node(activity));
-        ticker_queue(run->ticker, &run->turn);
-}
-
-/* What is not to be found in the children; NULL: nothing. */
-static char *own_reason(Run *run, NodeId node, Reason reason, const char *leaf_cause) {
-        g_autofree char *text = NULL;
-
-        switch (reason) {
-        case REASON_NONE:
-                return g_strdup(leaf_cause);
-        case REASON_TIMEOUT:
-                text = span_format(node_timers_span(run->timers, node));
-                return g_strdup_printf("timed out after %s", text);
-        case REASON_ATTEMPTS:
-                text = history_cause(run->history, node + 1);
-                return text ? g_strdup_printf("failed %" PRIu32 " times; last: %s", history_rounds(run->history, node),
-                                              text)
-                            : NULL;
-        default:
-                return NULL;
-        }
-}
-
-/* Conditions fail all the time, and who tries again fails for the same reason again. */
-static void log_failure(Run *run, NodeId node, const char *reason) {
-        const Tree *tree = definition_tree(run->definition);
-        const char *before = history_own_reason(run->history, node);
-        bool usual = tree->nodes[node].type->class == NODE_CONDITION || g_strcmp0(before, reason) == 0;
-
-        log_message(usual ? LOG_DEBUG : LOG_INFO,
-                    &(LogSubject){ .tree = run->tree, .run = run->id, .node = tree_node_name(tree, node) }, "%s%s",
-                    tree->nodes[node].flags & NODE_LEAF ? "failed: " : "", reason);
-}
-
-static void record(Run *run, NodeId node, Status status, Reason reason, const char *leaf_cause) {
-        g_autofree char *text = NULL;
-
-        if (status == STATUS_FAILURE || status == STATUS_SKIPPED)
-                text = own_reason(run, node, reason, leaf_cause);
-        if (status == STATUS_FAILURE && text)
-                log_failure(run, node, text);
-
-        history_record(run->history, node, status, reason, text, run->now);
-}
-
-static void action_changed(Run *run, NodeId node, Status status, Reason reason) {
-        Activity *activity = machine_node_data(run->machine, node);
-
-        record(run, node, status, reason, activity ? activity_cause(activity) : NULL);
-        if (activity && status != STATUS_RUNNING && !activity_is_ending(activity))
-                drop_activity(run, activity);
-}
-
-static void condition_changed(Run *run, NodeId node, Status status, Reason reason) {
-        if (!run->first_look && status == history_status(run->history, node))
-                history_repeat(run->history, node);
-        else
-                record(run, node, status, reason, run->last_look);
-}
-
-static void inner_changed(Run *run, NodeId node, Status status, Reason reason) {
-        record(run, node, status, reason, NULL);
-        if (status != STATUS_RUNNING)
-                node_timers_drop(run->timers, node);
-}
-
-static void host_changed(Machine *machine, NodeId node, Status status, Reason reason) {
-        Run *run = machine_userdata(machine);
-
-        switch (definition_tree(run->definition)->nodes[node].type->class) {
-        case NODE_ACTION:
-                action_changed(run, node, status, reason);
-                break;
-        case NODE_CONDITION:
-                condition_changed(run, node, status, reason);
-                break;
-        default:
-                inner_changed(run, node, status, reason);
-        }
-}
-
-static bool host_guard(Machine *machine, NodeId node, Guard guard) {
-        const Run *run = machine_userdata(machine);
-        const char *variable = definition_guard(run->definition, node, guard);
-
-        return variable ? variable_is_true(run->blackboard, variable) : guard == GUARD_WHILE;
-}
-
-static bool host_test(Machine *machine, NodeId node, const char *variable) {
-        const Run *run = machine_userdata(machine);
-
-        return variable_is_true(run->blackboard, variable);
-}
-
-static uint32_t host_match(Machine *machine, NodeId node, const char *variable, const char *const *cases) {
-        const Run *run = machine_userdata(machine);
-
-        return variable_match(run->blackboard, variable, cases);
-}
-
-static bool host_next_element(Machine *machine, NodeId node, const char *list, const char *variable, uint32_t index) {
-        const Run *run = machine_userdata(machine);
-
-        return loop_lists_hand_out(run->lists, run->blackboard, node, list, variable, index);
-}
-
-static const MachineHost host = {
-        .leaf_start = host_leaf_start,
-        .leaf_halt = host_leaf_halt,
-        .condition_look = host_condition_look,
-        .condition_release = host_condition_release,
-        .timer_arm = host_timer_arm,
-        .timer_disarm = host_timer_disarm,
-        .guard = host_guard,
-        .test = host_test,
-        .match = host_match,
-        .next_element = host_next_element,
-        .changed = host_changed,
-};
+#include "runtime/run-state.h"
 
 static char *error_cause(const Run *run, NodeId *ret_node) {
         const char *error = machine_error(run->machine, ret_node);
@@ -300,7 +48,7 @@ static void run_tick(void *userdata) {
         Run *run = userdata;
         Status status;
 
-        begin_input(run);
+        run_begin_input(run);
         run->ticking = true;
         status = machine_tick(run->machine);
         run->ticking = false;
@@ -316,17 +64,8 @@ static void run_tick(void *userdata) {
         }
 
         if (machine_wants_tick(run->machine))
-                ticker_queue(run->ticker, &run->turn);
+                run_wake(run);
         run->callbacks->changed(run, run->userdata);
-}
-
-static Blackboard *initial_blackboard(const Definition *definition) {
-        Blackboard *blackboard = blackboard_new();
-
-        json_object_object_foreach(definition_blackboard(definition), key, value)
-                blackboard_set(blackboard, key, json_object_get(value));
-
-        return blackboard;
 }
 
 Run *run_new(const char *id, const char *tree, const char *instance, Definition *definition,
@@ -342,20 +81,19 @@ Run *run_new(const char *id, const char *tree, const char *instance, Definition 
         run->turn = (TickerEntry){ .tick = run_tick, .userdata = run };
         run->callbacks = callbacks;
         run->userdata = userdata;
-        run->blackboard = initial_blackboard(definition);
-        run->lists = loop_lists_new();
+        run->variables = variables_new(definition);
         run->context = (ActivityContext){
                 .tree = run->tree,
                 .run = run->id,
                 .definition = definition,
                 .services = services,
-                .blackboard = run->blackboard,
-                .ended = on_activity_ended,
-                .changed = on_activity_changed,
+                .variables = run->variables,
+                .ended = run_on_activity_ended,
+                .changed = run_on_activity_changed,
                 .userdata = run,
         };
-        run->timers = node_timers_new(services->timers, on_timer, run);
-        run->machine = machine_new(definition_tree(definition), &host, run, seed);
+        run->timers = node_timers_new(services->timers, run_on_timer, run);
+        run->machine = machine_new(definition_tree(definition), &run_host, run, seed);
         run->status = STATUS_RUNNING;
         run->started = (uint64_t) g_get_real_time();
         run->start = run->now = (uint64_t) g_get_monotonic_time();
@@ -369,8 +107,7 @@ void run_free(Run *run) {
 
         drop_all(run);
         history_free(run->history);
-        loop_lists_free(run->lists);
-        blackboard_free(run->blackboard);
+        variables_free(run->variables);
         definition_unref(run->definition);
         g_free(run->why);
         g_free(run->cause);
@@ -381,24 +118,24 @@ void run_free(Run *run) {
 }
 
 void run_set_variable(Run *run, const char *key, json_object *value) {
-        blackboard_set(run->blackboard, key, value);
+        blackboard_set(variables_outermost(run->variables), key, value);
 }
 
 void run_start(Run *run) {
-        begin_input(run);
+        run_begin_input(run);
         machine_start(run->machine);
-        ticker_queue(run->ticker, &run->turn);
+        run_wake(run);
 }
 
 void run_halt(Run *run, const char *why) {
         if (run->halting || run->status != STATUS_RUNNING)
                 return;
 
-        begin_input(run);
+        run_begin_input(run);
         run->halting = true;
         run->why = g_strdup(why);
         machine_halt(run->machine);
-        ticker_queue(run->ticker, &run->turn);
+        run_wake(run);
 }
 
 const char *run_id(const Run *run) {
@@ -418,7 +155,7 @@ const Definition *run_definition(const Run *run) {
 }
 
 Blackboard *run_blackboard(Run *run) {
-        return run->blackboard;
+        return variables_outermost(run->variables);
 }
 
 Status run_status(const Run *run) {

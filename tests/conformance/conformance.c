@@ -14,9 +14,7 @@
 #include <string.h>
 
 #include "basic/cleanup.h"
-#include "definition/definition.h"
-#include "script/loop-lists.h"
-#include "script/variable.h"
+#include "definition/variables.h"
 #include "translate.h"
 
 static const char *const deviating_tags[] = {
@@ -52,10 +50,8 @@ static const NodeType *const *const tables[] = { engine_types, leaves, NULL };
 /* One vector while it runs. */
 typedef struct Trial {
         const char *name;
-        Definition *definition;
         Machine *machine;
-        Blackboard *blackboard;
-        LoopLists *lists;
+        Variables *variables;
         unsigned *n_ticks; /* of each leaf */
         json_object *events;
 } Trial;
@@ -89,29 +85,26 @@ static bool on_leaf_halt(Machine *machine, NodeId node) {
         return true;
 }
 
-static bool on_guard(Machine *machine, NodeId node, Guard guard) {
+static Variables *variables_of(Machine *machine) {
         const Trial *trial = machine_userdata(machine);
-        const char *variable = definition_guard(trial->definition, node, guard);
 
-        return variable ? variable_is_true(trial->blackboard, variable) : guard == GUARD_WHILE;
+        return trial->variables;
+}
+
+static bool on_guard(Machine *machine, NodeId node, Guard guard) {
+        return variables_guard(variables_of(machine), node, guard);
 }
 
 static bool on_test(Machine *machine, NodeId node, const char *variable) {
-        const Trial *trial = machine_userdata(machine);
-
-        return variable_is_true(trial->blackboard, variable);
+        return variables_test(variables_of(machine), node, variable);
 }
 
 static uint32_t on_match(Machine *machine, NodeId node, const char *variable, const char *const *cases) {
-        const Trial *trial = machine_userdata(machine);
-
-        return variable_match(trial->blackboard, variable, cases);
+        return variables_match(variables_of(machine), node, variable, cases);
 }
 
 static bool on_next_element(Machine *machine, NodeId node, const char *list, const char *variable, uint32_t index) {
-        Trial *trial = machine_userdata(machine);
-
-        return loop_lists_hand_out(trial->lists, trial->blackboard, node, list, variable, index);
+        return variables_next_element(variables_of(machine), node, list, variable, index);
 }
 
 static void on_timer(Machine *machine, NodeId node) {}
@@ -176,7 +169,8 @@ static void set_variables(Trial *trial, json_object *values, size_t tick) {
         if (!now)
                 return;
 
-        json_object_object_foreach(now, key, value) blackboard_set(trial->blackboard, key, json_object_get(value));
+        json_object_object_foreach(now, key, value)
+                blackboard_set(variables_outermost(trial->variables), key, json_object_get(value));
 }
 
 static bool compare_error(const Trial *trial, json_object *vector) {
@@ -242,23 +236,22 @@ static Definition *load(const char *name, json_object *tree) {
 static bool run_vector(json_object *vector) {
         const char *name = json_object_get_string(member(vector, "name"));
         g_autoptr(Definition) definition = load(name, member(vector, "tree"));
-        g_autoptr(Blackboard) blackboard = blackboard_new();
-        g_autoptr(LoopLists) lists = loop_lists_new();
+        g_autoptr(Variables) variables = NULL;
         g_autoptr(Machine) machine = NULL;
         g_autofree unsigned *n_ticks = NULL;
-        Trial trial = { .name = name, .definition = definition, .blackboard = blackboard, .lists = lists };
+        Trial trial = { .name = name };
         bool same;
 
         if (!definition)
                 return false;
 
         n_ticks = g_new0(unsigned, definition_tree(definition)->n_nodes);
+        variables = variables_new(definition);
         machine = machine_new(definition_tree(definition), &host, &trial, 0);
         trial.n_ticks = n_ticks;
         trial.machine = machine;
+        trial.variables = variables;
         trial.events = json_object_new_array();
-        json_object_object_foreach(definition_blackboard(definition), key, value)
-                blackboard_set(blackboard, key, json_object_get(value));
 
         same = play(&trial, vector);
         json_object_put(trial.events);

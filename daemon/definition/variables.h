@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/*
+ * All variables of one run of a definition, and what its nodes ask of them. For every host of a machine, so that a
+ * run, a simulation and the conformance tests cannot disagree.
+ */
+
+#include "definition/definition.h"
+#include "script/blackboard.h"
+
+typedef struct Variables Variables;
+
+/* With what the tree file says that they begin with. The definition is borrowed. */
+Variables *variables_new(const Definition *definition);
+void variables_free(Variables *variables);
+
+/* What the node sees. */
+Blackboard *variables_scope(Variables *variables, NodeId node);
+/* What can be seen from outside. */
+Blackboard *variables_outermost(Variables *variables);
+
+/* As the callbacks of a MachineHost. */
+bool variables_guard(Variables *variables, NodeId node, Guard guard);
+bool variables_test(Variables *variables, NodeId node, const char *variable);
+uint32_t variables_match(Variables *variables, NodeId node, const char *variable, const char *const *cases);
+bool variables_next_element(Variables *variables, NodeId node, const char *list, const char *variable, uint32_t index);
+
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(Variables, variables_free)
