@@ -12,6 +12,7 @@
 #include <glib.h>
 #include <json-c/json_object.h>
 
+#include "basic/cause.h"
 #include "engine/type.h"
 #include "script/blackboard.h"
 
@@ -71,6 +72,10 @@ void leaf_set_value(Leaf *leaf, Status value);
 /* Why the leaf fails, for people: "org.example.Error.Busy: the camera is in use". Call it before the
  * FAILURE is reported; for a condition, also what was seen instead ("is \"inactive\", not \"active\""). */
 void leaf_set_cause(Leaf *leaf, const char *format, ...) G_GNUC_PRINTF(2, 3);
+/* The same with a kind of basic/cause.h and facts (taken, may be NULL), for programs and for retry_on. */
+void leaf_set_cause_of(Leaf *leaf, const char *kind, json_object *facts, const char *format, ...) G_GNUC_PRINTF(4, 5);
+/* What both come down to: takes the cause. */
+void leaf_give_cause(Leaf *leaf, Cause *cause);
 
 /* Puts a result on the blackboard; takes the value. */
 void leaf_set_output(Leaf *leaf, const char *key, json_object *value);

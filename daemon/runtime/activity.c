@@ -21,7 +21,7 @@ struct Activity {
         bool stopping;  /* the kind has been told to stop */
         bool timed_out; /* ... because its time was over */
         bool halted;    /* ... or its outcome is no longer asked for */
-        char *cause;
+        Cause *cause;
         alignas(max_align_t) char op[];
 };
 
@@ -76,7 +76,7 @@ static void on_timeout(void *userdata) {
         Activity *activity = userdata;
         g_autofree char *span = span_format(timeout_of(activity));
 
-        leaf_set_cause(&activity->leaf, "timed out after %s", span);
+        leaf_set_cause_of(&activity->leaf, CAUSE_TIMEOUT, NULL, "timed out after %s", span);
         activity->timed_out = true;
         if (stop(activity))
                 settle(activity, STATUS_FAILURE);
@@ -84,13 +84,15 @@ static void on_timeout(void *userdata) {
 
 static Status start(Activity *activity) {
         const ActivityContext *context = activity->context;
+        g_autofree char *error = NULL;
         uint64_t timeout;
         int r;
 
-        r = definition_params(context->definition, activity->leaf.node, activity->leaf.blackboard, &activity->params,
-                              &activity->cause);
-        if (r < 0)
+        r = definition_params(context->definition, activity->leaf.node, activity->leaf.blackboard, &activity->params, &error);
+        if (r < 0) {
+                leaf_set_cause_of(&activity->leaf, CAUSE_PARAMETER, NULL, "%s", error);
                 return STATUS_FAILURE;
+        }
 
         activity->leaf.params = activity->params.values;
         activity->leaf.checked = !activity->params.owned;
@@ -136,7 +138,7 @@ void activity_free(Activity *activity) {
         release(activity);
         g_queue_unlink(&activity->context->activities, &activity->link);
         params_clear(&activity->params);
-        g_free(activity->cause);
+        cause_unref(activity->cause);
         g_free(activity);
 }
 
@@ -160,7 +162,7 @@ bool activity_is_ending(const Activity *activity) {
         return activity->halted && activity->status == STATUS_RUNNING;
 }
 
-const char *activity_cause(const Activity *activity) {
+Cause *activity_cause(const Activity *activity) {
         return activity->cause;
 }
 
@@ -213,20 +215,16 @@ void leaf_set_value(Leaf *leaf, Status value) {
 }
 
 /* What comes after the time is over is not the reason. */
-void leaf_set_cause(Leaf *leaf, const char *format, ...) {
+void leaf_give_cause(Leaf *leaf, Cause *cause) {
         Activity *activity = activity_of(leaf);
-        g_autofree char *text = NULL;
-        va_list args;
 
-        if (activity->timed_out)
+        if (activity->timed_out) {
+                cause_unref(cause);
                 return;
+        }
 
-        va_start(args, format);
-        text = g_strdup_vprintf(format, args);
-        va_end(args);
-
-        g_free(activity->cause);
-        activity->cause = g_utf8_make_valid(text, -1);
+        cause_unref(activity->cause);
+        activity->cause = cause;
 }
 
 void leaf_set_output(Leaf *leaf, const char *key, json_object *value) {

@@ -39,8 +39,8 @@ NodeId activity_node(const Activity *activity);
 Status activity_status(const Activity *activity);
 /* Halted, by its run, and not over yet. */
 bool activity_is_ending(const Activity *activity);
-/* NULL: the leaf gave none. */
-const char *activity_cause(const Activity *activity);
+/* Borrowed; NULL: the leaf gave none. */
+Cause *activity_cause(const Activity *activity);
 /* What it waits for. To be freed; NULL: nothing to say. */
 char *activity_describe(Activity *activity);
 

@@ -70,8 +70,8 @@ static Status host_condition_look(Machine *machine, NodeId node) {
         if (!activity)
                 activity = start_activity(run, node);
 
-        g_free(run->last_look);
-        run->last_look = g_strdup(activity_cause(activity));
+        cause_unref(run->last_look);
+        run->last_look = activity_cause(activity) ? cause_ref(activity_cause(activity)) : NULL;
         return activity_status(activity);
 }
 

@@ -9,12 +9,12 @@
 #include "runtime/run-state.h"
 
 /* What is not to be found in the children; NULL: nothing. */
-static char *own_reason(Run *run, NodeId node, Reason reason, const char *leaf_cause) {
+static char *own_reason(Run *run, NodeId node, Reason reason, const Cause *leaf_cause) {
         g_autofree char *text = NULL;
 
         switch (reason) {
         case REASON_NONE:
-                return g_strdup(leaf_cause);
+                return leaf_cause ? g_strdup(leaf_cause->text) : NULL;
         case REASON_TIMEOUT:
                 text = span_format(node_timers_span(run->timers, node));
                 return g_strdup_printf("timed out after %s", text);
@@ -39,7 +39,7 @@ static void log_failure(Run *run, NodeId node, const char *reason) {
                     tree->nodes[node].flags & NODE_LEAF ? "failed: " : "", reason);
 }
 
-static void record(Run *run, NodeId node, Status status, Reason reason, const char *leaf_cause) {
+static void record(Run *run, NodeId node, Status status, Reason reason, const Cause *leaf_cause) {
         g_autofree char *text = NULL;
 
         if (status == STATUS_FAILURE || status == STATUS_SKIPPED)

@@ -25,8 +25,8 @@ struct Run {
         Machine *machine;   /* NULL when it has finished, as are */
         NodeTimers *timers; /* these */
         History *history;
-        char *last_look; /* why the condition that was looked at last is false, or NULL */
-        bool first_look; /* ... for the first time since it was released */
+        Cause *last_look; /* why the condition that was looked at last is false, or NULL */
+        bool first_look;  /* ... for the first time since it was released */
 
         Status status;
         bool halting, ticking;

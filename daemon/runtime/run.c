@@ -18,7 +18,7 @@ static void drop_all(Run *run) {
                 activity_free(run->context.activities.head->data);
 
         g_clear_pointer(&run->timers, node_timers_free);
-        g_clear_pointer(&run->last_look, g_free);
+        g_clear_pointer(&run->last_look, cause_unref);
         g_clear_pointer(&run->machine, machine_free);
 }
 

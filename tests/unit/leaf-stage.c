@@ -44,14 +44,12 @@ void leaf_set_value(Leaf *leaf, Status value) {
         actor->n_reports++;
 }
 
-void leaf_set_cause(Leaf *leaf, const char *format, ...) {
+void leaf_give_cause(Leaf *leaf, Cause *cause) {
         Actor *actor = leaf->owner;
-        va_list arguments;
 
-        va_start(arguments, format);
-        g_free(actor->cause);
-        actor->cause = g_strdup_vprintf(format, arguments);
-        va_end(arguments);
+        cause_unref(actor->reason);
+        actor->reason = cause;
+        actor->cause = cause->text;
 }
 
 void leaf_set_output(Leaf *leaf, const char *key, json_object *value) {
@@ -155,7 +153,7 @@ void actor_free(Actor *actor) {
         g_free(data->op);
         g_free(data);
         json_object_put(actor->outputs);
-        g_free(actor->cause);
+        cause_unref(actor->reason);
         g_free(actor);
 }
 

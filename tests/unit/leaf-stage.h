@@ -20,7 +20,8 @@ typedef struct Actor {
         Status status; /* RUNNING until it has ended, or its value is known */
         unsigned n_reports;
         bool halted; /* when it was halted, it had ended or has by now */
-        char *cause;
+        Cause *reason;
+        const char *cause; /* its text */
         json_object *outputs; /* an object */
         void *data;
 } Actor;

@@ -145,7 +145,8 @@ typedef struct Stage {
         json_object *given; /* its parameters as the user wrote them */
         Status result;      /* RUNNING: nothing yet */
         unsigned n_results;
-        char *cause;
+        Cause *reason;
+        const char *cause; /* its text */
         json_object *outputs;
 } Stage;
 
@@ -165,14 +166,12 @@ void leaf_set_value(Leaf *leaf, Status value) {
         stage->n_results++;
 }
 
-void leaf_set_cause(Leaf *leaf, const char *format, ...) {
+void leaf_give_cause(Leaf *leaf, Cause *cause) {
         Stage *stage = leaf->owner;
-        va_list args;
 
-        g_free(stage->cause);
-        va_start(args, format);
-        stage->cause = g_strdup_vprintf(format, args);
-        va_end(args);
+        cause_unref(stage->reason);
+        stage->reason = cause;
+        stage->cause = cause->text;
 }
 
 void leaf_set_output(Leaf *leaf, const char *key, json_object *value) {
@@ -254,7 +253,7 @@ static void stage_clear(Stage *stage) {
                         g_free(*(char ***) ((char *) stage->leaf.params + param->offset));
         g_free((void *) stage->leaf.params);
         g_free(stage->leaf.op);
-        g_free(stage->cause);
+        cause_unref(stage->reason);
         json_object_put(stage->outputs);
         json_object_put(stage->given);
         *stage = (Stage){ 0 };

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* The fact that a pattern asks for says more than the kind: a unit that failed since its process exited with 75 has
+ * both a result and a status, and is found by either. */
+
+#include <string.h>
+
+#include "basic/cause.h"
+#include "basic/excerpt.h"
+#include "basic/nearest.h"
+
+typedef struct Kind {
+        const char *name;
+        const char *fact; /* what it is mostly about, or NULL */
+} Kind;
+
+static const Kind kinds[] = {
+        { CAUSE_FAILED },
+        { CAUSE_DBUS_ERROR, "name" },
+        { CAUSE_CONNECTION_LOST },
+        { CAUSE_NOT_FOUND },
+        { CAUSE_EXIT_STATUS, "status" },
+        { CAUSE_SIGNAL, "signal" },
+        { CAUSE_UNIT_RESULT, "result" },
+        { CAUSE_TIMEOUT },
+        { CAUSE_CONDITION },
+        { CAUSE_GUARD, "guard" },
+        { CAUSE_EXPRESSION },
+        { CAUSE_PARAMETER },
+        { CAUSE_ATTEMPTS },
+        { CAUSE_THRESHOLD },
+        { CAUSE_FORCED },
+        { CAUSE_LOCK, "lock" },
+        { CAUSE_HALTED },
+        { CAUSE_TREE },
+};
+
+Cause *cause_new(const char *kind, json_object *facts, const char *text) {
+        Cause *cause = g_new(Cause, 1);
+
+        *cause = (Cause){ .kind = kind, .text = g_utf8_make_valid(text, -1), .facts = facts, .node = UINT32_MAX };
+        g_ref_count_init(&cause->references);
+        return cause;
+}
+
+Cause *cause_ref(Cause *cause) {
+        g_ref_count_inc(&cause->references);
+        return cause;
+}
+
+/* A chain is as long as the tree is deep, so it is not for recursion. */
+void cause_unref(Cause *cause) {
+        while (cause && g_ref_count_dec(&cause->references)) {
+                Cause *because = cause->because;
+
+                json_object_put(cause->facts);
+                g_free(cause->text);
+                g_free(cause);
+                cause = because;
+        }
+}
+
+const Cause *cause_origin(const Cause *cause) {
+        while (cause->because)
+                cause = cause->because;
+
+        return cause;
+}
+
+json_object *facts_new(const char *name, ...) {
+        json_object *facts = json_object_new_object();
+        va_list args;
+
+        va_start(args, name);
+        for (; name; name = va_arg(args, const char *)) {
+                json_object *value = va_arg(args, json_object *);
+
+                if (value)
+                        json_object_object_add(facts, name, value);
+        }
+        va_end(args);
+
+        return facts;
+}
+
+json_object *fact_text(const char *text) {
+        g_autofree char *valid = NULL;
+
+        if (!text)
+                return NULL;
+
+        valid = g_utf8_make_valid(text, -1);
+        return json_object_new_string(valid);
+}
+
+static const Kind *kind_find(const char *name, size_t length) {
+        for (size_t i = 0; i < G_N_ELEMENTS(kinds); i++)
+                if (strlen(kinds[i].name) == length && memcmp(kinds[i].name, name, length) == 0)
+                        return &kinds[i];
+
+        return NULL;
+}
+
+const char *cause_kind_find(const char *name, size_t length) {
+        const Kind *kind = kind_find(name, length);
+
+        return kind ? kind->name : NULL;
+}
+
+static const char *fact_of(const Cause *cause, const char *name) {
+        json_object *value;
+
+        if (!cause->facts || !json_object_object_get_ex(cause->facts, name, &value))
+                return NULL;
+
+        return json_object_get_string(value);
+}
+
+static bool fact_matches(const Cause *cause, const char *name, const char *pattern) {
+        const char *fact = fact_of(cause, name);
+
+        return fact && g_pattern_match_simple(pattern, fact);
+}
+
+/* Of this cause alone. */
+static bool link_matches(const Cause *cause, const char *pattern) {
+        size_t length = strcspn(pattern, ":");
+        const Kind *kind = kind_find(pattern, length);
+
+        if (!kind)
+                return fact_matches(cause, "name", pattern);
+        if (pattern[length] == ':')
+                return kind->fact && fact_matches(cause, kind->fact, pattern + length + 1);
+
+        return g_str_equal(cause->kind, kind->name) || (kind->fact && fact_of(cause, kind->fact));
+}
+
+bool cause_matches(const Cause *cause, const char *pattern) {
+        for (; cause; cause = cause->because)
+                if (link_matches(cause, pattern))
+                        return true;
+
+        return false;
+}
+
+bool cause_matches_any(const Cause *cause, const char *const *patterns) {
+        if (!patterns)
+                return true;
+
+        for (; *patterns; patterns++)
+                if (cause_matches(cause, *patterns))
+                        return true;
+
+        return false;
+}
+
+static char *unknown_kind(const char *name, size_t length) {
+        g_autofree char *word = g_strndup(name, length), *shown = excerpt(name, length);
+        Nearest nearest = { .word = word };
+
+        for (size_t i = 0; i < G_N_ELEMENTS(kinds); i++)
+                nearest_offer(&nearest, kinds[i].name);
+
+        if (nearest.best)
+                return g_strdup_printf("'%s' is not a kind of cause; did you mean '%s'?", shown, nearest.best);
+        return g_strdup_printf("'%s' is neither a kind of cause nor the name of a D-Bus error", shown);
+}
+
+static bool is_error_name(const char *pattern) {
+        static const char characters[] = G_CSET_A_2_Z G_CSET_a_2_z G_CSET_DIGITS "_.*";
+
+        return strpbrk(pattern, ".*") && pattern[strspn(pattern, characters)] == '\0';
+}
+
+char *cause_pattern_problem(const char *pattern) {
+        size_t length = strcspn(pattern, ":");
+        const Kind *kind = kind_find(pattern, length);
+
+        if (!kind)
+                return is_error_name(pattern) ? NULL : unknown_kind(pattern, length);
+        if (pattern[length] == ':' && !kind->fact)
+                return g_strdup_printf("the kind '%s' has nothing to compare behind ':'", kind->name);
+        if (pattern[length] == ':' && pattern[length + 1] == '\0')
+                return g_strdup_printf("there is nothing behind ':' to compare the %s with", kind->fact);
+        return NULL;
+}
