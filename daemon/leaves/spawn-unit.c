@@ -32,7 +32,7 @@ typedef enum Phase {
 } Phase;
 
 struct SpawnUnit {
-        const Leaf *leaf;
+        const SpawnParams *params;
         Connection *connection;
         char *name;
         sd_bus_message *start;
@@ -74,7 +74,7 @@ static void unit_end_with(SpawnUnit *unit, const char *error) {
 
 /* The statuses are systemd's, for what it could not do before it executed the program. */
 static char *describe_failed_start(const SpawnUnit *unit, const UnitFacts *facts) {
-        const SpawnParams *params = unit->leaf->params;
+        const SpawnParams *params = unit->params;
 
         switch (facts->exec_main_code == CLD_EXITED ? facts->exec_main_status : 0) {
         case 200:
@@ -249,6 +249,15 @@ static void on_failed(const sd_bus_error *error, void *userdata) {
         unit_end_with(unit, text);
 }
 
+static char *unit_name(const SpawnRequest *request) {
+        const Leaf *leaf = request->leaf;
+
+        if (request->repetition == 0)
+                return g_strdup_printf("btd-%s-%u-%u.service", leaf->run, leaf->node, leaf->attempt);
+
+        return g_strdup_printf("btd-%s-%u-%u-%u.service", leaf->run, leaf->node, leaf->attempt, request->repetition);
+}
+
 int spawn_unit_new(const SpawnRequest *request, Connection *connection, SpawnEnded ended, void *userdata,
                    SpawnUnit **ret_unit, char **ret_error) {
         static const UnitWatchCallbacks callbacks = {
@@ -256,20 +265,18 @@ int spawn_unit_new(const SpawnRequest *request, Connection *connection, SpawnEnd
                 .changed = on_changed,
                 .failed = on_failed,
         };
-        const Leaf *leaf = request->leaf;
         g_autoptr(sd_bus_message) message = NULL;
-        g_autofree char *name = NULL, *path = NULL;
+        g_autofree char *name = unit_name(request), *path = NULL;
         SpawnUnit *unit;
         int r;
 
-        name = g_strdup_printf("btd-%s-%u-%u.service", leaf->run, leaf->node, leaf->attempt);
         r = spawn_transient_message(connection, request, name, &message, ret_error);
         if (r < 0)
                 return r;
 
         path = unit_name_path(name);
         unit = g_new0(SpawnUnit, 1);
-        unit->leaf = leaf;
+        unit->params = request->params;
         unit->connection = connection;
         unit->name = g_steal_pointer(&name);
         unit->start = g_steal_pointer(&message);

@@ -39,8 +39,9 @@ int spawn_params_signal(const SpawnParams *params);
 typedef struct SpawnRequest {
         const Leaf *leaf;
         const SpawnParams *params;
-        int kill_signal; /* its number */
-        int fds[3];      /* for stdin, stdout and stderr, borrowed; -1: nothing to read, and the journal */
+        unsigned repetition; /* of the leaf's program, 0 when there is but one */
+        int kill_signal;     /* its number */
+        int fds[3];          /* for stdin, stdout and stderr, borrowed; -1: nothing to read, and the journal */
 } SpawnRequest;
 
 /* How it ended: what could not be done, so that it never ran; or as in siginfo_t. */

@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* There is a look for systemd first, unless the process is to be a child, or the system was not booted with systemd. */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <systemd/sd-daemon.h>
+
+#include "basic/cleanup.h"
+#include "bus/buses.h"
+#include "leaves/exit-status.h"
+#include "leaves/spawn-child.h"
+#include "leaves/spawn-execution.h"
+#include "leaves/spawn-output.h"
+#include "leaves/spawn-unit.h"
+#include "leaves/systemd.h"
+
+struct Execution {
+        Leaf *leaf;
+        const SpawnParams *params;
+        unsigned repetition;
+        ExecutionEnded ended;
+        Call *looking; /* whether there is a systemd */
+        SpawnOutput *output, *error;
+        SpawnChild *child;
+        SpawnUnit *unit;
+        bool stopping;
+};
+
+static bool is_success(const SpawnParams *params, const SpawnEnd *end) {
+        if (end->error || end->result || end->code != CLD_EXITED)
+                return false;
+        if (!params->success_exit)
+                return end->status == 0;
+
+        for (size_t i = 0; i < json_object_array_length(params->success_exit); i++)
+                if (json_object_get_int(json_object_array_get_idx(params->success_exit, i)) == end->status)
+                        return true;
+
+        return false;
+}
+
+static void set_cause(const Execution *execution, const SpawnEnd *end) {
+        Leaf *leaf = execution->leaf;
+        g_autofree char *how = NULL, *line = NULL;
+
+        if (end->error) {
+                leaf_set_cause(leaf, "%s", end->error);
+                return;
+        }
+
+        how = exit_status_describe(end->code, end->status);
+        if (end->result)
+                leaf_set_cause(leaf, "%s (result '%s')", how, end->result);
+        else if (execution->error && (line = spawn_output_last_line(execution->error)))
+                leaf_set_cause(leaf, "%s: %s", how, line);
+        else
+                leaf_set_cause(leaf, "%s", how);
+}
+
+static void set_output(Leaf *leaf, const char *key, SpawnOutput *output) {
+        if (!output)
+                return;
+
+        spawn_output_finish(output);
+        leaf_set_output(leaf, key, spawn_output_to_json(output));
+}
+
+static void execution_end(Execution *execution, Status status) {
+        execution->ended(status, execution->leaf);
+}
+
+static void on_ended(const SpawnEnd *end, void *userdata) {
+        Execution *execution = userdata;
+        const SpawnParams *params = execution->params;
+
+        /* Whoever stops it does not want to know. */
+        if (execution->stopping) {
+                execution_end(execution, STATUS_FAILURE);
+                return;
+        }
+
+        if (!end->error) {
+                set_output(execution->leaf, params->stdout_key, execution->output);
+                set_output(execution->leaf, params->stderr_key, execution->error);
+        }
+
+        if (is_success(params, end)) {
+                execution_end(execution, STATUS_SUCCESS);
+                return;
+        }
+
+        set_cause(execution, end);
+        execution_end(execution, STATUS_FAILURE);
+}
+
+/* Text to be read from the beginning, however slowly. */
+static int input_open(const char *text, int *ret_fd) {
+        g_auto(AutoFd) fd = memfd_create("stdin", MFD_CLOEXEC);
+
+        if (fd < 0)
+                return -errno;
+
+        for (size_t length = strlen(text); length > 0;) {
+                ssize_t n = write(fd, text, length);
+
+                if (n < 0)
+                        return -errno;
+                text += n;
+                length -= (size_t) n;
+        }
+
+        if (lseek(fd, 0, SEEK_SET) < 0)
+                return -errno;
+
+        *ret_fd = fd;
+        fd = -1;
+        return 0;
+}
+
+static int open_fds(Execution *execution, int fds[static 3]) {
+        const Leaf *leaf = execution->leaf;
+        const LogSubject subject = { .tree = leaf->tree, .run = leaf->run, .node = leaf->name };
+        const SpawnParams *params = execution->params;
+        size_t limit = (size_t) params->output_limit;
+        int r = 0;
+
+        if (params->input)
+                r = input_open(params->input, &fds[STDIN_FILENO]);
+        if (r >= 0 && params->stdout_key)
+                r = spawn_output_new("stdout", limit, &subject, &execution->output, &fds[STDOUT_FILENO]);
+        if (r >= 0 && params->stderr_key)
+                r = spawn_output_new("stderr", limit, &subject, &execution->error, &fds[STDERR_FILENO]);
+
+        return r;
+}
+
+static int begin_with(Execution *execution, Connection *connection, const int fds[static 3], char **ret_error) {
+        const SpawnRequest request = {
+                .leaf = execution->leaf,
+                .params = execution->params,
+                .repetition = execution->repetition,
+                .kill_signal = spawn_params_signal(execution->params),
+                .fds = { fds[0], fds[1], fds[2] },
+        };
+
+        if (connection)
+                return spawn_unit_new(&request, connection, on_ended, execution, &execution->unit, ret_error);
+
+        return spawn_child_new(&request, on_ended, execution, &execution->child, ret_error);
+}
+
+/* connection NULL: as a child. */
+static int begin(Execution *execution, Connection *connection) {
+        g_autofree char *error = NULL;
+        int fds[3] = { -1, -1, -1 }, r;
+
+        r = open_fds(execution, fds);
+        if (r < 0)
+                error = g_strdup_printf("cannot make pipes to the process: %s", g_strerror(-r));
+        else
+                r = begin_with(execution, connection, fds, &error);
+
+        for (size_t i = 0; i < G_N_ELEMENTS(fds); i++)
+                if (fds[i] >= 0)
+                        close(fds[i]);
+
+        if (r < 0)
+                leaf_set_cause(execution->leaf, "%s", error);
+        return r;
+}
+
+/* Properties can be had from systemd only: without them it would not be what was asked for. */
+static bool can_be_child(const SpawnParams *params) {
+        return params->as == SPAWN_AS_CHILD || (params->as == SPAWN_AS_AUTO && !params->properties);
+}
+
+static void on_looked(sd_bus_message *reply, const sd_bus_error *error, void *userdata) {
+        Execution *execution = userdata;
+        Connection *connection = NULL;
+        int there = false;
+
+        if (reply)
+                (void) sd_bus_message_read(reply, "b", &there);
+        if (there)
+                (void) buses_get(execution->leaf->services->buses, NULL, &connection, NULL);
+
+        if (!connection && !can_be_child(execution->params)) {
+                leaf_set_cause(execution->leaf, "cannot make a unit: %s",
+                               error ? error->message : "there is no systemd on this bus");
+                execution_end(execution, STATUS_FAILURE);
+                return;
+        }
+
+        g_clear_pointer(&execution->looking, call_free);
+        if (begin(execution, connection) < 0)
+                execution_end(execution, STATUS_FAILURE);
+}
+
+static int look_for_systemd(Execution *execution) {
+        g_autofree char *error = NULL;
+        Connection *connection;
+        int r;
+
+        r = buses_get(execution->leaf->services->buses, NULL, &connection, &error);
+        if (r < 0) {
+                leaf_set_cause(execution->leaf, "%s", error);
+                return r;
+        }
+
+        execution->looking = systemd_look(connection, on_looked, execution);
+        return 0;
+}
+
+int execution_new(Leaf *leaf, const SpawnParams *params, unsigned repetition, ExecutionEnded ended,
+                  Execution **ret_execution) {
+        g_autoptr(Execution) execution = NULL;
+        g_autofree char *complaint = leaf->checked ? NULL : spawn_params_complaint(params);
+        int r;
+
+        if (complaint) {
+                leaf_set_cause(leaf, "%s", complaint);
+                return -EINVAL;
+        }
+
+        execution = g_new(Execution, 1);
+        *execution = (Execution){ .leaf = leaf, .params = params, .repetition = repetition, .ended = ended };
+
+        if (can_be_child(params) && (params->as == SPAWN_AS_CHILD || sd_booted() <= 0))
+                r = begin(execution, NULL);
+        else
+                r = look_for_systemd(execution);
+        if (r < 0)
+                return r;
+
+        *ret_execution = g_steal_pointer(&execution);
+        return 0;
+}
+
+bool execution_stop(Execution *execution) {
+        execution->stopping = true;
+        if (execution->unit)
+                return spawn_unit_stop(execution->unit);
+        if (!execution->child)
+                return true;
+
+        spawn_child_stop(execution->child);
+        return false;
+}
+
+void execution_free(Execution *execution) {
+        if (!execution)
+                return;
+
+        call_free(execution->looking);
+        spawn_child_free(execution->child);
+        spawn_unit_free(execution->unit);
+        spawn_output_free(execution->output);
+        spawn_output_free(execution->error);
+        g_free(execution);
+}
+
+void execution_describe(const Execution *execution, GString *text) {
+        if (execution->child)
+                spawn_child_describe(execution->child, text);
+        else if (execution->unit)
+                spawn_unit_describe(execution->unit, text);
+        else
+                g_string_append(text, "the bus");
+}
