@@ -50,7 +50,7 @@ static int load_tree(Simulator *simulator, const char *file) {
         g_autoptr(Diagnostics) diagnostics = diagnostics_new(file);
         int r;
 
-        r = definition_load_file(file, node_type_tables, diagnostics, &simulator->definition);
+        r = definition_load_file(file, node_type_tables, NULL, diagnostics, &simulator->definition);
         report_diagnostics(diagnostics);
         return r < 0 ? EXIT_USAGE : EXIT_SUCCESS;
 }

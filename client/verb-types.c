@@ -31,6 +31,9 @@ static const char *const kinds[PARAM_KIND_MAX_] = {
         [PARAM_ENUM] = "one of",
         [PARAM_STRINGS] = "array of strings",
         [PARAM_STRING_MAP] = "object of strings",
+        [PARAM_EXPRESSION] = "expression",
+        [PARAM_CODE] = "code",
+        [PARAM_EXPRESSIONS] = "object of expressions",
         [PARAM_JSON] = "any value",
         [PARAM_OBJECT] = "object",
 };

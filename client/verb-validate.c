@@ -38,7 +38,7 @@ static json_object *file_to_json(const char *file, bool valid, const Diagnostics
 static bool validate(const Client *client, const char *file, json_object *json) {
         g_autoptr(Diagnostics) diagnostics = diagnostics_new(file);
         g_autoptr(Definition) definition = NULL;
-        bool valid = definition_load_file(file, node_type_tables, diagnostics, &definition) >= 0;
+        bool valid = definition_load_file(file, node_type_tables, NULL, diagnostics, &definition) >= 0;
 
         if (json) {
                 json_object_array_add(json, file_to_json(file, valid, diagnostics));

@@ -9,8 +9,8 @@
 #include <syslog.h>
 
 #include "basic/span.h"
+#include "definition/search-path.h"
 #include "options.h"
-#include "runtime/search-path.h"
 
 #define EXIT_USAGE 2
 

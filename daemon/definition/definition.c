@@ -22,6 +22,8 @@ struct Definition {
         size_t length;
         char *hash; /* made when it is first asked for */
         Loaded loaded;
+        ScopeInfo outermost;
+        char *path;
 };
 
 /* Takes the text, which is ended by a NUL at length. */
@@ -41,12 +43,13 @@ static int definition_load_taken(char *text, size_t length, const NodeType *cons
         definition->text = g_steal_pointer(&taken);
         definition->length = length;
         definition->loaded = loaded;
+        definition->outermost.blackboard = loaded.blackboard;
         *ret_definition = definition;
         return 0;
 }
 
 int definition_load_text(const char *text, size_t length, const NodeType *const *const *tables,
-                         Diagnostics *diagnostics, Definition **ret_definition) {
+                         const DefinitionSources *sources, Diagnostics *diagnostics, Definition **ret_definition) {
         char *copy = g_malloc(length + 1);
 
         memcpy(copy, text, length);
@@ -54,71 +57,18 @@ int definition_load_text(const char *text, size_t length, const NodeType *const 
         return definition_load_taken(copy, length, tables, diagnostics, ret_definition);
 }
 
-static int file_error(Diagnostics *diagnostics, int error, char *text) {
-        diagnostics_add(diagnostics, DIAGNOSTICS_NOWHERE, false, NULL, text);
-        return error;
-}
-
-/* A file that does not block: neither a pipe nor a device. */
-static int open_file(const char *path, Diagnostics *diagnostics, int *ret_fd) {
-        g_auto(AutoFd) fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-        struct stat st;
-        int r;
-
-        if (fd < 0 || fstat(fd, &st) < 0) {
-                r = -errno;
-                return file_error(diagnostics, r, g_strdup_printf("cannot be opened: %s", g_strerror(-r)));
-        }
-        if (S_ISDIR(st.st_mode))
-                return file_error(diagnostics, -EISDIR, g_strdup("is a directory, not a tree file"));
-        if (!S_ISREG(st.st_mode))
-                return file_error(diagnostics, -EINVAL, g_strdup("is not a regular file"));
-
-        *ret_fd = fd;
-        fd = -1;
-        return 0;
-}
-
-/* All of the file, ended by a NUL; one byte more than the limit is enough to see that it is too large. */
-static int read_all(int fd, Diagnostics *diagnostics, char **ret_text, size_t *ret_length) {
-        g_autoptr(GByteArray) bytes = g_byte_array_new();
-        guint8 block[64 * 1024];
-        ssize_t n;
-
-        while (bytes->len <= TEXT_LENGTH_MAX && (n = read(fd, block, sizeof(block))) != 0) {
-                if (n < 0 && errno == EINTR)
-                        continue;
-                if (n < 0)
-                        return file_error(diagnostics, -errno,
-                                          g_strdup_printf("cannot be read: %s", g_strerror(errno)));
-
-                g_byte_array_append(bytes, block, (unsigned) n);
-        }
-
-        if (bytes->len > TEXT_LENGTH_MAX)
-                return file_error(diagnostics, -EFBIG,
-                                  g_strdup_printf("is too large: more than %u MiB", TEXT_LENGTH_MAX >> 20));
-
-        *ret_length = bytes->len;
-        g_byte_array_append(bytes, (const guint8 *) "", 1);
-        *ret_text = (char *) g_byte_array_free(g_steal_pointer(&bytes), false);
-        return 0;
-}
-
-int definition_load_file(const char *path, const NodeType *const *const *tables, Diagnostics *diagnostics,
-                         Definition **ret_definition) {
-        g_auto(AutoFd) fd = -1;
+int definition_load_file(const char *path, const NodeType *const *const *tables, const DefinitionSources *sources,
+                         Diagnostics *diagnostics, Definition **ret_definition) {
+        char *text, *error;
         size_t length;
-        char *text;
         int r;
 
-        r = open_file(path, diagnostics, &fd);
-        if (r < 0)
+        r = sources && sources->read ? sources->read(path, &text, &length, &error, sources->userdata)
+                                     : source_read(path, &text, &length, &error);
+        if (r < 0) {
+                diagnostics_add(diagnostics, DIAGNOSTICS_NOWHERE, false, NULL, error);
                 return r;
-
-        r = read_all(fd, diagnostics, &text, &length);
-        if (r < 0)
-                return r;
+        }
 
         return definition_load_taken(text, length, tables, diagnostics, ret_definition);
 }
@@ -183,6 +133,58 @@ const char *definition_guard(const Definition *definition, NodeId node, Guard gu
                         high = middle;
         }
 
+        return NULL;
+}
+
+size_t definition_n_files(const Definition *definition) {
+        return 1;
+}
+
+const char *definition_file(const Definition *definition, size_t i) {
+        return definition->path;
+}
+
+const char *definition_file_hash(const Definition *definition, size_t i) {
+        return definition_hash(definition);
+}
+
+unsigned definition_n_scopes(const Definition *definition) {
+        return 1;
+}
+
+unsigned definition_scope(const Definition *definition, NodeId node) {
+        return 0;
+}
+
+const ScopeInfo *definition_scope_info(const Definition *definition, unsigned scope) {
+        return &definition->outermost;
+}
+
+int definition_check_start(const Definition *definition, json_object *variables, char **ret_error) {
+        return 0;
+}
+
+const Script *definition_hook(const Definition *definition, NodeId node, Hook hook) {
+        return NULL;
+}
+
+const char *definition_lock(const Definition *definition, NodeId node) {
+        return NULL;
+}
+
+uint64_t definition_halt_timeout(const Definition *definition, NodeId node) {
+        return SPAN_INFINITY;
+}
+
+RestartPolicy definition_restart(const Definition *definition) {
+        return RESTART_NO;
+}
+
+const RestartBackoff *definition_restart_backoff(const Definition *definition) {
+        return NULL;
+}
+
+const RestartLimit *definition_restart_limit(const Definition *definition) {
         return NULL;
 }
 

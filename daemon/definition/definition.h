@@ -2,38 +2,102 @@
 #pragma once
 
 /*
- * A tree file, loaded: JSON text in, a validated and immutable tree out, or every error of the text at once.
- * Shared by all runs of the tree, so it is counted.
+ * A tree file, loaded: JSON text in, a validated and immutable tree out, or every error of the text at once. What it
+ * uses of other trees and files is part of it. Shared by all runs of the tree, so it is counted.
  */
 
 #include <json-c/json_object.h>
 
+#include "definition/declarations.h"
 #include "definition/diagnostics.h"
+#include "definition/sources.h"
 #include "engine/machine.h"
 
 typedef struct Definition Definition;
 
-/* tables: NULL-terminated, of NULL-terminated tables of node types. Errors and warnings go to diagnostics. -EINVAL:
- * there were errors. */
+/* tables: NULL-terminated, of NULL-terminated tables of node types. sources: how other files are found, NULL: there are
+ * none. Errors and warnings go to diagnostics. -EINVAL: there were errors. */
 int definition_load_text(const char *text, size_t length, const NodeType *const *const *tables,
-                         Diagnostics *diagnostics, Definition **ret_definition);
+                         const DefinitionSources *sources, Diagnostics *diagnostics, Definition **ret_definition);
 /* Reads the file, too. Other errors: what open and read say, as a diagnostic too. */
-int definition_load_file(const char *path, const NodeType *const *const *tables, Diagnostics *diagnostics,
-                         Definition **ret_definition);
+int definition_load_file(const char *path, const NodeType *const *const *tables, const DefinitionSources *sources,
+                         Diagnostics *diagnostics, Definition **ret_definition);
 
 Definition *definition_ref(Definition *definition);
 void definition_unref(Definition *definition);
 
+/* NULL: the file has no root, only trees for others to include. Nothing below holds for such a one but its files. */
 const Tree *definition_tree(const Definition *definition);
 const char *definition_description(const Definition *definition); /* NULL when none */
 bool definition_autostart(const Definition *definition);
-const char *definition_hash(const Definition *definition); /* SHA-256 of the text, in hex */
+const char *definition_hash(const Definition *definition); /* SHA-256, in hex, of the text and of all that it uses */
 const char *definition_text(const Definition *definition); /* as it was loaded */
 /* The initial variables, an object; borrowed. */
 json_object *definition_blackboard(const Definition *definition);
 
-/* The variable that is a guard of the node, or NULL. */
+/* The files that it is made of: its own and those that it uses. */
+size_t definition_n_files(const Definition *definition);
+const char *definition_file(const Definition *definition, size_t i);      /* path; 0 is its own */
+const char *definition_file_hash(const Definition *definition, size_t i); /* SHA-256 of its text, in hex */
+
+/*
+ * Scopes: which variables a node sees. 0 is the outermost, which is all there is without SubTree and ForEach. Each
+ * SubTree has one of its own, which its child sees; each instance of the child of a ForEach has one, which holds only a
+ * few variables itself. They are numbered in order of node.
+ */
+typedef enum ScopeKind {
+        SCOPE_OUTERMOST,
+        SCOPE_SUBTREE,
+        SCOPE_LOCAL,
+} ScopeKind;
+
+typedef struct ScopeInfo {
+        ScopeKind kind;
+        NodeId node;     /* the SubTree; the child of the ForEach; the root */
+        unsigned parent; /* the scope around it; of the outermost itself */
+        /* What the tree declares: ended by one without a name. Of a local scope both NULL. */
+        const Declaration *inputs, *outputs;
+        json_object *blackboard;  /* the variables that the tree begins with, an object; or NULL */
+        const char *const *names; /* of the variables that a local scope holds itself; or NULL */
+} ScopeInfo;
+
+unsigned definition_n_scopes(const Definition *definition);
+/* The scope of what the node itself says: its parameters, guards and hooks. */
+unsigned definition_scope(const Definition *definition, NodeId node);
+const ScopeInfo *definition_scope_info(const Definition *definition, unsigned scope);
+
+/* Can a run be started with these variables (an object, or NULL)? -EINVAL with a text for people. */
+int definition_check_start(const Definition *definition, json_object *variables, char **ret_error);
+
+/* NULL: none of the kind. */
 const char *definition_guard(const Definition *definition, NodeId node, Guard guard);
+const Script *definition_hook(const Definition *definition, NodeId node, Hook hook);
+/* The name of the lock that the node holds while it runs, or NULL. */
+const char *definition_lock(const Definition *definition, NodeId node);
+/* How long the halt of the leaf may take, in microseconds; SPAN_INFINITY: no limit. */
+uint64_t definition_halt_timeout(const Definition *definition, NodeId node);
+
+/* Whether the daemon starts the tree again when a run of it has ended. */
+typedef enum RestartPolicy {
+        RESTART_NO,
+        RESTART_ON_FAILURE,
+        RESTART_ALWAYS,
+} RestartPolicy;
+
+typedef struct RestartBackoff {
+        uint64_t initial, max; /* µs */
+        double factor, jitter; /* the part of a pause that is left to chance */
+} RestartBackoff;
+
+/* At most burst starts within interval. */
+typedef struct RestartLimit {
+        int64_t burst;
+        uint64_t interval; /* µs */
+} RestartLimit;
+
+RestartPolicy definition_restart(const Definition *definition);
+const RestartBackoff *definition_restart_backoff(const Definition *definition);
+const RestartLimit *definition_restart_limit(const Definition *definition);
 
 /*
  * The parameters of a node, with references filled in from the blackboard. Where there are none, the shared struct

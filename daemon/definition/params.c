@@ -189,13 +189,30 @@ static const char *copy_element(const ParamSetter *setter, const Place *place, c
         return arena_string(setter->arena, element, strlen(element));
 }
 
-static int set_strings(const ParamSetter *setter, const Place *place, const char *const **field, json_object *value) {
+/* A string alone is a list of one. */
+static int set_single(const ParamSetter *setter, const Place *place, const char *const **field, json_object *value) {
+        const char *text = get_text(setter, place, "a string or an array of strings", value);
+        const char **strings;
+
+        if (!text)
+                return -EINVAL;
+
+        strings = arena_alloc(setter->arena, 2 * sizeof(char *));
+        strings[0] = arena_string(setter->arena, text, strlen(text));
+        *field = strings;
+        return 0;
+}
+
+static int set_strings(const ParamSetter *setter, const Place *place, const Param *param, const char *const **field,
+                       json_object *value) {
         const char **strings;
         size_t n;
         int r = 0;
 
         if (may_become_anything(setter, value))
                 return 0;
+        if (param->single && !json_object_is_type(value, json_type_array))
+                return set_single(setter, place, field, value);
         if (!json_object_is_type(value, json_type_array))
                 return param_report_kind(setter, place, "an array of strings", value);
 
@@ -308,7 +325,7 @@ static int set_field(const ParamSetter *setter, const Place *place, const Param 
         case PARAM_ENUM:
                 return set_enum(setter, place, param, field, value);
         case PARAM_STRINGS:
-                return set_strings(setter, place, field, value);
+                return set_strings(setter, place, param, field, value);
         case PARAM_STRING_MAP:
                 return set_string_map(setter, place, field, value);
         case PARAM_JSON:
@@ -316,6 +333,10 @@ static int set_field(const ParamSetter *setter, const Place *place, const Param 
                 return 0;
         case PARAM_OBJECT:
                 return set_object(setter, place, param, field, value);
+        case PARAM_EXPRESSION:
+        case PARAM_CODE:
+        case PARAM_EXPRESSIONS:
+                return param_report(setter, place, "is not known yet");
         case PARAM_KIND_MAX_:
                 break;
         }

@@ -85,13 +85,20 @@ static json_object *schema_of_value(const Param *param, bool literal) {
         case PARAM_STRINGS:
                 schema = schema_of_kind("array");
                 json_object_object_add(schema, "items", schema_of_kind("string"));
-                return schema;
+                return param->single ? either(schema_of_kind("string"), schema) : schema;
         case PARAM_STRING_MAP:
                 schema = schema_of_kind("object");
                 json_object_object_add(schema, "additionalProperties", schema_of_kind("string"));
                 return schema;
         case PARAM_JSON:
                 return json_object_new_object();
+        case PARAM_EXPRESSION:
+        case PARAM_CODE:
+                return schema_of_kind("string");
+        case PARAM_EXPRESSIONS:
+                schema = schema_of_kind("object");
+                json_object_object_add(schema, "additionalProperties", schema_of_kind("string"));
+                return schema;
         case PARAM_OBJECT:
                 return schema_of_members(param->members, literal);
         case PARAM_KIND_MAX_:

@@ -32,6 +32,15 @@ typedef enum Guard {
         GUARD_WHILE,
 } Guard;
 
+/* When the code of a node is run: behind its success, failure or halt, and behind any of them. */
+typedef enum Hook {
+        HOOK_SUCCESS,
+        HOOK_FAILURE,
+        HOOK_HALTED,
+        HOOK_ALWAYS,
+        HOOK_MAX_,
+} Hook;
+
 /*
  * What a machine wants done. None of these may call back into the machine.
  *

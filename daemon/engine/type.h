@@ -19,6 +19,7 @@ typedef struct Machine Machine;
 typedef struct Tree Tree;
 typedef struct Node Node;
 typedef uint32_t NodeId;
+struct json_object;
 
 #define NODE_NONE UINT32_MAX
 
@@ -36,8 +37,20 @@ typedef enum ParamKind {
         PARAM_STRING_MAP, /* as PARAM_STRINGS with "key=value" entries, from an object of strings */
         PARAM_JSON,       /* json_object *, NULL when not given (JSON null: see given) */
         PARAM_OBJECT,     /* pointer to the struct that members describe; NULL when not given */
+        /* Text that is compiled when the file is loaded, and in which a brace is a brace. */
+        PARAM_EXPRESSION,  /* const Script *, NULL when not given */
+        PARAM_CODE,        /* the same: statements instead of a value */
+        PARAM_EXPRESSIONS, /* const NamedScript *, from an object of expressions; NULL when not given */
         PARAM_KIND_MAX_,
 } ParamKind;
+
+/* An expression or code, compiled: see script/scripts.h. */
+typedef struct Script Script;
+
+typedef struct NamedScript {
+        const char *name; /* NULL behind the last */
+        const Script *script;
+} NamedScript;
 
 typedef struct Param Param;
 
@@ -46,13 +59,19 @@ struct Param {
         ParamKind kind;
         size_t offset; /* of the field in the type's struct */
         bool required;
-        bool literal;              /* takes no "{key}" reference, since it is needed before the run */
-        bool plain;                /* besides literal: a brace is a brace */
+        bool literal; /* takes no "{key}" reference, since it is needed before the run */
+        bool plain;   /* besides literal: a brace is a brace */
+        bool late;    /* of a control or decorator: takes references, since its host fills them in */
+        bool single;  /* PARAM_STRINGS: a string alone is a list of one */
+        /* The names of variables that the node reads or sets: a string, a list of strings, the values of a
+         * PARAM_STRING_MAP, the keys of PARAM_EXPRESSIONS. Literal, too. */
+        bool reads, writes;
         const char *fallback;      /* the default, as JSON text; NULL: the field's zero */
         int64_t min, max;          /* PARAM_INT, PARAM_NUMBER, PARAM_SPAN (µs); both 0: no limits but the type's */
         const char *const *values; /* PARAM_ENUM: the names, NULL-terminated */
         const Param *members;      /* PARAM_OBJECT: ended by an entry without a name */
         size_t members_size;       /* PARAM_OBJECT: size of the struct */
+        const char *const *extra;  /* scripts: what they can name besides variables, NULL-terminated; or NULL */
         const char *doc;           /* one line for the reference */
 };
 
@@ -85,7 +104,25 @@ typedef enum NodeTypeFlags {
         TYPE_NEVER_SUCCEEDS = 1 << 8,
         /* May answer SKIPPED though none of its children did. */
         TYPE_SKIPS = 1 << 9,
+        /* Its parameters are a SubTreeParams: its child is a copy of the root of the tree that it names. */
+        TYPE_SUBTREE = 1 << 10,
+        /* Its parameters are a ForEachParams: it has as many copies of its child as it may run at once. */
+        TYPE_FOR_EACH = 1 << 11,
 } NodeTypeFlags;
+
+/* The parameters of the types that have scopes of their own, which the loader and hosts read too. */
+typedef struct SubTreeParams {
+        const char *tree;
+        struct json_object
+                *inputs; /* an object: its inputs; NULL: none. May have references, so see definition_params() */
+        const char *const *outputs; /* "result=camera_result": its output, and the variable that gets it; or NULL */
+} SubTreeParams;
+
+typedef struct ForEachParams {
+        struct json_object *items; /* may be a reference, so see definition_params() */
+        const char *as, *index;    /* the variables of each instance; index may be NULL */
+        int64_t concurrency, max_failures;
+} ForEachParams;
 
 typedef struct LeafKind LeafKind;
 

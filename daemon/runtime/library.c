@@ -135,7 +135,7 @@ static Definition *load(const Library *library, const char *path, int fd, const 
         if (refusal)
                 diagnostics_add(diagnostics, DIAGNOSTICS_NOWHERE, false, NULL, g_steal_pointer(&refusal));
         else
-                (void) definition_load_file(opened, library->tables, diagnostics, &definition);
+                (void) definition_load_file(opened, library->tables, NULL, diagnostics, &definition);
 
         return definition;
 }

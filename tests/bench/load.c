@@ -46,7 +46,7 @@ static double load(const GString *text) {
         Definition *definition;
         double begin = now_ms(), took;
 
-        if (definition_load_text(text->str, text->len, tables, diagnostics, &definition) < 0)
+        if (definition_load_text(text->str, text->len, tables, NULL, diagnostics, &definition) < 0)
                 abort();
 
         took = now_ms() - begin;

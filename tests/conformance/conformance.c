@@ -223,7 +223,7 @@ static Definition *load(const char *name, json_object *tree) {
         const char *text = json_object_to_json_string(file);
         Definition *definition = NULL;
 
-        if (definition_load_text(text, strlen(text), tables, diagnostics, &definition) < 0)
+        if (definition_load_text(text, strlen(text), tables, NULL, diagnostics, &definition) < 0)
                 for (size_t i = 0; i < diagnostics_count(diagnostics); i++) {
                         g_autofree char *line = diagnostics_format(diagnostics, i);
 

@@ -57,7 +57,7 @@ static void check_params(const Definition *definition) {
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         g_autoptr(Diagnostics) diagnostics = diagnostics_new("fuzz");
         g_autoptr(Definition) definition = NULL;
-        int r = definition_load_text((const char *) data, size, fuzz_tables(), diagnostics, &definition);
+        int r = definition_load_text((const char *) data, size, fuzz_tables(), NULL, diagnostics, &definition);
 
         g_assert_true((r < 0) == (diagnostics_count_errors(diagnostics) > 0));
         g_assert_true((r < 0) == (definition == NULL));

@@ -92,7 +92,7 @@ static Definition *load(const NodeType *const *types, const char *node, char **r
         const NodeType *const *const tables[] = { types, NULL };
         Definition *definition = NULL;
 
-        if (definition_load_text(text, strlen(text), tables, diagnostics, &definition) < 0)
+        if (definition_load_text(text, strlen(text), tables, NULL, diagnostics, &definition) < 0)
                 *ret_error = g_strdup(diagnostics_get(diagnostics, 0)->text);
 
         return definition;

@@ -30,7 +30,7 @@ static Definition *load_good(const char *text) {
         g_autoptr(Diagnostics) diagnostics = diagnostics_new("t");
         g_autofree char *messages = NULL;
         Definition *definition = NULL;
-        int r = definition_load_text(text, strlen(text), example_tables, diagnostics, &definition);
+        int r = definition_load_text(text, strlen(text), example_tables, NULL, diagnostics, &definition);
 
         messages = messages_of(diagnostics);
         g_assert_cmpstr(messages, ==, "");
@@ -42,7 +42,7 @@ static void assert_bad(const char *text, size_t length, const char *expected) {
         g_autoptr(Diagnostics) diagnostics = diagnostics_new("t");
         g_autofree char *messages = NULL;
         Definition *definition = NULL;
-        int r = definition_load_text(text, length, example_tables, diagnostics, &definition);
+        int r = definition_load_text(text, length, example_tables, NULL, diagnostics, &definition);
 
         messages = messages_of(diagnostics);
         g_assert_cmpstr(messages, ==, expected);
@@ -361,7 +361,7 @@ static void test_warning(void) {
         g_autoptr(Definition) definition = NULL;
         g_autofree char *messages = NULL;
 
-        g_assert_cmpint(definition_load_text(text, strlen(text), example_tables, diagnostics, &definition), ==, 0);
+        g_assert_cmpint(definition_load_text(text, strlen(text), example_tables, NULL, diagnostics, &definition), ==, 0);
         messages = messages_of(diagnostics);
         g_assert_cmpstr(messages, ==, "t:1:54: warning: unit: an odd one (in N/Example)");
         g_assert_cmpuint(diagnostics_count_errors(diagnostics), ==, 0);
@@ -388,7 +388,7 @@ static void test_deep(void) {
         Definition *none = NULL;
 
         g_assert_cmpuint(definition_tree(definition)->n_nodes, ==, TREE_DEPTH_MAX);
-        g_assert_cmpint(definition_load_text(deeper, strlen(deeper), example_tables, diagnostics, &none), ==, -EINVAL);
+        g_assert_cmpint(definition_load_text(deeper, strlen(deeper), example_tables, NULL, diagnostics, &none), ==, -EINVAL);
         g_assert_cmpuint(diagnostics_count(diagnostics), ==, 1);
         g_assert_cmpstr(diagnostics_get(diagnostics, 0)->text, ==, "nested too deeply: a tree has at most 1000 levels");
         g_assert_cmpuint(strlen(diagnostics_get(diagnostics, 0)->where), <, 310);
@@ -422,7 +422,7 @@ static void test_many_errors(void) {
         g_autofree char *last = NULL;
         Definition *none = NULL;
 
-        g_assert_cmpint(definition_load_text(nodes, strlen(nodes), example_tables, diagnostics, &none), ==, -EINVAL);
+        g_assert_cmpint(definition_load_text(nodes, strlen(nodes), example_tables, NULL, diagnostics, &none), ==, -EINVAL);
         g_assert_cmpuint(diagnostics_count_errors(diagnostics), ==, 500000);
         g_assert_cmpuint(diagnostics_count(diagnostics), ==, DIAGNOSTICS_MAX + 1);
         last = diagnostics_format(diagnostics, DIAGNOSTICS_MAX);
@@ -433,7 +433,7 @@ static void test_many_errors(void) {
                 elements[i] = '0';
         g_string_append(text, elements);
         g_string_append(text, "]}}");
-        g_assert_cmpint(definition_load_text(text->str, text->len, example_tables, more, &none), ==, -EINVAL);
+        g_assert_cmpint(definition_load_text(text->str, text->len, example_tables, NULL, more, &none), ==, -EINVAL);
         g_assert_cmpuint(diagnostics_count_errors(more), ==, 500001);
 }
 
@@ -454,7 +454,7 @@ static void assert_bad_file(const char *path, int error, const char *text) {
         g_autofree char *messages = NULL;
         Definition *definition = NULL;
 
-        g_assert_cmpint(definition_load_file(path, example_tables, diagnostics, &definition), ==, error);
+        g_assert_cmpint(definition_load_file(path, example_tables, NULL, diagnostics, &definition), ==, error);
         messages = messages_of(diagnostics);
         g_assert_cmpstr(messages, ==, text);
         g_assert_null(definition);
@@ -469,7 +469,7 @@ static void test_files(void) {
         g_auto(AutoFd) fd = -1;
 
         g_assert_true(g_file_set_contents(good, "{\"btd\":1,\"root\":{\"type\":\"Plain\"}}", -1, NULL));
-        g_assert_cmpint(definition_load_file(good, example_tables, diagnostics, &definition), ==, 0);
+        g_assert_cmpint(definition_load_file(good, example_tables, NULL, diagnostics, &definition), ==, 0);
         g_assert_cmpuint(definition_tree(definition)->n_nodes, ==, 1);
 
         g_assert_cmpint(mkfifo(fifo, 0600), ==, 0);

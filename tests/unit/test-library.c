@@ -9,9 +9,9 @@
 #include <unistd.h>
 
 #include "basic/cleanup.h"
+#include "definition/search-path.h"
 #include "fake-leaves.h"
 #include "runtime/library.h"
-#include "runtime/search-path.h"
 #include "runtime/trust.h"
 
 #define TREE "{ \"btd\": 1, \"root\": { \"type\": \"FakeNow\" } }"

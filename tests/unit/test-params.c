@@ -20,7 +20,7 @@ static Definition *load(const char *keys) {
         g_autoptr(Diagnostics) diagnostics = diagnostics_new("t");
         Definition *definition = NULL;
 
-        if (definition_load_text(text, strlen(text), example_tables, diagnostics, &definition) < 0)
+        if (definition_load_text(text, strlen(text), example_tables, NULL, diagnostics, &definition) < 0)
                 g_error("%s", diagnostics_get(diagnostics, 0)->text);
 
         return definition;
@@ -225,7 +225,7 @@ static void test_many_nodes(void) {
         g_autoptr(Blackboard) blackboard = example_variables();
         g_autoptr(Definition) definition = NULL;
 
-        g_assert_cmpint(definition_load_text(text, strlen(text), example_tables, diagnostics, &definition), ==, 0);
+        g_assert_cmpint(definition_load_text(text, strlen(text), example_tables, NULL, diagnostics, &definition), ==, 0);
         for (NodeId node = 0; node < 5; node++) {
                 g_autofree char *error = NULL;
                 g_auto(Params) params = {};

@@ -42,7 +42,7 @@ static Stage *stage_new(const char *root) {
         stage->timers = timers_new(stage->context);
         stage->ticker = ticker_new(stage->context);
         stage->services = (LeafServices){ .timers = stage->timers };
-        if (definition_load_text(text, strlen(text), fake_tables, diagnostics, &stage->definition) < 0)
+        if (definition_load_text(text, strlen(text), fake_tables, NULL, diagnostics, &stage->definition) < 0)
                 g_error("%s", diagnostics_format(diagnostics, 0));
 
         stage->run =

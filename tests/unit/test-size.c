@@ -79,7 +79,7 @@ static Definition *load(const GString *text) {
         g_autoptr(Diagnostics) diagnostics = diagnostics_new("t");
         Definition *definition = NULL;
 
-        g_assert_cmpint(definition_load_text(text->str, text->len, tables, diagnostics, &definition), ==, 0);
+        g_assert_cmpint(definition_load_text(text->str, text->len, tables, NULL, diagnostics, &definition), ==, 0);
         g_assert_cmpuint(diagnostics_count(diagnostics), ==, 0);
         return definition;
 }
@@ -94,7 +94,7 @@ static void assert_refused(const GString *text, const char *expected) {
         g_autoptr(Diagnostics) diagnostics = diagnostics_new("t");
         Definition *definition = NULL;
 
-        g_assert_cmpint(definition_load_text(text->str, text->len, tables, diagnostics, &definition), <, 0);
+        g_assert_cmpint(definition_load_text(text->str, text->len, tables, NULL, diagnostics, &definition), <, 0);
         g_assert_cmpuint(diagnostics_count(diagnostics), ==, 1);
         g_assert_cmpstr(diagnostics_get(diagnostics, 0)->text, ==, expected);
 }
@@ -158,7 +158,7 @@ static double load_seconds(const GString *text) {
         g_autoptr(Definition) definition = NULL;
         double begin = cpu_seconds();
 
-        (void) definition_load_text(text->str, text->len, tables, diagnostics, &definition);
+        (void) definition_load_text(text->str, text->len, tables, NULL, diagnostics, &definition);
         return cpu_seconds() - begin;
 }
 

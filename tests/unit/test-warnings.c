@@ -39,7 +39,7 @@ static char *warnings_of(const char *root) {
         g_autoptr(Diagnostics) diagnostics = diagnostics_new("t");
         g_autoptr(Definition) definition = NULL;
         GString *warnings = g_string_new(NULL);
-        int r = definition_load_text(text, strlen(text), tables, diagnostics, &definition);
+        int r = definition_load_text(text, strlen(text), tables, NULL, diagnostics, &definition);
 
         for (size_t i = 0; i < diagnostics_count(diagnostics); i++) {
                 const Diagnostic *diagnostic = diagnostics_get(diagnostics, i);

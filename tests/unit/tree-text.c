@@ -16,7 +16,7 @@ Definition *tree_text_load(const char *root) {
         g_autofree char *text = g_strdup_printf("{'btd': 1, 'root': %s}", root), *json = tree_text_to_json(text);
         Definition *definition = NULL;
 
-        if (definition_load_text(json, strlen(json), tables, diagnostics, &definition) < 0) {
+        if (definition_load_text(json, strlen(json), tables, NULL, diagnostics, &definition) < 0) {
                 g_autofree char *error = diagnostics_format(diagnostics, 0);
 
                 g_error("%s", error);

@@ -2,7 +2,7 @@
 
 /* The paths of a system daemon and, by the XDG directories, of a user. */
 
-#include "runtime/search-path.h"
+#include "definition/search-path.h"
 
 static void add(GPtrArray *path, const char *base, const char *directory) {
         g_ptr_array_add(path, g_build_filename(base, directory, NULL));
