@@ -100,6 +100,10 @@ bool definition_autostart(const Definition *definition) {
         return definition->loaded.header.autostart;
 }
 
+const RestartPolicy *definition_restart(const Definition *definition) {
+        return &definition->loaded.header.restart;
+}
+
 const char *definition_hash(const Definition *definition) {
         Definition *d = (Definition *) definition;
 

@@ -10,6 +10,7 @@
 
 #include "definition/declarations.h"
 #include "definition/diagnostics.h"
+#include "definition/restart.h"
 #include "definition/sources.h"
 #include "engine/machine.h"
 
@@ -30,6 +31,7 @@ void definition_unref(Definition *definition);
 const Tree *definition_tree(const Definition *definition);
 const char *definition_description(const Definition *definition); /* NULL when none */
 bool definition_autostart(const Definition *definition);
+const RestartPolicy *definition_restart(const Definition *definition);
 const char *definition_hash(const Definition *definition); /* SHA-256, in hex, of the text and of all that it uses */
 const char *definition_text(const Definition *definition); /* as it was loaded */
 /* The initial variables, an object; borrowed. */

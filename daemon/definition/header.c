@@ -4,6 +4,29 @@
 
 #include "definition/load.h"
 
+static const char *const restart_names[] = {
+        [RESTART_NO] = "no",
+        [RESTART_ON_FAILURE] = "on-failure",
+        [RESTART_ALWAYS] = "always",
+        NULL,
+};
+
+static const Param limit_members[] = {
+        { .name = "burst",
+          .kind = PARAM_INT,
+          .offset = offsetof(RestartLimit, burst),
+          .fallback = "5",
+          .min = 1,
+          .max = RESTART_BURST_MAX,
+          .doc = "How many restarts there may be within the interval" },
+        { .name = "interval",
+          .kind = PARAM_SPAN,
+          .offset = offsetof(RestartLimit, interval),
+          .fallback = "\"10min\"",
+          .doc = "The interval" },
+        {},
+};
+
 const Param header_params[] = {
         { .name = "btd",
           .kind = PARAM_INT,
@@ -26,6 +49,26 @@ const Param header_params[] = {
           .min = 1000,
           .max = INT64_MAX,
           .doc = "The time between two ticks that nothing but the tree itself asks for" },
+        { .name = "restart",
+          .kind = PARAM_ENUM,
+          .offset = offsetof(Header, restart.when),
+          .fallback = "\"no\"",
+          .values = restart_names,
+          .doc = "Whether a run that has ended by itself is followed by another" },
+        { .name = "restart_backoff",
+          .kind = PARAM_OBJECT,
+          .offset = offsetof(Header, restart.backoff),
+          .fallback = "{ \"initial\": \"100ms\" }",
+          .members = backoff_members,
+          .members_size = sizeof(Backoff),
+          .doc = "The pauses before it is restarted" },
+        { .name = "restart_limit",
+          .kind = PARAM_OBJECT,
+          .offset = offsetof(Header, restart.limit),
+          .fallback = "{}",
+          .members = limit_members,
+          .members_size = sizeof(RestartLimit),
+          .doc = "How often it is restarted" },
         { .name = "$schema",
           .kind = PARAM_STRING,
           .offset = offsetof(Header, schema),

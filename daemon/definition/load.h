@@ -7,6 +7,7 @@
 
 #include "definition/arena.h"
 #include "definition/diagnostics.h"
+#include "definition/restart.h"
 #include "engine/machine.h"
 
 /* The top of a tree file, beside its root and its blackboard. */
@@ -15,6 +16,7 @@ typedef struct Header {
         const char *description;
         bool autostart;
         uint64_t interval;
+        RestartPolicy restart;
         const char *schema;
 } Header;
 

@@ -108,10 +108,10 @@ static void test_bad_header(void) {
                         "t:1:1: error: 'root' is missing; a tree file needs it: the node at the top" },
                 { "{\"btd\":1,\n  \"root\":{\"type\":\"Plain\"},\n  \"roots\":1}",
                   "t:3:3: error: unknown key 'roots'; did you mean 'root'? (a tree file takes: root, blackboard, btd, "
-                  "description, autostart, interval, $schema)" },
+                  "description, autostart, interval, restart, restart_backoff, restart_limit, $schema)" },
                 { "{\"btd\":1,\"root\":{\"type\":\"Plain\"},\"turnip\":1}",
                   "t:1:34: error: unknown key 'turnip' (a tree file takes: root, blackboard, btd, description, "
-                  "autostart, interval, $schema)" },
+                  "autostart, interval, restart, restart_backoff, restart_limit, $schema)" },
                 { "{\"btd\":\"1\",\"root\":{\"type\":\"Plain\"}}",
                   "t:1:8: error: btd: expected a whole number, not a string" },
                 { "{\"btd\":1,\"root\":{\"type\":\"Plain\"},\"root\":5,\"btd\":1}",
@@ -336,7 +336,8 @@ static void test_all_at_once(void) {
 
         assert_bad(text, strlen(text),
                    "t:1:12: error: unknown key 'autostrat'; did you mean 'autostart'? (a tree file takes: root, "
-                   "blackboard, btd, description, autostart, interval, $schema)\n"
+                   "blackboard, btd, description, autostart, interval, restart, restart_backoff, restart_limit, "
+                   "$schema)\n"
                    "t:3:44: error: unit: expected a string, not a number (in Gr\xc3\xbc\xc3\x9f/\xc3\xa9)\n"
                    "t:4:32: error: delay: expected a time span such as \"150ms\" or \"1min 30s\", not the number 5; a "
                    "number has no unit (in Gr\xc3\xbc\xc3\x9f/Wrapper)\n"

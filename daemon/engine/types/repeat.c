@@ -5,6 +5,7 @@
  * with growing pauses if asked. The rounds that are over are counted in position.
  */
 
+#include "engine/backoff.h"
 #include "engine/node.h"
 #include "engine/types/outlook.h"
 #include "engine/types/types.h"
@@ -17,12 +18,6 @@ enum {
 typedef struct RepeatParams {
         int64_t num_cycles;
 } RepeatParams;
-
-/* Microseconds, but for the factor and the jitter, which is the part of a pause that is left to chance. */
-typedef struct Backoff {
-        uint64_t initial, max;
-        double factor, jitter;
-} Backoff;
 
 typedef struct RetryParams {
         int64_t num_attempts;
@@ -69,24 +64,13 @@ static Status repeat_tick(Machine *machine, NodeId node) {
         return finish_rounds(machine, node, STATUS_SUCCESS);
 }
 
-/* The pause before the attempt that follows the n-th. */
-static uint64_t backoff_pause(Machine *machine, const Backoff *backoff, uint32_t n) {
-        double pause = backoff->initial;
-
-        for (uint32_t i = 1; i < n && pause < backoff->max; i++)
-                pause *= backoff->factor;
-
-        pause = MIN(pause, (double) backoff->max);
-        pause *= 1.0 - backoff->jitter * (double) machine_random(machine, 1 << 20) / (1 << 20);
-        return (uint64_t) pause;
-}
-
 static Status retry_pause(Machine *machine, NodeId node) {
         NodeState *state = node_state(machine, node);
         const RetryParams *params = machine->nodes[node].params;
+        double chance = (double) machine_random(machine, 1 << 20) / (1 << 20);
 
         state->phase = PHASE_PAUSE;
-        node_arm_timer(machine, node, backoff_pause(machine, params->backoff, state->position));
+        node_arm_timer(machine, node, backoff_pause(params->backoff, state->position, chance));
         return STATUS_RUNNING;
 }
 
@@ -191,34 +175,6 @@ const NodeType repeat_type = {
         .halt = rounds_halt,
         .never = repeat_never,
         .check = repeat_check,
-};
-
-static const Param backoff_members[] = {
-        { .name = "initial",
-          .kind = PARAM_SPAN,
-          .offset = offsetof(Backoff, initial),
-          .required = true,
-          .doc = "The first pause" },
-        { .name = "factor",
-          .kind = PARAM_NUMBER,
-          .offset = offsetof(Backoff, factor),
-          .fallback = "2",
-          .min = 1,
-          .max = 1000,
-          .doc = "Each pause is this many times as long as the one before" },
-        { .name = "max",
-          .kind = PARAM_SPAN,
-          .offset = offsetof(Backoff, max),
-          .fallback = "\"1min\"",
-          .doc = "No pause is longer" },
-        { .name = "jitter",
-          .kind = PARAM_NUMBER,
-          .offset = offsetof(Backoff, jitter),
-          .fallback = "0",
-          .min = 0,
-          .max = 1,
-          .doc = "The part of each pause that is left to chance, so that many machines do not retry in step" },
-        {},
 };
 
 static const Param retry_params[] = {

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/*
+ * Whether a run of a tree that has ended by itself is followed by another, as the tree file says.
+ */
+
+#include "engine/backoff.h"
+
+typedef enum RestartWhen {
+        RESTART_NO,
+        RESTART_ON_FAILURE, /* after FAILURE and ERROR */
+        RESTART_ALWAYS,     /* whenever it has not been halted */
+} RestartWhen;
+
+#define RESTART_BURST_MAX 1000
+
+/* Not more than so many within the interval. */
+typedef struct RestartLimit {
+        int64_t burst;
+        uint64_t interval;
+} RestartLimit;
+
+typedef struct RestartPolicy {
+        int when; /* RestartWhen */
+        const Backoff *backoff;
+        const RestartLimit *limit;
+} RestartPolicy;

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* Pauses grow by a factor up to their limit; then chance takes a part of them. */
+
+#include <glib.h>
+
+#include "engine/backoff.h"
+
+uint64_t backoff_pause(const Backoff *backoff, uint32_t n, double chance) {
+        double pause = backoff->initial;
+
+        for (uint32_t i = 1; i < n && pause < backoff->max && backoff->factor > 1; i++)
+                pause *= backoff->factor;
+
+        pause = MIN(pause, (double) backoff->max);
+        return (uint64_t) (pause * (1.0 - backoff->jitter * chance));
+}
+
+const Param backoff_members[] = {
+        { .name = "initial",
+          .kind = PARAM_SPAN,
+          .offset = offsetof(Backoff, initial),
+          .required = true,
+          .doc = "The first pause" },
+        { .name = "factor",
+          .kind = PARAM_NUMBER,
+          .offset = offsetof(Backoff, factor),
+          .fallback = "2",
+          .min = 1,
+          .max = 1000,
+          .doc = "Each pause is this many times as long as the one before" },
+        { .name = "max",
+          .kind = PARAM_SPAN,
+          .offset = offsetof(Backoff, max),
+          .fallback = "\"1min\"",
+          .doc = "No pause is longer" },
+        { .name = "jitter",
+          .kind = PARAM_NUMBER,
+          .offset = offsetof(Backoff, jitter),
+          .fallback = "0",
+          .min = 0,
+          .max = 1,
+          .doc = "The part of each pause that is left to chance, so that many machines do not retry in step" },
+        {},
+};
