@@ -180,18 +180,6 @@ uint64_t definition_halt_timeout(const Definition *definition, NodeId node) {
         return SPAN_INFINITY;
 }
 
-RestartPolicy definition_restart(const Definition *definition) {
-        return RESTART_NO;
-}
-
-const RestartBackoff *definition_restart_backoff(const Definition *definition) {
-        return NULL;
-}
-
-const RestartLimit *definition_restart_limit(const Definition *definition) {
-        return NULL;
-}
-
 /* The first template of the node or of one behind it. */
 static unsigned find_templates(const GArray *templates, NodeId node) {
         unsigned low = 0, high = templates->len;

@@ -79,28 +79,6 @@ const char *definition_lock(const Definition *definition, NodeId node);
 /* How long the halt of the leaf may take, in microseconds; SPAN_INFINITY: no limit. */
 uint64_t definition_halt_timeout(const Definition *definition, NodeId node);
 
-/* Whether the daemon starts the tree again when a run of it has ended. */
-typedef enum RestartPolicy {
-        RESTART_NO,
-        RESTART_ON_FAILURE,
-        RESTART_ALWAYS,
-} RestartPolicy;
-
-typedef struct RestartBackoff {
-        uint64_t initial, max; /* µs */
-        double factor, jitter; /* the part of a pause that is left to chance */
-} RestartBackoff;
-
-/* At most burst starts within interval. */
-typedef struct RestartLimit {
-        int64_t burst;
-        uint64_t interval; /* µs */
-} RestartLimit;
-
-RestartPolicy definition_restart(const Definition *definition);
-const RestartBackoff *definition_restart_backoff(const Definition *definition);
-const RestartLimit *definition_restart_limit(const Definition *definition);
-
 /*
  * The parameters of a node, with references filled in from the blackboard. Where there are none, the shared struct
  * of the tree is borrowed. -EINVAL with a text for people: 'unit: expected a string, but {name} is 5'.
