@@ -9,6 +9,7 @@
 #include "bus/value.h"
 #include "engine/tree.h"
 #include "leaves/dbus-address.h"
+#include "leaves/dbus-error.h"
 #include "leaves/leaf.h"
 #include "leaves/registry.h"
 
@@ -98,18 +99,27 @@ static Status take_outputs(Leaf *leaf, sd_bus_message *reply) {
 }
 
 /* For a peer that is not there the bus answers, and not every bus says which peer that is. */
-static void set_cause(Leaf *leaf, const sd_bus_error *error) {
-        const DBusCallParams *params = leaf->params;
+static char *error_describe(const DBusCallParams *params, const sd_bus_error *error) {
         const char *message = error->message ?: "";
         bool absent = sd_bus_error_has_names(error, SD_BUS_ERROR_SERVICE_UNKNOWN, SD_BUS_ERROR_NAME_HAS_NO_OWNER,
                                              SD_BUS_ERROR_NO_REPLY);
 
         if (absent && !strstr(message, params->address.destination))
-                leaf_set_cause(leaf, "%s: %s (%s)", error->name, message, params->address.destination);
-        else if (*message)
-                leaf_set_cause(leaf, "%s: %s", error->name, message);
-        else
-                leaf_set_cause(leaf, "%s", error->name);
+                return g_strdup_printf("%s: %s (%s)", error->name, message, params->address.destination);
+        if (*message)
+                return g_strdup_printf("%s: %s", error->name, message);
+        return g_strdup(error->name);
+}
+
+static void set_cause(Leaf *leaf, const sd_bus_error *error) {
+        const DBusCallParams *params = leaf->params;
+        g_autofree char *text = error_describe(params, error);
+        json_object *facts = dbus_error_facts(error);
+
+        json_object_object_add(facts, "destination", fact_text(params->address.destination));
+        json_object_object_add(facts, "path", fact_text(params->address.path));
+        json_object_object_add(facts, "member", fact_text(params->member));
+        leaf_set_cause_of(leaf, dbus_error_kind(error), facts, "%s", text);
 }
 
 static void on_reply(sd_bus_message *reply, const sd_bus_error *error, void *userdata) {
@@ -165,7 +175,7 @@ static Status dbus_call_start(Leaf *leaf) {
         DBusCall *op = leaf->op;
 
         if (error || buses_get(leaf->services->buses, params->address.bus, &op->connection, &error) < 0) {
-                leaf_set_cause(leaf, "%s", error);
+                leaf_set_cause_of(leaf, CAUSE_PARAMETER, NULL, "%s", error);
                 return STATUS_FAILURE;
         }
 

@@ -24,12 +24,9 @@ typedef struct DBusProperty {
 } DBusProperty;
 
 /* The leaf may be gone afterwards. */
-static void report(Leaf *leaf, Status value, const char *cause) {
+static void report(Leaf *leaf, Status value) {
         DBusProperty *op = leaf->op;
         bool news = value != op->told;
-
-        if (cause)
-                leaf_set_cause(leaf, "%s", cause);
 
         op->told = value;
         if (news)
@@ -85,21 +82,35 @@ static char *describe_mismatch(const DBusPropertyParams *params, json_object *va
                                should);
 }
 
+/* seen: NULL when it is not known. */
+static json_object *facts_of(const DBusPropertyParams *params, json_object *seen) {
+        json_object *facts = facts_new("destination", fact_text(params->address.destination), "property",
+                                       fact_text(params->property), "equals", json_object_get(params->equals), "one_of",
+                                       json_object_get(params->one_of), NULL);
+
+        json_object_object_add(facts, "seen", json_object_get(seen));
+        return facts;
+}
+
 static void on_known(json_object *value, void *userdata) {
         Leaf *leaf = userdata;
-        g_autofree char *cause = NULL;
+        g_autofree char *text = NULL;
 
         if (holds(leaf->params, value)) {
-                report(leaf, STATUS_SUCCESS, NULL);
+                report(leaf, STATUS_SUCCESS);
                 return;
         }
 
-        cause = describe_mismatch(leaf->params, value);
-        report(leaf, STATUS_FAILURE, cause);
+        text = describe_mismatch(leaf->params, value);
+        leaf_set_cause_of(leaf, CAUSE_CONDITION, facts_of(leaf->params, value), "%s", text);
+        report(leaf, STATUS_FAILURE);
 }
 
 static void on_unknown(const char *reason, void *userdata) {
-        report(userdata, STATUS_FAILURE, reason);
+        Leaf *leaf = userdata;
+
+        leaf_set_cause_of(leaf, CAUSE_CONDITION, facts_of(leaf->params, NULL), "%s", reason);
+        report(leaf, STATUS_FAILURE);
 }
 
 /* What cannot be watched, in the parameters that are known; NULL: nothing. */
@@ -130,7 +141,7 @@ static Status dbus_property_start(Leaf *leaf) {
         DBusProperty *op = leaf->op;
 
         if (error || buses_get(leaf->services->buses, where->bus, &op->connection, &error) < 0) {
-                leaf_set_cause(leaf, "%s", error);
+                leaf_set_cause_of(leaf, CAUSE_PARAMETER, NULL, "%s", error);
                 return STATUS_FAILURE;
         }
 

@@ -24,6 +24,18 @@ char *exit_status_describe(int code, int status) {
         return g_strdup_printf("was killed by %s%s", name, code == CLD_DUMPED ? " and dumped core" : "");
 }
 
+void exit_status_add_facts(int code, int status, json_object *facts) {
+        g_autofree char *name = NULL;
+
+        if (code == CLD_EXITED) {
+                json_object_object_add(facts, "status", json_object_new_int(status));
+        } else if (code != 0) {
+                name = signal_describe(status);
+                json_object_object_add(facts, "signal", json_object_new_string(name));
+                json_object_object_add(facts, "core_dumped", json_object_new_boolean(code == CLD_DUMPED));
+        }
+}
+
 const char *exit_status_of_exec(int status) {
         switch (status) {
         case 200:

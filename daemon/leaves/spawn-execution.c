@@ -11,6 +11,7 @@
 
 #include "basic/cleanup.h"
 #include "bus/buses.h"
+#include "leaves/dbus-error.h"
 #include "leaves/exit-status.h"
 #include "leaves/spawn-child.h"
 #include "leaves/spawn-execution.h"
@@ -43,22 +44,38 @@ static bool is_success(const SpawnParams *params, const SpawnEnd *end) {
         return false;
 }
 
-static void set_cause(const Execution *execution, const SpawnEnd *end) {
-        Leaf *leaf = execution->leaf;
+static char *end_describe(const Execution *execution, const SpawnEnd *end) {
         g_autofree char *how = NULL, *line = NULL;
 
-        if (end->error) {
-                leaf_set_cause(leaf, "%s", end->error);
-                return;
-        }
+        if (end->error)
+                return g_strdup(end->error);
 
         how = exit_status_describe(end->code, end->status);
         if (end->result)
-                leaf_set_cause(leaf, "%s (result '%s')", how, end->result);
-        else if (execution->error && (line = spawn_output_last_line(execution->error)))
-                leaf_set_cause(leaf, "%s: %s", how, line);
-        else
-                leaf_set_cause(leaf, "%s", how);
+                return g_strdup_printf("%s (result '%s')", how, end->result);
+        if (execution->error && (line = spawn_output_last_line(execution->error)))
+                return g_strdup_printf("%s: %s", how, line);
+
+        return g_steal_pointer(&how);
+}
+
+static const char *end_kind(const SpawnEnd *end) {
+        if (end->result)
+                return CAUSE_UNIT_RESULT;
+        if (end->code == 0)
+                return CAUSE_FAILED;
+
+        return end->code == CLD_EXITED ? CAUSE_EXIT_STATUS : CAUSE_SIGNAL;
+}
+
+static void set_cause(const Execution *execution, const SpawnEnd *end) {
+        g_autofree char *text = end_describe(execution, end);
+        json_object *facts =
+                facts_new("program", fact_text(execution->params->argv[0]), "result", fact_text(end->result), "unit",
+                          fact_text(end->unit), "invocation_id", fact_text(end->invocation_id), NULL);
+
+        exit_status_add_facts(end->code, end->status, facts);
+        leaf_set_cause_of(execution->leaf, end_kind(end), facts, "%s", text);
 }
 
 static void set_output(Leaf *leaf, const char *key, SpawnOutput *output) {
@@ -169,7 +186,7 @@ static int begin(Execution *execution, Connection *connection) {
                         close(fds[i]);
 
         if (r < 0)
-                leaf_set_cause(execution->leaf, "%s", error);
+                set_cause(execution, &(SpawnEnd){ .error = error });
         return r;
 }
 
@@ -189,8 +206,9 @@ static void on_looked(sd_bus_message *reply, const sd_bus_error *error, void *us
                 (void) buses_get(execution->leaf->services->buses, NULL, &connection, NULL);
 
         if (!connection && !can_be_child(execution->params)) {
-                leaf_set_cause(execution->leaf, "cannot make a unit: %s",
-                               error ? error->message : "there is no systemd on this bus");
+                leaf_set_cause_of(execution->leaf, error ? dbus_error_kind(error) : CAUSE_FAILED,
+                                  error ? dbus_error_facts(error) : NULL, "cannot make a unit: %s",
+                                  error ? error->message : "there is no systemd on this bus");
                 execution_end(execution, STATUS_FAILURE);
                 return;
         }
@@ -207,7 +225,7 @@ static int look_for_systemd(Execution *execution) {
 
         r = buses_get(execution->leaf->services->buses, NULL, &connection, &error);
         if (r < 0) {
-                leaf_set_cause(execution->leaf, "%s", error);
+                leaf_set_cause_of(execution->leaf, CAUSE_PARAMETER, NULL, "%s", error);
                 return r;
         }
 
@@ -222,7 +240,7 @@ int execution_new(Leaf *leaf, const SpawnParams *params, unsigned repetition, Ex
         int r;
 
         if (complaint) {
-                leaf_set_cause(leaf, "%s", complaint);
+                leaf_set_cause_of(leaf, CAUSE_PARAMETER, NULL, "%s", complaint);
                 return -EINVAL;
         }
 

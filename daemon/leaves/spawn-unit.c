@@ -69,7 +69,7 @@ static void unit_end(SpawnUnit *unit, const SpawnEnd *end) {
 }
 
 static void unit_end_with(SpawnUnit *unit, const char *error) {
-        unit_end(unit, &(SpawnEnd){ .error = error });
+        unit_end(unit, &(SpawnEnd){ .error = error, .unit = unit->name });
 }
 
 /* The statuses are systemd's, for what it could not do before it executed the program. */
@@ -104,10 +104,12 @@ static bool is_start_failure(const SpawnEnd *end) {
 
 static void unit_check_end(SpawnUnit *unit) {
         const UnitFacts *facts = unit_watch_facts(unit->watch);
-        const SpawnEnd end = {
+        SpawnEnd end = {
                 .code = facts->exec_main_code,
                 .status = facts->exec_main_status,
                 .result = telling_result(facts->result),
+                .unit = unit->name,
+                .invocation_id = facts->invocation_id,
         };
 
         if (!is(facts->active_state, "failed") && !is(facts->active_state, "inactive") &&
@@ -121,7 +123,8 @@ static void unit_check_end(SpawnUnit *unit) {
         } else {
                 g_autofree char *error = describe_failed_start(unit, facts);
 
-                unit_end_with(unit, error);
+                end.error = error;
+                unit_end(unit, &end);
         }
 }
 

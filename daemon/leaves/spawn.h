@@ -48,7 +48,8 @@ typedef struct SpawnRequest {
 typedef struct SpawnEnd {
         const char *error;
         int code, status;
-        const char *result; /* what systemd had to do with it ("oom-kill", "timeout", ...), or NULL */
+        const char *result;               /* what systemd had to do with it ("oom-kill", "timeout", ...), or NULL */
+        const char *unit, *invocation_id; /* whose journal may say more, or NULL */
 } SpawnEnd;
 
 /* Called once, from the main loop, when nothing of it is running any more. */

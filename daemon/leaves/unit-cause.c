@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <string.h>
 
+#include "basic/cause.h"
 #include "leaves/exit-status.h"
 #include "leaves/unit-cause.h"
 
@@ -57,14 +58,19 @@ static const char *words_find(const Words *words, size_t n_words, const char *ke
         return NULL;
 }
 
-/* Results that are about how a process ended, if it was the main process. */
-static char *main_process_describe(const UnitFacts *facts) {
+/* Is the result about how a process ended, and was it the main process? */
+static bool main_process_failed(const UnitFacts *facts) {
         static const char *const results[] = { "exit-code", "signal", "core-dump", NULL };
+
+        return facts->result && g_strv_contains(results, facts->result) && facts->exec_main_code != 0 &&
+               (facts->exec_main_code != CLD_EXITED || facts->exec_main_status != 0);
+}
+
+static char *main_process_describe(const UnitFacts *facts) {
         g_autofree char *end = NULL;
         const char *exec;
 
-        if (!g_strv_contains(results, facts->result) || facts->exec_main_code == 0 ||
-            (facts->exec_main_code == CLD_EXITED && facts->exec_main_status == 0))
+        if (!main_process_failed(facts))
                 return NULL;
 
         exec = facts->exec_main_code == CLD_EXITED ? exit_status_of_exec(facts->exec_main_status) : NULL;
@@ -137,6 +143,19 @@ char *unit_cause(const char *unit, UnitVerb verb, const char *result, const Unit
                 text = words_find(job_results, G_N_ELEMENTS(job_results), result) ?: "its job ended";
 
         return g_strdup_printf("%s was not %s: %s (result '%s')", unit, verbs[verb].past, text, result);
+}
+
+json_object *unit_cause_facts(const char *unit, const char *bus, const char *result, const UnitFacts *facts) {
+        json_object *json =
+                facts_new("unit", fact_text(unit), "bus", fact_text(bus), "job_result", fact_text(result), "result",
+                          fact_text(facts->result), "load_state", fact_text(facts->load_state), "active_state",
+                          fact_text(facts->active_state), "sub_state", fact_text(facts->sub_state), "unmet_condition",
+                          fact_text(facts->unmet_condition), "unmet_assert", fact_text(facts->unmet_assert),
+                          "invocation_id", fact_text(facts->invocation_id), NULL);
+
+        if (main_process_failed(facts))
+                exit_status_add_facts(facts->exec_main_code, facts->exec_main_status, json);
+        return json;
 }
 
 char *unit_cause_of_error(const char *unit, UnitVerb verb, const sd_bus_error *error) {

@@ -6,6 +6,7 @@
  */
 
 #include <string.h>
+#include <systemd/sd-id128.h>
 
 #include "leaves/unit-facts.h"
 
@@ -27,6 +28,25 @@ static int read_bool(sd_bus_message *message, void *fact) {
 
 static int read_int(sd_bus_message *message, void *fact) {
         return sd_bus_message_read(message, "v", "i", fact);
+}
+
+/* All zero, or nothing: it has not been started. */
+static int read_id(sd_bus_message *message, void *fact) {
+        sd_id128_t id = SD_ID128_NULL;
+        const void *bytes;
+        size_t size;
+        int r;
+
+        r = sd_bus_message_enter_container(message, 'v', "ay");
+        if (r >= 0)
+                r = sd_bus_message_read_array(message, 'y', &bytes, &size);
+        if (r < 0)
+                return r;
+
+        if (size == sizeof(id))
+                memcpy(&id, bytes, size);
+        unit_facts_set(fact, sd_id128_is_null(id) ? NULL : SD_ID128_TO_STRING(id));
+        return sd_bus_message_exit_container(message);
 }
 
 /* The first one that was not met: kind, "|" for one of several, "!" for a negated one, its parameter, its state. */
@@ -66,6 +86,7 @@ static const struct {
         { "ConditionResult", read_bool, offsetof(UnitFacts, condition_result) },
         { "Conditions", read_condition, offsetof(UnitFacts, unmet_condition) },
         { "Asserts", read_condition, offsetof(UnitFacts, unmet_assert) },
+        { "InvocationID", read_id, offsetof(UnitFacts, invocation_id) },
         { "ExecMainCode", read_int, offsetof(UnitFacts, exec_main_code) },
         { "ExecMainStatus", read_int, offsetof(UnitFacts, exec_main_status) },
 };
@@ -112,6 +133,7 @@ void unit_facts_clear(UnitFacts *facts) {
         g_free(facts->type);
         g_free(facts->unmet_condition);
         g_free(facts->unmet_assert);
+        g_free(facts->invocation_id);
         *facts = (UnitFacts){};
 }
 

@@ -18,6 +18,7 @@ typedef struct UnitFacts {
         char *type;            /* of a service: "simple", "oneshot", ... */
         char *unmet_condition; /* "ConditionPathExists=/x": what kept it from being started the last time */
         char *unmet_assert;
+        char *invocation_id;  /* of its last start, in hex as the journal has it */
         int condition_result; /* a bool: its conditions were met the last time, or there was no such time */
         int exec_main_code;   /* how its main process ended, as in siginfo_t; 0: it did not */
         int exec_main_status;

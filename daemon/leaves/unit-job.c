@@ -16,6 +16,7 @@
 #include "basic/timers.h"
 #include "bus/buses.h"
 #include "engine/tree.h"
+#include "leaves/dbus-error.h"
 #include "leaves/leaf.h"
 #include "leaves/registry.h"
 #include "leaves/systemd-job.h"
@@ -62,17 +63,21 @@ static UnitVerb leaf_verb(const Leaf *leaf) {
 
 static void unit_job_fail(Leaf *leaf) {
         UnitJob *op = leaf->op;
-        g_autofree char *cause = unit_cause(op->unit, op->verb, op->result, &op->facts);
+        const UnitJobParams *params = leaf->params;
+        g_autofree char *text = unit_cause(op->unit, op->verb, op->result, &op->facts);
 
-        leaf_set_cause(leaf, "%s", cause);
+        leaf_set_cause_of(leaf, CAUSE_UNIT_RESULT, unit_cause_facts(op->unit, params->bus, op->result, &op->facts),
+                          "%s", text);
         leaf_end(leaf, STATUS_FAILURE);
 }
 
 static void unit_job_fail_with(Leaf *leaf, const sd_bus_error *error) {
         UnitJob *op = leaf->op;
-        g_autofree char *cause = unit_cause_of_error(op->unit, op->verb, error);
+        g_autofree char *text = unit_cause_of_error(op->unit, op->verb, error);
+        json_object *facts = dbus_error_facts(error);
 
-        leaf_set_cause(leaf, "%s", cause);
+        json_object_object_add(facts, "unit", fact_text(op->unit));
+        leaf_set_cause_of(leaf, dbus_error_kind(error), facts, "%s", text);
         leaf_end(leaf, STATUS_FAILURE);
 }
 
@@ -245,7 +250,7 @@ static Status unit_job_start(Leaf *leaf) {
         op->verb = leaf_verb(leaf);
         if (unit_name_complete(params->unit, &op->unit, &error) < 0 ||
             buses_get(leaf->services->buses, params->bus, &op->connection, &error) < 0) {
-                leaf_set_cause(leaf, "%s", error);
+                leaf_set_cause_of(leaf, CAUSE_PARAMETER, NULL, "%s", error);
                 return STATUS_FAILURE;
         }
 

@@ -44,12 +44,15 @@ static bool is(const char *fact, const char *value) {
         return g_strcmp0(fact, value) == 0;
 }
 
+static const char *wanted_state(const UnitStateParams *params) {
+        bool others = params->sub_state || params->result || params->load_state;
+
+        return params->state || others ? params->state : "active";
+}
+
 /* What is wrong with the unit, or NULL. */
 static char *state_complaint(const char *unit, const UnitStateParams *params, const UnitFacts *facts) {
-        const char *state = params->state;
-
-        if (!state && !params->sub_state && !params->result && !params->load_state)
-                state = "active";
+        const char *state = wanted_state(params);
 
         if (params->load_state && !is(facts->load_state, params->load_state))
                 return g_strdup_printf("%s is %s, not %s", unit, facts->load_state, params->load_state);
@@ -66,13 +69,32 @@ static char *state_complaint(const char *unit, const UnitStateParams *params, co
         return NULL;
 }
 
+static json_object *states_to_json(const char *load_state, const char *state, const char *sub_state,
+                                   const char *result) {
+        return facts_new("load_state", fact_text(load_state), "state", fact_text(state), "sub_state",
+                         fact_text(sub_state), "result", fact_text(result), NULL);
+}
+
+/* facts NULL: they are not known. */
+static json_object *states_to_facts(const char *unit, const UnitStateParams *params, const UnitFacts *facts) {
+        json_object *json = facts_new(
+                "unit", fact_text(unit), "wanted",
+                states_to_json(params->load_state, wanted_state(params), params->sub_state, params->result), NULL);
+
+        json_object_object_add(
+                json, "seen",
+                facts ? states_to_json(facts->load_state, facts->active_state, facts->sub_state, facts->result) : NULL);
+        return json;
+}
+
 /* complaint NULL: all is as it should be. A state that is still wrong has its cause told, but is no news. */
-static void unit_state_report(Leaf *leaf, const char *complaint) {
+static void unit_state_report(Leaf *leaf, const char *complaint, const UnitFacts *facts) {
         Status value = complaint ? STATUS_FAILURE : STATUS_SUCCESS;
         UnitState *op = leaf->op;
 
         if (complaint)
-                leaf_set_cause(leaf, "%s", complaint);
+                leaf_set_cause_of(leaf, CAUSE_CONDITION, states_to_facts(op->unit, leaf->params, facts), "%s",
+                                  complaint);
         if (op->told == value)
                 return;
 
@@ -82,9 +104,10 @@ static void unit_state_report(Leaf *leaf, const char *complaint) {
 
 static void unit_state_tell(Leaf *leaf) {
         UnitState *op = leaf->op;
-        g_autofree char *complaint = state_complaint(op->unit, leaf->params, unit_watch_facts(op->watch));
+        const UnitFacts *facts = unit_watch_facts(op->watch);
+        g_autofree char *complaint = state_complaint(op->unit, leaf->params, facts);
 
-        unit_state_report(leaf, complaint);
+        unit_state_report(leaf, complaint, facts);
 }
 
 static void unit_state_unknown(Leaf *leaf, const sd_bus_error *error) {
@@ -92,7 +115,7 @@ static void unit_state_unknown(Leaf *leaf, const sd_bus_error *error) {
         g_autofree char *complaint =
                 g_strdup_printf("the state of %s is not known: %s", op->unit, error->message ?: error->name);
 
-        unit_state_report(leaf, complaint);
+        unit_state_report(leaf, complaint, NULL);
 }
 
 static void unit_state_read(void *userdata) {
@@ -210,7 +233,7 @@ static Status unit_state_start(Leaf *leaf) {
 
         if (unit_name_complete(params->unit, &op->unit, &error) < 0 ||
             buses_get(leaf->services->buses, params->bus, &op->connection, &error) < 0) {
-                leaf_set_cause(leaf, "%s", error);
+                leaf_set_cause_of(leaf, CAUSE_PARAMETER, NULL, "%s", error);
                 return STATUS_FAILURE;
         }
 

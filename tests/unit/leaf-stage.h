@@ -21,7 +21,7 @@ typedef struct Actor {
         unsigned n_reports;
         bool halted; /* when it was halted, it had ended or has by now */
         Cause *reason;
-        const char *cause; /* its text */
+        const char *cause;    /* its text */
         json_object *outputs; /* an object */
         void *data;
 } Actor;

@@ -9,6 +9,7 @@
 #include <json-c/linkhash.h>
 #include <string.h>
 
+#include "assert-cause.h"
 #include "basic/cleanup.h"
 #include "basic/log.h"
 #include "basic/span.h"
@@ -368,6 +369,9 @@ static void test_call_fails(Fixture *fixture, gconstpointer data) {
 
         run_call(fixture, &busy, "\"member\": \"Busy\"", STATUS_FAILURE);
         g_assert_cmpstr(busy.cause, ==, "org.example.Error.Busy: the camera is in use");
+        assert_cause(busy.reason, "dbus-error",
+                     "{\"name\":\"org.example.Error.Busy\",\"message\":\"the camera is in use\","
+                     "\"destination\":\"org.example.Camera\",\"path\":\"/org/example/Camera\",\"member\":\"Busy\"}");
 
         run_call(fixture, &mute, "\"member\": \"Mute\"", STATUS_FAILURE);
         g_assert_cmpstr(mute.cause, ==, "org.example.Error.Mute");
@@ -378,6 +382,7 @@ static void test_call_fails(Fixture *fixture, gconstpointer data) {
 
         run_call(fixture, &few, "\"member\": \"Start\", \"outputs\": [\"a\", \"b\", \"c\", \"d\"]", STATUS_FAILURE);
         g_assert_cmpstr(few.cause, ==, "the reply has 3 values, but there are 4 outputs");
+        assert_cause(few.reason, "failed", "null");
         assert_outputs(&few, "{}");
 
         run_call(fixture, &none, "\"member\": \"Nothing\", \"outputs\": [\"a\"]", STATUS_FAILURE);
@@ -398,6 +403,7 @@ static void test_call_bad_arguments(Fixture *fixture, gconstpointer data) {
         start_call(fixture, &range, "\"member\": \"Echo\", \"signature\": \"sy\", \"args\": [\"a\", 300]");
         g_assert_cmpint(range.result, ==, STATUS_FAILURE);
         g_assert_cmpstr(range.cause, ==, "args: argument 2: expected a whole number from 0 to 255, not 300");
+        assert_cause(range.reason, "parameter", "null");
 
         start_call(fixture, &missing, "\"member\": \"Echo\", \"signature\": \"s\"");
         g_assert_cmpint(missing.result, ==, STATUS_FAILURE);
@@ -453,6 +459,8 @@ static void test_call_bus_dies(Fixture *fixture, gconstpointer data) {
         g_assert_cmpstr(hangs.cause, ==,
                         "org.freedesktop.DBus.Error.Disconnected: the connection to the bus 'session' was lost "
                         "before the reply came");
+        g_assert_cmpstr(hangs.reason->kind, ==, "connection-lost");
+        g_assert_true(cause_matches(hangs.reason, "org.freedesktop.DBus.Error.Disconnected"));
 
         start_call(fixture, &waits, "\"member\": \"Nothing\"");
         camera_close(&fixture->camera);
@@ -509,6 +517,23 @@ static void test_property_values(Fixture *fixture, gconstpointer data) {
                 start_property(fixture, &stage, cases[i].property, cases[i].rest);
                 wait_for_value(&stage, 1, cases[i].status, cases[i].cause);
         }
+}
+
+static void test_property_facts(Fixture *fixture, gconstpointer data) {
+        g_auto(Stage) count = { 0 }, odd = { 0 };
+
+        if (!fixture->bus)
+                return;
+
+        start_property(fixture, &count, "Count", ", \"one_of\": [1, 2]");
+        wait_for_value(&count, 1, STATUS_FAILURE, NULL);
+        assert_cause(count.reason, "condition",
+                     "{\"destination\":\"org.example.Camera\",\"property\":\"Count\",\"one_of\":[1,2],\"seen\":3}");
+
+        start_property(fixture, &odd, "Odd", "");
+        wait_for_value(&odd, 1, STATUS_FAILURE, NULL);
+        assert_cause(odd.reason, "condition",
+                     "{\"destination\":\"org.example.Camera\",\"property\":\"Odd\",\"seen\":null}");
 }
 
 static void test_property_changes(Fixture *fixture, gconstpointer data) {
@@ -849,6 +874,7 @@ int main(int argc, char **argv) {
                 add("call-bus-dies", &kinds[i], test_call_bus_dies);
                 add("buses-host", &kinds[i], test_buses_host);
                 add("property-values", &kinds[i], test_property_values);
+                add("property-facts", &kinds[i], test_property_facts);
                 add("property-changes", &kinds[i], test_property_changes);
                 add("property-signal-first", &kinds[i], test_property_signal_first);
                 add("property-other-sender", &kinds[i], test_property_other_sender);

@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "assert-cause.h"
 #include "basic/cleanup.h"
 #include "leaf-stage.h"
 #include "leaves/exit-status.h"
@@ -77,6 +78,8 @@ static void test_exit_status(void) {
 
         g_assert_cmpint(actor_wait(three), ==, STATUS_FAILURE);
         g_assert_cmpstr(three->cause, ==, "exited with status 3");
+        assert_cause(three->reason, "exit-status", "{\"program\":\"/bin/sh\",\"status\":3}");
+        g_assert_true(cause_matches(three->reason, "exit-status:3"));
         g_assert_cmpint(actor_wait(accepted), ==, STATUS_SUCCESS);
         g_assert_cmpint(actor_wait(zero), ==, STATUS_FAILURE);
         g_assert_cmpstr(zero->cause, ==, "exited with status 0");
@@ -88,10 +91,15 @@ static void test_signal(void) {
 
         g_assert_cmpint(actor_wait(actor), ==, STATUS_FAILURE);
         g_assert_cmpstr(actor->cause, ==, "was killed by SIGUSR1");
+        assert_cause(actor->reason, "signal", "{\"program\":\"/bin/sh\",\"signal\":\"SIGUSR1\",\"core_dumped\":false}");
 }
 
 static void test_cannot_execute(void) {
         g_autoptr(LeafStage) stage = leaf_stage_new(NULL);
+        g_autoptr(Actor) actor = spawn(stage, "\"argv\": [\"/x/y\"]");
+
+        g_assert_cmpint(actor_wait(actor), ==, STATUS_FAILURE);
+        assert_cause(actor->reason, "failed", "{\"program\":\"/x/y\"}");
 
         assert_failure(stage, "\"argv\": [\"/x/y\"]", "cannot execute /x/y: No such file or directory");
         assert_failure(stage, "\"argv\": [\"/etc\"]", "cannot execute /etc: Permission denied");

@@ -160,6 +160,25 @@ static void test_names(void) {
         }
 }
 
+static void test_facts(void) {
+        const UnitFacts crashed = { .active_state = WORD("failed"),
+                                    .result = WORD("core-dump"),
+                                    .exec_main_code = CLD_DUMPED,
+                                    .exec_main_status = SIGSEGV,
+                                    .invocation_id = WORD("0123456789abcdef0123456789abcdef") },
+                        earlier = { .result = WORD("timeout"), .exec_main_code = CLD_EXITED, .exec_main_status = 3 };
+        g_autoptr(json_object) first = unit_cause_facts("cam.service", "system", "failed", &crashed),
+                               second = unit_cause_facts("cam.service", NULL, "failed", &earlier);
+
+        g_assert_cmpstr(json_object_to_json_string_ext(first, JSON_C_TO_STRING_PLAIN), ==,
+                        "{\"unit\":\"cam.service\",\"bus\":\"system\",\"job_result\":\"failed\","
+                        "\"result\":\"core-dump\",\"active_state\":\"failed\","
+                        "\"invocation_id\":\"0123456789abcdef0123456789abcdef\",\"signal\":\"SIGSEGV\","
+                        "\"core_dumped\":true}");
+        g_assert_cmpstr(json_object_to_json_string_ext(second, JSON_C_TO_STRING_PLAIN), ==,
+                        "{\"unit\":\"cam.service\",\"job_result\":\"failed\",\"result\":\"timeout\"}");
+}
+
 static void test_bad_names(void) {
         static const char *const names[][2] = {
                 { "", "the name of the unit is empty" },
@@ -197,6 +216,7 @@ int main(int argc, char **argv) {
 
         g_test_add_func("/unit-cause/results", test_results);
         g_test_add_func("/unit-cause/errors", test_errors);
+        g_test_add_func("/unit-cause/facts", test_facts);
         g_test_add_func("/unit-cause/names", test_names);
         g_test_add_func("/unit-cause/bad-names", test_bad_names);
         g_test_add_func("/unit-cause/path", test_path);

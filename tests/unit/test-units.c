@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "assert-cause.h"
 #include "basic/cleanup.h"
 #include "bus-fixture.h"
 #include "leaf-stage.h"
@@ -55,8 +56,9 @@ static int reply_property(Fake *fake, sd_bus_message *message, const char *name)
 }
 
 static int reply_all(Fake *fake, sd_bus_message *message) {
-        return sd_bus_reply_method_return(message, "a{sv}", 6, "LoadState", "s", fake->load_state, "ActiveState", "s",
-                                          fake->active_state, "SubState", "s", "some", "Result", "s", "success",
+        return sd_bus_reply_method_return(message, "a{sv}", 7, "InvocationID", "ay", 16, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10,
+                                          11, 12, 13, 14, 15, 255, "LoadState", "s", fake->load_state, "ActiveState",
+                                          "s", fake->active_state, "SubState", "s", "some", "Result", "s", "success",
                                           "ConditionResult", "b", !fake->unmet, "Conditions", "a(sbbsi)", 1,
                                           "ConditionPathExists", false, true, "/x", fake->unmet ? -1 : 1);
 }
@@ -171,6 +173,9 @@ static void test_refused(Scene *scene, const void *data) {
         actor = start(scene, START_CAM);
         g_assert_cmpint(actor_wait(actor), ==, STATUS_FAILURE);
         g_assert_cmpstr(actor->cause, ==, "cannot start cam.service: Not today");
+        assert_cause(actor->reason, "dbus-error",
+                     "{\"name\":\"org.freedesktop.systemd1.Failed\",\"message\":\"Not today.\","
+                     "\"unit\":\"cam.service\"}");
 }
 
 /* A unit with conditions is kept from being unloaded before its job is asked for, until it was looked at. */
@@ -183,6 +188,12 @@ static void test_unmet_condition(Scene *scene, const void *data) {
         actor = start(scene, START_CAM);
         g_assert_cmpint(actor_wait(actor), ==, STATUS_FAILURE);
         g_assert_cmpstr(actor->cause, ==, "cam.service was not started: its ConditionPathExists=!/x was not met");
+        assert_cause(
+                actor->reason, "unit-result",
+                "{\"unit\":\"cam.service\",\"job_result\":\"done\",\"result\":\"success\",\"load_state\":\"loaded\","
+                "\"active_state\":\"inactive\",\"sub_state\":\"some\","
+                "\"unmet_condition\":\"ConditionPathExists=!/x\","
+                "\"invocation_id\":\"0102030405060708090a0b0c0d0e0fff\"}");
         g_assert_cmpuint(scene->fake.n_referenced, ==, 1);
         wait_until(scene->fake.n_unreferenced == 1);
 }
@@ -249,6 +260,7 @@ static void test_bus_lost(Scene *scene, const void *data) {
         g_assert_cmpint(actor_wait(actor), ==, STATUS_FAILURE);
         g_assert_cmpstr(actor->cause, ==,
                         "cannot start cam.service: the connection to the bus 'test' was lost before the job had ended");
+        g_assert_cmpstr(actor->reason->kind, ==, "connection-lost");
 }
 
 static void test_no_systemd(Scene *scene, const void *data) {
@@ -278,6 +290,9 @@ static void test_state(Scene *scene, const void *data) {
         properties_changed(&scene->fake, "failed");
         g_assert_cmpint(actor_wait_reports(actor, 2), ==, STATUS_FAILURE);
         g_assert_cmpstr(actor->cause, ==, "cam.service is failed (some), not active");
+        assert_cause(actor->reason, "condition",
+                     "{\"unit\":\"cam.service\",\"wanted\":{\"state\":\"active\"},\"seen\":{\"load_state\":\"loaded\","
+                     "\"state\":\"failed\",\"sub_state\":\"some\",\"result\":\"success\"}}");
         properties_changed(&scene->fake, "active");
         g_assert_cmpint(actor_wait_reports(actor, 3), ==, STATUS_SUCCESS);
 
@@ -313,6 +328,8 @@ static void test_state_without_systemd(Scene *scene, const void *data) {
 
         g_assert_cmpint(actor_wait(actor), ==, STATUS_FAILURE);
         g_assert_true(g_str_has_prefix(actor->cause, "the state of cam.service is not known: "));
+        assert_cause(actor->reason, "condition",
+                     "{\"unit\":\"cam.service\",\"wanted\":{\"state\":\"active\"},\"seen\":null}");
         late = start(scene, CAM_IS_ACTIVE);
         g_assert_cmpint(actor_wait(late), ==, STATUS_FAILURE);
 
