@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* The variables of a run, by key. Values are never changed in place, only replaced, so they can be shared. */
+/*
+ * The variables of a run, by key. Values are never changed in place, only replaced, so they can be shared. A watch is
+ * registered at each of its variables in the scope that holds it.
+ */
 
 #include <string.h>
 
@@ -8,18 +11,62 @@
 
 #define KEY_MAX 255u
 
+typedef struct Variable {
+        json_object *value;
+        bool is_set;
+        GPtrArray *watches; /* BlackboardWatch, NULL when there are none */
+} Variable;
+
 struct Blackboard {
-        GHashTable *variables; /* key (owned) -> json_object (owned, NULL is null) */
+        Blackboard *outermost; /* itself when it is that */
+        Blackboard *parent;    /* of a local scope, else NULL */
+        char **names;          /* that a local scope holds */
+        GHashTable *variables; /* key (owned) -> Variable */
+        uint64_t n_changes;
 };
 
-static void on_value_dropped(void *value) {
-        json_object_put(value);
+struct BlackboardWatch {
+        unsigned n_refs;
+        BlackboardChanged callback; /* NULL: freed, but somebody is still calling */
+        void *userdata;
+        GPtrArray *watched; /* Variable; each forgotten when its scope ends */
+};
+
+static void variable_free(void *data) {
+        Variable *variable = data;
+
+        for (unsigned i = 0; variable->watches && i < variable->watches->len; i++) {
+                BlackboardWatch *watch = variable->watches->pdata[i];
+
+                g_ptr_array_remove_fast(watch->watched, variable);
+        }
+
+        g_clear_pointer(&variable->watches, g_ptr_array_unref);
+        json_object_put(variable->value);
+        g_free(variable);
+}
+
+static Blackboard *scope_new(Blackboard *outermost) {
+        Blackboard *blackboard = g_new0(Blackboard, 1);
+
+        blackboard->outermost = outermost ?: blackboard;
+        blackboard->variables = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, variable_free);
+        return blackboard;
 }
 
 Blackboard *blackboard_new(void) {
-        Blackboard *blackboard = g_new0(Blackboard, 1);
+        return scope_new(NULL);
+}
 
-        blackboard->variables = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, on_value_dropped);
+Blackboard *blackboard_new_scope(Blackboard *outermost) {
+        return scope_new(outermost->outermost);
+}
+
+Blackboard *blackboard_new_local(Blackboard *parent, const char *const *names) {
+        Blackboard *blackboard = scope_new(parent->outermost);
+
+        blackboard->parent = parent;
+        blackboard->names = g_strdupv((char **) names);
         return blackboard;
 }
 
@@ -28,38 +75,189 @@ void blackboard_free(Blackboard *blackboard) {
                 return;
 
         g_hash_table_unref(blackboard->variables);
+        g_strfreev(blackboard->names);
         g_free(blackboard);
 }
 
+static const char *plain_key(const char *key) {
+        return *key == '@' ? key + 1 : key;
+}
+
+/* The scope that holds a variable, whether it is set or not. */
+static const Blackboard *holder_of(const Blackboard *blackboard, const char *key) {
+        if (*key == '@')
+                return blackboard->outermost;
+
+        while (blackboard->parent && !g_strv_contains((const char *const *) blackboard->names, key))
+                blackboard = blackboard->parent;
+
+        return blackboard;
+}
+
+static Variable *look_up(const Blackboard *blackboard, const char *key) {
+        return g_hash_table_lookup(holder_of(blackboard, key)->variables, plain_key(key));
+}
+
+static Variable *look_up_or_add(Blackboard *holder, const char *key) {
+        Variable *variable = g_hash_table_lookup(holder->variables, plain_key(key));
+
+        if (!variable) {
+                variable = g_new0(Variable, 1);
+                g_hash_table_insert(holder->variables, g_strdup(plain_key(key)), variable);
+        }
+
+        return variable;
+}
+
+static BlackboardWatch *watch_ref(BlackboardWatch *watch) {
+        watch->n_refs++;
+        return watch;
+}
+
+static void watch_unref(BlackboardWatch *watch) {
+        if (--watch->n_refs > 0)
+                return;
+
+        g_ptr_array_unref(watch->watched);
+        g_free(watch);
+}
+
+/* The callbacks may do what they like, even end the scope, so nothing but the list itself is looked at. */
+static void call_back(const GPtrArray *watches) {
+        g_autoptr(GPtrArray) called = g_ptr_array_new_with_free_func((GDestroyNotify) watch_unref);
+
+        for (unsigned i = 0; i < watches->len; i++)
+                g_ptr_array_add(called, watch_ref(watches->pdata[i]));
+
+        for (unsigned i = 0; i < called->len; i++) {
+                BlackboardWatch *watch = called->pdata[i];
+
+                if (watch->callback)
+                        watch->callback(watch->userdata);
+        }
+}
+
 void blackboard_set(Blackboard *blackboard, const char *key, json_object *value) {
-        g_hash_table_replace(blackboard->variables, g_strdup(key), value);
+        Blackboard *holder = (Blackboard *) holder_of(blackboard, key);
+        Variable *variable = look_up_or_add(holder, key);
+
+        if (variable->is_set && json_object_equal(variable->value, value)) {
+                json_object_put(value);
+                return;
+        }
+
+        json_object_put(variable->value);
+        variable->value = value;
+        variable->is_set = true;
+        holder->n_changes++;
+        if (variable->watches)
+                call_back(variable->watches);
 }
 
 bool blackboard_get(const Blackboard *blackboard, const char *key, json_object **ret_value) {
-        void *value;
+        const Variable *variable = look_up(blackboard, key);
 
-        if (!g_hash_table_lookup_extended(blackboard->variables, key, NULL, &value))
+        if (!variable || !variable->is_set)
                 return false;
 
-        *ret_value = value;
+        *ret_value = variable->value;
         return true;
+}
+
+const Blackboard *blackboard_outermost(const Blackboard *blackboard) {
+        return blackboard->outermost;
+}
+
+bool blackboard_is_outermost(const Blackboard *blackboard, const char *key) {
+        return holder_of(blackboard, key) == blackboard->outermost;
 }
 
 static int compare_keys(const void *a, const void *b) {
         return g_strcmp0(a, b);
 }
 
+/* Those of the scope itself, over what is around it. */
+static void collect(const Blackboard *blackboard, GHashTable *visible) {
+        GHashTableIter iter;
+        void *key, *variable;
+
+        if (blackboard->parent)
+                collect(blackboard->parent, visible);
+
+        for (char **name = blackboard->names; name && *name; name++)
+                g_hash_table_remove(visible, *name);
+
+        g_hash_table_iter_init(&iter, blackboard->variables);
+        while (g_hash_table_iter_next(&iter, &key, &variable))
+                if (((Variable *) variable)->is_set)
+                        g_hash_table_replace(visible, key, variable);
+}
+
 json_object *blackboard_to_json(const Blackboard *blackboard) {
-        g_autoptr(GList) keys = g_list_sort(g_hash_table_get_keys(blackboard->variables), compare_keys);
+        g_autoptr(GHashTable) visible = g_hash_table_new(g_str_hash, g_str_equal);
+        g_autoptr(GList) keys = NULL;
         json_object *object = json_object_new_object();
 
+        collect(blackboard, visible);
+        keys = g_list_sort(g_hash_table_get_keys(visible), compare_keys);
         for (GList *key = keys; key; key = key->next) {
-                json_object *value = g_hash_table_lookup(blackboard->variables, key->data);
+                const Variable *variable = g_hash_table_lookup(visible, key->data);
 
-                json_object_object_add(object, key->data, json_object_get(value));
+                json_object_object_add(object, key->data, json_object_get(variable->value));
         }
 
         return object;
+}
+
+/* Each number only grows, so their sum does. */
+uint64_t blackboard_version(const Blackboard *blackboard) {
+        uint64_t version = 0;
+
+        for (; blackboard->parent; blackboard = blackboard->parent)
+                version += blackboard->n_changes;
+
+        version += blackboard->n_changes;
+        return blackboard->outermost == blackboard ? version : version + blackboard->outermost->n_changes;
+}
+
+BlackboardWatch *blackboard_watch(Blackboard *blackboard, const char *const *keys, BlackboardChanged callback,
+                                  void *userdata) {
+        BlackboardWatch *watch = g_new0(BlackboardWatch, 1);
+
+        watch->n_refs = 1;
+        watch->callback = callback;
+        watch->userdata = userdata;
+        watch->watched = g_ptr_array_new();
+
+        for (; *keys; keys++) {
+                Variable *variable = look_up_or_add((Blackboard *) holder_of(blackboard, *keys), *keys);
+
+                if (g_ptr_array_find(watch->watched, variable, NULL))
+                        continue;
+                if (!variable->watches)
+                        variable->watches = g_ptr_array_new();
+                g_ptr_array_add(variable->watches, watch);
+                g_ptr_array_add(watch->watched, variable);
+        }
+
+        return watch;
+}
+
+void blackboard_watch_free(BlackboardWatch *watch) {
+        if (!watch)
+                return;
+
+        for (unsigned i = 0; i < watch->watched->len; i++) {
+                Variable *variable = watch->watched->pdata[i];
+
+                g_ptr_array_remove(variable->watches, watch);
+                if (variable->watches->len == 0)
+                        g_clear_pointer(&variable->watches, g_ptr_array_unref);
+        }
+
+        g_ptr_array_set_size(watch->watched, 0);
+        watch->callback = NULL;
+        watch_unref(watch);
 }
 
 bool blackboard_key_valid(const char *key) {
@@ -73,4 +271,8 @@ bool blackboard_key_valid(const char *key) {
                         return false;
 
         return true;
+}
+
+bool blackboard_name_valid(const char *name) {
+        return blackboard_key_valid(plain_key(name));
 }

@@ -2,7 +2,11 @@
 #pragma once
 
 /*
- * The JSON variables of a run, and the "{key}" references to them.
+ * The JSON variables of a run, in scopes, and the "{key}" references to them.
+ *
+ * A run has an outermost scope. Another scope is either isolated from all that is around it (what a SubTree sees), or
+ * local: it holds a few names of its own, and every other name is that of the scope around it. Wherever a variable is
+ * named, "@key" is the outermost scope's.
  *
  * In any string, "{key}" stands for a variable and "{{" for a brace. A string that is nothing but
  * one reference becomes the variable's value with its type; elsewhere the value is put into the
@@ -15,21 +19,44 @@
 #include <glib.h>
 #include <json-c/json_object.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 typedef struct Blackboard Blackboard;
 
 Blackboard *blackboard_new(void);
+/* An isolated scope. The outermost one is borrowed, and must be there longer. */
+Blackboard *blackboard_new_scope(Blackboard *outermost);
+/* A local scope that holds these names (NULL-terminated). Its parent is borrowed, and must be there longer. */
+Blackboard *blackboard_new_local(Blackboard *parent, const char *const *names);
 void blackboard_free(Blackboard *blackboard);
 
-/* Takes the value (NULL is JSON null). */
+/* Takes the value (NULL is JSON null). A value that equals the one before is no change. */
 void blackboard_set(Blackboard *blackboard, const char *key, json_object *value);
 /* Borrowed. False: there is no such variable. */
 bool blackboard_get(const Blackboard *blackboard, const char *key, json_object **ret_value);
-/* All variables as one object, in order of key; a new reference. */
+const Blackboard *blackboard_outermost(const Blackboard *blackboard);
+/* Is "key" the same variable as "@key" here? */
+bool blackboard_is_outermost(const Blackboard *blackboard, const char *key);
+/* All variables that can be named here without '@', as one object in order of key; a new reference. */
 json_object *blackboard_to_json(const Blackboard *blackboard);
+
+/* Another number whenever a variable that can be seen from here has got another value. */
+uint64_t blackboard_version(const Blackboard *blackboard);
+
+/*
+ * Calls back after one of the variables (NULL-terminated) has got another value. The callback may set variables, and
+ * free this and other watches. A watch of a scope that is gone is never called, and still to be freed.
+ */
+typedef struct BlackboardWatch BlackboardWatch;
+typedef void (*BlackboardChanged)(void *userdata);
+BlackboardWatch *blackboard_watch(Blackboard *blackboard, const char *const *keys, BlackboardChanged callback,
+                                  void *userdata);
+void blackboard_watch_free(BlackboardWatch *watch);
 
 /* A letter or underscore, then letters, digits, '_', '-' and '.', 255 characters at most. */
 bool blackboard_key_valid(const char *key);
+/* The same, or '@' and the same. */
+bool blackboard_name_valid(const char *name);
 
 /* Does any string inside the value have a reference or an escaped brace? */
 bool reference_inside(json_object *value);
@@ -43,3 +70,4 @@ int reference_check(json_object *value, char **ret_error);
 int reference_expand(const Blackboard *blackboard, json_object *value, json_object **ret_value, char **ret_error);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Blackboard, blackboard_free)
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(BlackboardWatch, blackboard_watch_free)

@@ -59,7 +59,7 @@ static int piece_key(const Piece *piece, char **ret_key, char **ret_error) {
         g_autofree char *key = g_strndup(piece->start, piece->length);
         g_autofree char *shown = NULL;
 
-        if (strlen(key) == piece->length && blackboard_key_valid(key)) {
+        if (strlen(key) == piece->length && blackboard_name_valid(key)) {
                 *ret_key = g_steal_pointer(&key);
                 return 0;
         }
@@ -71,16 +71,22 @@ static int piece_key(const Piece *piece, char **ret_key, char **ret_error) {
         return -EINVAL;
 }
 
-static int no_variable(const Blackboard *blackboard, const char *key, char **ret_error) {
-        g_autoptr(json_object) variables = blackboard_to_json(blackboard);
-        Nearest nearest = { .word = key };
-
+static void offer_variables(Nearest *nearest, json_object *variables) {
         json_object_object_foreach(variables, name, value) {
                 (void) value;
-                nearest_offer(&nearest, name);
+                nearest_offer(nearest, name);
         }
+}
 
-        *ret_error = nearest.best ? g_strdup_printf("there is no variable '%s'; did you mean '%s'?", key, nearest.best)
+static int no_variable(const Blackboard *blackboard, const char *key, char **ret_error) {
+        bool outermost = *key == '@';
+        g_autoptr(json_object) variables =
+                blackboard_to_json(outermost ? blackboard_outermost(blackboard) : blackboard);
+        Nearest nearest = { .word = outermost ? key + 1 : key };
+
+        offer_variables(&nearest, variables);
+        *ret_error = nearest.best ? g_strdup_printf("there is no variable '%s'; did you mean '%s%s'?", key,
+                                                    outermost ? "@" : "", nearest.best)
                                   : g_strdup_printf("there is no variable '%s'", key);
         return -ENOENT;
 }

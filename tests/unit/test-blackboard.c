@@ -61,6 +61,176 @@ static void test_keys(void) {
         g_assert_false(blackboard_key_valid("a b"));
         g_assert_false(blackboard_key_valid("a{"));
         g_assert_false(blackboard_key_valid("gr\xc3\xbc\xc3\x9f"));
+        g_assert_false(blackboard_key_valid("@a"));
+
+        g_assert_true(blackboard_name_valid("a"));
+        g_assert_true(blackboard_name_valid("@a"));
+        g_assert_false(blackboard_name_valid("@"));
+        g_assert_false(blackboard_name_valid("@@a"));
+}
+
+static int64_t number(const Blackboard *blackboard, const char *key) {
+        json_object *value;
+
+        return blackboard_get(blackboard, key, &value) ? json_object_get_int64(value) : -1;
+}
+
+static void set_number(Blackboard *blackboard, const char *key, int64_t value) {
+        blackboard_set(blackboard, key, json_object_new_int64(value));
+}
+
+static void test_scope(void) {
+        g_autoptr(Blackboard) outermost = blackboard_new(), scope = blackboard_new_scope(outermost),
+                              inner = blackboard_new_scope(scope);
+        g_autoptr(json_object) all = NULL;
+
+        set_number(outermost, "a", 1);
+        g_assert_cmpint(number(outermost, "@a"), ==, 1);
+        g_assert_cmpint(number(scope, "a"), ==, -1);
+        g_assert_cmpint(number(scope, "@a"), ==, 1);
+
+        set_number(scope, "a", 2);
+        set_number(inner, "@a", 3);
+        g_assert_cmpint(number(outermost, "a"), ==, 3);
+        g_assert_cmpint(number(scope, "a"), ==, 2);
+        g_assert_cmpint(number(inner, "a"), ==, -1);
+
+        set_number(outermost, "@b", 4);
+        g_assert_cmpint(number(outermost, "b"), ==, 4);
+        g_assert_true(blackboard_is_outermost(outermost, "a"));
+        g_assert_true(blackboard_is_outermost(inner, "@a"));
+        g_assert_false(blackboard_is_outermost(inner, "a"));
+
+        all = blackboard_to_json(scope);
+        g_assert_cmpstr(json_object_to_json_string_ext(all, JSON_C_TO_STRING_PLAIN), ==, "{\"a\":2}");
+}
+
+static void test_local(void) {
+        static const char *const outer_names[] = { "item", "index", NULL }, *const inner_names[] = { "item", NULL };
+        g_autoptr(Blackboard) outermost = blackboard_new(), outer = blackboard_new_local(outermost, outer_names),
+                              inner = blackboard_new_local(outer, inner_names);
+        g_autoptr(json_object) all = NULL;
+
+        set_number(outermost, "item", 1);
+        set_number(outermost, "found", 2);
+        g_assert_cmpint(number(outer, "item"), ==, -1);
+        g_assert_cmpint(number(inner, "found"), ==, 2);
+
+        set_number(outer, "index", 3);
+        set_number(outer, "item", 4);
+        g_assert_cmpint(number(inner, "item"), ==, -1);
+        g_assert_cmpint(number(inner, "index"), ==, 3);
+        g_assert_cmpint(number(inner, "@item"), ==, 1);
+        g_assert_cmpint(number(outermost, "index"), ==, -1);
+
+        set_number(inner, "found", 5);
+        g_assert_cmpint(number(outermost, "found"), ==, 5);
+        g_assert_true(blackboard_is_outermost(inner, "found"));
+        g_assert_false(blackboard_is_outermost(inner, "index"));
+
+        /* Its own item, which has not been set, hides the outer ones. */
+        all = blackboard_to_json(inner);
+        g_assert_cmpstr(json_object_to_json_string_ext(all, JSON_C_TO_STRING_PLAIN), ==, "{\"found\":5,\"index\":3}");
+}
+
+static void test_version(void) {
+        static const char *const names[] = { "item", NULL };
+        g_autoptr(Blackboard) outermost = blackboard_new(), scope = blackboard_new_scope(outermost),
+                              local = blackboard_new_local(scope, names);
+        uint64_t before = blackboard_version(outermost), scope_before, local_before;
+
+        set_number(scope, "a", 1);
+        g_assert_cmpuint(blackboard_version(outermost), ==, before);
+
+        scope_before = blackboard_version(scope);
+        local_before = blackboard_version(local);
+        set_number(local, "item", 1);
+        g_assert_cmpuint(blackboard_version(scope), ==, scope_before);
+        g_assert_cmpuint(blackboard_version(local), !=, local_before);
+
+        local_before = blackboard_version(local);
+        set_number(outermost, "a", 1);
+        g_assert_cmpuint(blackboard_version(outermost), !=, before);
+        g_assert_cmpuint(blackboard_version(scope), !=, scope_before);
+        g_assert_cmpuint(blackboard_version(local), !=, local_before);
+
+        before = blackboard_version(outermost);
+        set_number(outermost, "a", 1);
+        g_assert_cmpuint(blackboard_version(outermost), ==, before);
+        blackboard_set(outermost, "b", NULL);
+        g_assert_cmpuint(blackboard_version(outermost), !=, before);
+}
+
+static void on_changed(void *userdata) {
+        unsigned *n_changes = userdata;
+
+        (*n_changes)++;
+}
+
+static void test_watch(void) {
+        static const char *const names[] = { "item", NULL }, *const keys[] = { "a", "@a", "item", "@b", "a", NULL };
+        g_autoptr(Blackboard) outermost = blackboard_new(), scope = blackboard_new_scope(outermost),
+                              local = blackboard_new_local(scope, names);
+        unsigned n_changes = 0;
+        g_autoptr(BlackboardWatch) watch = blackboard_watch(local, keys, on_changed, &n_changes);
+        json_object *value;
+
+        g_assert_false(blackboard_get(scope, "a", &value));
+        set_number(local, "a", 1);
+        g_assert_cmpuint(n_changes, ==, 1);
+        set_number(scope, "a", 1);
+        g_assert_cmpuint(n_changes, ==, 1);
+        blackboard_set(scope, "a", json_object_new_double(1));
+        g_assert_cmpuint(n_changes, ==, 2);
+        set_number(outermost, "a", 1);
+        set_number(outermost, "b", 1);
+        set_number(local, "item", 1);
+        g_assert_cmpuint(n_changes, ==, 5);
+
+        set_number(scope, "item", 1);
+        set_number(scope, "b", 1);
+        set_number(scope, "c", 1);
+        g_assert_cmpuint(n_changes, ==, 5);
+
+        g_clear_pointer(&local, blackboard_free);
+        set_number(scope, "a", 7);
+        g_assert_cmpuint(n_changes, ==, 6);
+        g_clear_pointer(&watch, blackboard_watch_free);
+        set_number(scope, "a", 8);
+        g_assert_cmpuint(n_changes, ==, 6);
+        blackboard_watch_free(NULL);
+}
+
+/* A watch whose callback sets what it watches, and ends all watches. */
+typedef struct Meddler {
+        Blackboard *blackboard;
+        BlackboardWatch *watches[3];
+        unsigned n_calls;
+} Meddler;
+
+static void on_changed_meddle(void *userdata) {
+        Meddler *meddler = userdata;
+
+        if (++meddler->n_calls < 3) {
+                set_number(meddler->blackboard, "a", meddler->n_calls);
+                return;
+        }
+
+        for (size_t i = 0; i < G_N_ELEMENTS(meddler->watches); i++)
+                g_clear_pointer(&meddler->watches[i], blackboard_watch_free);
+        g_clear_pointer(&meddler->blackboard, blackboard_free);
+}
+
+static void test_watch_meddles(void) {
+        static const char *const keys[] = { "a", "b", NULL };
+        Meddler meddler = { .blackboard = blackboard_new() };
+
+        for (size_t i = 0; i < G_N_ELEMENTS(meddler.watches); i++)
+                meddler.watches[i] = blackboard_watch(meddler.blackboard, keys, on_changed_meddle, &meddler);
+
+        set_number(meddler.blackboard, "a", 100);
+        g_assert_cmpuint(meddler.n_calls, ==, 3);
+        g_assert_null(meddler.blackboard);
 }
 
 static void test_expand(void) {
@@ -146,6 +316,28 @@ static void test_no_variable(void) {
         g_assert_null(expanded);
 }
 
+static void test_outermost(void) {
+        g_autoptr(Blackboard) outermost = example(), scope = blackboard_new_scope(outermost);
+        g_autoptr(json_object) value = json("[\"{@port}\", \"cam-{@name}.{name}\"]"), expanded = NULL;
+        g_autoptr(json_object) unknown = json("\"{@nmae}\""), bad = json("\"{@}\""), whole = json("\"{@port}\"");
+        g_autofree char *key = reference_key(whole), *error1 = NULL, *error2 = NULL;
+        json_object *none = NULL;
+
+        blackboard_set(scope, "name", json_object_new_string("inner"));
+        g_assert_cmpint(reference_expand(scope, value, &expanded, &error1), ==, 0);
+        g_assert_cmpstr(json_object_to_json_string_ext(expanded, JSON_C_TO_STRING_PLAIN), ==,
+                        "[8080,\"cam-cam.inner\"]");
+        g_assert_cmpstr(key, ==, "@port");
+
+        g_assert_cmpint(reference_expand(scope, unknown, &none, &error1), ==, -ENOENT);
+        g_assert_cmpstr(error1, ==, "there is no variable '@nmae'; did you mean '@name'?");
+        g_assert_cmpint(reference_expand(scope, bad, &none, &error2), ==, -EINVAL);
+        g_assert_cmpstr(error2, ==,
+                        "'{@}' does not name a variable (a letter or '_', then letters, digits, '_', '-' "
+                        "and '.'); write '{{' for a brace");
+        g_assert_null(none);
+}
+
 static void test_inside(void) {
         static const struct {
                 const char *value;
@@ -180,9 +372,15 @@ int main(int argc, char **argv) {
 
         g_test_add_func("/blackboard/variables", test_variables);
         g_test_add_func("/blackboard/keys", test_keys);
+        g_test_add_func("/blackboard/scope", test_scope);
+        g_test_add_func("/blackboard/local", test_local);
+        g_test_add_func("/blackboard/version", test_version);
+        g_test_add_func("/blackboard/watch", test_watch);
+        g_test_add_func("/blackboard/watch-meddles", test_watch_meddles);
         g_test_add_func("/reference/expand", test_expand);
         g_test_add_func("/reference/bad-syntax", test_bad_syntax);
         g_test_add_func("/reference/no-variable", test_no_variable);
+        g_test_add_func("/reference/outermost", test_outermost);
         g_test_add_func("/reference/inside", test_inside);
         return g_test_run();
 }
