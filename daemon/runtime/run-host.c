@@ -13,7 +13,7 @@ void run_begin_input(Run *run) {
 }
 
 void run_wake(Run *run) {
-        ticker_queue(run->ticker, &run->turn);
+        ticker_queue(run->services->ticker, &run->turn);
 }
 
 void run_on_timer(NodeId node, void *userdata) {
