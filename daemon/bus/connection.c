@@ -2,7 +2,7 @@
 
 /*
  * The life of a connection: coming, being there, being lost, coming again. What is done with it while it is there
- * is in bus/calls.c and bus/matches.c.
+ * is in bus/calls.c, bus/rules.c, bus/names.c and bus/matches.c.
  */
 
 #include <stdbool.h>
@@ -12,6 +12,8 @@
 #include "bus/calls.h"
 #include "bus/connection.h"
 #include "bus/matches.h"
+#include "bus/names.h"
+#include "bus/rules.h"
 
 #define RETRY_MSEC_MIN 100u
 #define RETRY_MSEC_MAX 10000u
@@ -26,6 +28,8 @@ struct Connection {
         bool ready;      /* the bus has answered Hello */
         bool complained; /* that it cannot be reached */
         Calls *calls;
+        Rules *rules;
+        Names *names;
         Matches *matches;
         GQueue listeners;
         GList *next_listener; /* the one to be called next: freeing it moves it on */
@@ -67,7 +71,8 @@ static void connection_came(Connection *connection) {
         connection->ready = true;
         connection->retry_msec = RETRY_MSEC_MIN;
 
-        matches_attach(connection->matches, connection->bus, connection->source);
+        matches_attach(connection->matches, connection->source);
+        rules_attach(connection->rules, connection->bus, connection->source);
         listeners_tell(connection);
         calls_attach(connection->calls, connection->bus, connection->source);
 }
@@ -109,8 +114,10 @@ static void connection_lost(Connection *connection) {
                 return;
 
         connection->ready = false;
+        rules_detach(connection->rules);
         matches_detach(connection->matches);
         calls_detach(connection->calls);
+        names_detach(connection->names);
         listeners_tell(connection);
 }
 
@@ -126,10 +133,23 @@ static gboolean on_bus(void *userdata) {
                 connection_came(connection);
         if (connection->ready) {
                 listeners_tell(connection);
+                rules_settle(connection->rules);
                 matches_settle(connection->matches);
                 calls_settle(connection->calls);
         }
         return G_SOURCE_CONTINUE;
+}
+
+/* sd-bus could look for the takers of a signal itself, but goes through all senders that somebody has named. */
+static int on_message(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
+        Connection *connection = userdata;
+        uint8_t type;
+
+        if (connection->ready && sd_bus_message_get_type(message, &type) >= 0 && type == SD_BUS_MESSAGE_SIGNAL) {
+                names_hear(connection->names, message);
+                matches_hear(connection->matches, message);
+        }
+        return 0;
 }
 
 /* A bus that cannot be started is closed then, which is as good as one that was lost at once. */
@@ -143,6 +163,8 @@ static void connection_open(Connection *connection) {
                 r = sd_bus_set_address(bus, connection->address);
         if (r >= 0)
                 r = sd_bus_set_bus_client(bus, true);
+        if (r >= 0)
+                r = sd_bus_add_filter(bus, NULL, on_message, connection);
         if (r < 0)
                 g_error("cannot make a bus: %s", g_strerror(-r)); /* no memory: as with g_new() */
 
@@ -167,7 +189,9 @@ Connection *connection_new(GMainContext *context, const char *name, const char *
         connection->address = g_strdup(address);
         connection->retry_msec = RETRY_MSEC_MIN;
         connection->calls = calls_new(connection->name);
-        connection->matches = matches_new(connection->name);
+        connection->rules = rules_new(connection->name);
+        connection->names = names_new(connection->rules, connection->calls);
+        connection->matches = matches_new(connection->rules, connection->names);
 
         connection_open(connection);
         return connection;
@@ -179,8 +203,11 @@ void connection_free(Connection *connection) {
 
         for (GList *i = connection->listeners.head; i; i = i->next)
                 ((Listener *) i->data)->connection = NULL;
-        calls_free(connection->calls);
+        rules_detach(connection->rules);
         matches_free(connection->matches);
+        names_free(connection->names);
+        rules_free(connection->rules);
+        calls_free(connection->calls);
 
         source_drop(&connection->retry);
         source_drop(&connection->source);
@@ -210,9 +237,13 @@ Call *connection_call_made(Connection *connection, CallMake make, CallDone done,
         return calls_add(connection->calls, NULL, make, done, userdata);
 }
 
-Match *connection_match(Connection *connection, const char *rule, MatchSignal signal, MatchReady ready,
+Match *connection_match(Connection *connection, const SignalPattern *pattern, MatchSignal signal, MatchReady ready,
                         void *userdata) {
-        return matches_add(connection->matches, rule, signal, ready, userdata);
+        return matches_add(connection->matches, pattern, signal, ready, userdata);
+}
+
+Names *connection_names(Connection *connection) {
+        return connection->names;
 }
 
 Listener *connection_listen(Connection *connection, const ListenerCallbacks *callbacks, void *userdata) {

@@ -13,9 +13,12 @@
 #include <stdbool.h>
 #include <systemd/sd-bus.h>
 
+#include "bus/signal-pattern.h"
+
 typedef struct Connection Connection;
 typedef struct Call Call;
 typedef struct Match Match;
+typedef struct Names Names;
 
 /* How many calls may wait for their replies at once; a dbus-daemon refuses the 129th of a connection. */
 #define CONNECTION_WINDOW 100u
@@ -49,13 +52,17 @@ typedef int (*CallMake)(sd_bus *bus, sd_bus_message **ret_message, void *userdat
 Call *connection_call_made(Connection *connection, CallMake make, CallDone done, void *userdata);
 void call_free(Call *call);
 
-/* Signals that match the rule, as long as the Match lives, through reconnections (the callback is not told of
- * those, see connection_listen). Equal rules share one match on the bus. ready (may be NULL) is called
- * each time the bus has confirmed the match: from then on no signal is missed. */
+/* Signals of a pattern, as long as the Match lives, through reconnections (the callback is not told of those, see
+ * connection_listen). Equal patterns share one rule on the bus. ready (may be NULL) is called each time that the
+ * bus has confirmed the rule and said who owns the sender's name: from then on no signal is missed. */
 typedef void (*MatchSignal)(sd_bus_message *message, void *userdata);
 typedef void (*MatchReady)(void *userdata);
-Match *connection_match(Connection *connection, const char *rule, MatchSignal signal, MatchReady ready, void *userdata);
+Match *connection_match(Connection *connection, const SignalPattern *pattern, MatchSignal signal, MatchReady ready,
+                        void *userdata);
 void match_free(Match *match);
+
+/* Who owns which name: see bus/names.h. */
+Names *connection_names(Connection *connection);
 
 /* Told when the connection comes (each time: publish objects, request names, ask for values again) and when it
  * is lost. If it is there already, told from the main loop. */

@@ -1,53 +1,244 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * A rule lives as long as somebody wants its signals. Its members may come and go while they are called, so
- * the one to be called next is kept in the rule, where leaving moves it on.
+ * Matches with equal patterns share a topic. Topics whose patterns give the same fields have the same shape, and of
+ * shapes there are few: for each, the fields of a signal are put together and looked up. A signal is looked up under
+ * its sender's unique name, and under all names of the sender that somebody watches.
  */
 
 #include <stdbool.h>
+#include <string.h>
 
 #include "basic/cleanup.h"
-#include "basic/log.h"
 #include "bus/bus-source.h"
 #include "bus/matches.h"
 
-/* A bus that refuses a rule (dbus-daemon has a limit) is asked again at this interval. */
-#define REFUSED_RETRY_USEC (UINT64_C(1000) * 1000)
+typedef enum Field {
+        FIELD_SENDER,
+        FIELD_PATH,
+        FIELD_INTERFACE,
+        FIELD_MEMBER,
+        FIELD_ARG,
+        FIELD_MAX_,
+} Field;
+
+/* NULL where a field is not given. */
+typedef struct Key {
+        const char *fields[FIELD_MAX_];
+} Key;
+
+typedef struct Shape {
+        unsigned given; /* bits of fields */
+        unsigned arg_number;
+        bool arg_is_path;
+        GHashTable *topics; /* by their keys */
+} Shape;
+
+typedef struct Topic {
+        Key key; /* its texts are the topic's */
+        Shape *shape;
+        Audience audience;
+        sd_bus_message *signal; /* that is being told; borrowed */
+        bool kept;              /* though nobody is left */
+} Topic;
 
 struct Matches {
-        const char *bus_name;
-        sd_bus *bus; /* NULL: not there */
-        GSource *source;
-        GHashTable *rules; /* by their text */
-        GQueue unready;    /* matches whose rule is confirmed, and who have not been told */
-        uint64_t retry_at; /* 0: no rule was refused */
+        Rules *rules;
+        Names *names;
+        GSource *source;   /* of the bus; NULL: not there */
+        GPtrArray *shapes; /* these stay */
+        GPtrArray *heard;  /* the topics of a signal */
+        GQueue all;
+        GQueue unready; /* matches that are ready, and who have not been told */
 };
 
-typedef struct Rule {
-        Matches *matches;
-        char *text;
-        sd_bus_slot *slot; /* NULL: not on the bus */
-        bool confirmed;
-        bool complained;
-        GQueue members;
-        GList *next;  /* the member to be called next */
-        bool calling; /* so the rule must stay */
-} Rule;
-
 struct Match {
-        Rule *rule;
-        GList link;       /* in the rule's members */
+        Matches *matches;
+        Topic *topic;
+        Follower follower; /* of the topic */
+        RuleUse rule;
+        NameUse sender;   /* a well-known name; its follower's callback is NULL where it is none */
+        GList link;       /* in all */
         GList ready_link; /* in unready, while it has data */
+        bool is_ready;
         MatchSignal signal;
         MatchReady ready;
         void *userdata;
 };
 
-static void match_want_ready(Match *match) {
-        Matches *matches = match->rule->matches;
+static guint key_hash(const void *p) {
+        const Key *key = p;
+        guint hash = 0;
 
-        if (!match->ready || match->ready_link.data)
+        for (unsigned i = 0; i < FIELD_MAX_; i++)
+                if (key->fields[i])
+                        hash = hash * 31 + g_str_hash(key->fields[i]);
+        return hash;
+}
+
+static gboolean key_equal(const void *a, const void *b) {
+        for (unsigned i = 0; i < FIELD_MAX_; i++)
+                if (g_strcmp0(((const Key *) a)->fields[i], ((const Key *) b)->fields[i]) != 0)
+                        return FALSE;
+        return TRUE;
+}
+
+static void topic_free(void *p) {
+        Topic *topic = p;
+
+        for (unsigned i = 0; i < FIELD_MAX_; i++)
+                g_free((char *) topic->key.fields[i]);
+        g_free(topic);
+}
+
+static void topic_drop_unused(Topic *topic) {
+        if (audience_is_over(&topic->audience) && !topic->kept)
+                g_hash_table_remove(topic->shape->topics, &topic->key);
+}
+
+static void shape_free(void *p) {
+        Shape *shape = p;
+
+        g_hash_table_unref(shape->topics);
+        g_free(shape);
+}
+
+static Shape *shape_get(Matches *matches, const Key *key, const SignalPattern *pattern) {
+        unsigned number = pattern->arg ? pattern->arg_number : 0;
+        bool is_path = pattern->arg && pattern->arg_is_path;
+        unsigned given = 0;
+        Shape *shape;
+
+        for (unsigned i = 0; i < FIELD_MAX_; i++)
+                given |= key->fields[i] ? 1u << i : 0;
+
+        for (guint i = 0; i < matches->shapes->len; i++) {
+                shape = matches->shapes->pdata[i];
+                if (shape->given == given && shape->arg_number == number && shape->arg_is_path == is_path)
+                        return shape;
+        }
+
+        shape = g_new0(Shape, 1);
+        *shape = (Shape){ .given = given, .arg_number = number, .arg_is_path = is_path };
+        shape->topics = g_hash_table_new_full(key_hash, key_equal, NULL, topic_free);
+        g_ptr_array_add(matches->shapes, shape);
+        return shape;
+}
+
+static Topic *topic_get(Matches *matches, const SignalPattern *pattern) {
+        Key key = { { pattern->sender, pattern->path, pattern->interface, pattern->member, pattern->arg } };
+        Shape *shape = shape_get(matches, &key, pattern);
+        Topic *topic = g_hash_table_lookup(shape->topics, &key);
+
+        if (topic)
+                return topic;
+
+        topic = g_new0(Topic, 1);
+        topic->shape = shape;
+        for (unsigned i = 0; i < FIELD_MAX_; i++)
+                topic->key.fields[i] = g_strdup(key.fields[i]);
+        g_hash_table_insert(shape->topics, &topic->key, topic);
+        return topic;
+}
+
+/* Borrowed from the message, which is left anywhere. NULL: it has no such argument. */
+static const char *read_arg(sd_bus_message *signal, unsigned number, bool is_path) {
+        const char *contents, *text;
+        char type;
+
+        if (sd_bus_message_rewind(signal, true) < 0)
+                return NULL;
+        for (unsigned i = 0; i < number; i++)
+                if (sd_bus_message_skip(signal, NULL) < 0)
+                        return NULL;
+
+        if (sd_bus_message_peek_type(signal, &type, &contents) <= 0 ||
+            (type != SD_BUS_TYPE_STRING && !(is_path && type == SD_BUS_TYPE_OBJECT_PATH)) ||
+            sd_bus_message_read_basic(signal, type, &text) <= 0)
+                return NULL;
+        return text;
+}
+
+static void hear_from(Matches *matches, const Shape *shape, Key *key, const char *sender) {
+        Topic *topic;
+
+        key->fields[FIELD_SENDER] = sender;
+        topic = g_hash_table_lookup(shape->topics, key);
+        if (!topic)
+                return;
+
+        topic->kept = true;
+        g_ptr_array_add(matches->heard, topic);
+}
+
+static void hear_shape(Matches *matches, const Shape *shape, sd_bus_message *signal, const GPtrArray *names) {
+        Key key = { {
+                [FIELD_PATH] = sd_bus_message_get_path(signal),
+                [FIELD_INTERFACE] = sd_bus_message_get_interface(signal),
+                [FIELD_MEMBER] = sd_bus_message_get_member(signal),
+        } };
+
+        for (unsigned i = 0; i < FIELD_MAX_; i++)
+                if (!(shape->given & 1u << i))
+                        key.fields[i] = NULL;
+        if (shape->given & 1u << FIELD_ARG) {
+                key.fields[FIELD_ARG] = read_arg(signal, shape->arg_number, shape->arg_is_path);
+                if (!key.fields[FIELD_ARG])
+                        return;
+        }
+
+        if (!(shape->given & 1u << FIELD_SENDER)) {
+                hear_from(matches, shape, &key, NULL);
+                return;
+        }
+
+        hear_from(matches, shape, &key, sd_bus_message_get_sender(signal));
+        for (guint i = 0; names && i < names->len; i++)
+                hear_from(matches, shape, &key, names->pdata[i]);
+}
+
+void matches_hear(Matches *matches, sd_bus_message *signal) {
+        const GPtrArray *names = names_of_owner(matches->names, sd_bus_message_get_sender(signal));
+
+        for (guint i = 0; i < matches->shapes->len; i++) {
+                const Shape *shape = matches->shapes->pdata[i];
+
+                if (g_hash_table_size(shape->topics) > 0)
+                        hear_shape(matches, shape, signal, names);
+        }
+
+        for (guint i = 0; i < matches->heard->len; i++) {
+                Topic *topic = matches->heard->pdata[i];
+
+                topic->signal = signal;
+                audience_tell(&topic->audience);
+                topic->kept = false;
+                topic_drop_unused(topic);
+        }
+        g_ptr_array_set_size(matches->heard, 0);
+}
+
+static void on_heard(void *userdata) {
+        Match *match = userdata;
+        sd_bus_message *signal = match->topic->signal;
+
+        if (sd_bus_message_rewind(signal, true) >= 0)
+                match->signal(signal, match->userdata);
+}
+
+static bool has_name(const Match *match) {
+        return match->sender.follower.changed;
+}
+
+static void match_want_ready(Match *match) {
+        Matches *matches = match->matches;
+
+        if (match->is_ready || !rule_is_confirmed(&match->rule) ||
+            (has_name(match) && name_state(&match->sender) == NAME_UNKNOWN))
+                return;
+
+        match->is_ready = true;
+        if (!match->ready)
                 return;
 
         match->ready_link.data = match;
@@ -59,134 +250,58 @@ static void match_unwant_ready(Match *match) {
         if (!match->ready_link.data)
                 return;
 
-        g_queue_unlink(&match->rule->matches->unready, &match->ready_link);
+        g_queue_unlink(&match->matches->unready, &match->ready_link);
         match->ready_link.data = NULL;
 }
 
-static void rule_free(void *p) {
-        Rule *rule = p;
-
-        sd_bus_slot_unref(rule->slot);
-        g_free(rule->text);
-        g_free(rule);
+static void on_confirmed(void *userdata) {
+        match_want_ready(userdata);
 }
 
-static void rule_drop_unused(Rule *rule) {
-        if (rule->members.length == 0 && !rule->calling)
-                g_hash_table_remove(rule->matches->rules, rule->text);
-}
-
-static int on_signal(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
-        Rule *rule = userdata;
-
-        rule->calling = true;
-        rule->next = rule->members.head;
-        while (rule->next) {
-                Match *match = rule->next->data;
-
-                rule->next = rule->next->next;
-                if (sd_bus_message_rewind(message, true) >= 0)
-                        match->signal(message, match->userdata);
-        }
-        rule->calling = false;
-
-        rule_drop_unused(rule);
-        return 0;
-}
-
-static void rule_refused(Rule *rule, const char *name, const char *reason) {
-        Matches *matches = rule->matches;
-
-        if (!rule->complained)
-                log_warning("bus '%s': cannot watch signals, trying again: %s: %s (rule %s)", matches->bus_name, name,
-                            reason, rule->text);
-        rule->complained = true;
-        rule->slot = sd_bus_slot_unref(rule->slot);
-
-        matches->retry_at = (uint64_t) g_get_monotonic_time() + REFUSED_RETRY_USEC;
-        bus_source_wake(matches->source, matches->retry_at);
-}
-
-static int on_added(sd_bus_message *reply, void *userdata, sd_bus_error *ret_error) {
-        const sd_bus_error *error = sd_bus_message_get_error(reply);
-        Rule *rule = userdata;
-
-        if (error) {
-                if (sd_bus_is_open(rule->matches->bus) > 0)
-                        rule_refused(rule, error->name, error->message);
-                return 1;
-        }
-
-        rule->confirmed = true;
-        rule->complained = false;
-        for (GList *i = rule->members.head; i; i = i->next)
-                match_want_ready(i->data);
-        return 1;
-}
-
-static void rule_install(Rule *rule) {
-        Matches *matches = rule->matches;
-        int r;
-
-        if (!matches->bus || rule->slot)
-                return;
-
-        r = sd_bus_add_match_async(matches->bus, &rule->slot, rule->text, on_signal, on_added, rule);
-        if (r < 0 && sd_bus_is_open(matches->bus) > 0)
-                rule_refused(rule, "it cannot be sent", g_strerror(-r));
-}
-
-static void rule_uninstall(Rule *rule) {
-        rule->slot = sd_bus_slot_unref(rule->slot);
-        rule->confirmed = false;
-        for (GList *i = rule->members.head; i; i = i->next)
-                match_unwant_ready(i->data);
-}
-
-static void rules_foreach(Matches *matches, void (*function)(Rule *rule)) {
-        GHashTableIter iterator;
-        void *rule;
-
-        g_hash_table_iter_init(&iterator, matches->rules);
-        while (g_hash_table_iter_next(&iterator, NULL, &rule))
-                function(rule);
-}
-
-/* The matches are their owners'. */
-static void rule_disown(Rule *rule) {
-        rule_uninstall(rule);
-        for (GList *i = rule->members.head; i; i = i->next)
-                ((Match *) i->data)->rule = NULL;
-}
-
-Matches *matches_new(const char *bus_name) {
+Matches *matches_new(Rules *rules, Names *names) {
         Matches *matches = g_new0(Matches, 1);
 
-        matches->bus_name = bus_name;
-        matches->rules = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, rule_free);
+        matches->rules = rules;
+        matches->names = names;
+        matches->shapes = g_ptr_array_new_with_free_func(shape_free);
+        matches->heard = g_ptr_array_new();
         return matches;
 }
 
+static void match_leave(Match *match) {
+        match_unwant_ready(match);
+        rule_leave(&match->rule);
+        name_leave(&match->sender);
+        audience_leave(&match->topic->audience, &match->follower);
+        topic_drop_unused(match->topic);
+        g_queue_unlink(&match->matches->all, &match->link);
+        match->matches = NULL;
+}
+
+/* The matches are their owners'. */
 void matches_free(Matches *matches) {
         if (!matches)
                 return;
 
-        rules_foreach(matches, rule_disown);
-        g_hash_table_unref(matches->rules);
+        while (matches->all.length > 0)
+                match_leave(matches->all.head->data);
+        g_ptr_array_unref(matches->shapes);
+        g_ptr_array_unref(matches->heard);
         g_free(matches);
 }
 
-void matches_attach(Matches *matches, sd_bus *bus, GSource *source) {
-        matches->bus = bus;
+void matches_attach(Matches *matches, GSource *source) {
         matches->source = source;
-        matches->retry_at = 0;
-        rules_foreach(matches, rule_install);
 }
 
 void matches_detach(Matches *matches) {
-        rules_foreach(matches, rule_uninstall);
-        matches->bus = NULL;
         matches->source = NULL;
+        for (GList *i = matches->all.head; i; i = i->next) {
+                Match *match = i->data;
+
+                match_unwant_ready(match);
+                match->is_ready = false;
+        }
 }
 
 void matches_settle(Matches *matches) {
@@ -197,56 +312,42 @@ void matches_settle(Matches *matches) {
                 match_unwant_ready(match);
                 match->ready(match->userdata);
         }
-
-        if (matches->retry_at == 0)
-                return;
-        if (matches->retry_at > (uint64_t) g_get_monotonic_time()) {
-                bus_source_wake(matches->source, matches->retry_at);
-                return;
-        }
-
-        matches->retry_at = 0;
-        rules_foreach(matches, rule_install);
 }
 
-Match *matches_add(Matches *matches, const char *text, MatchSignal signal, MatchReady ready, void *userdata) {
+/* A name that is owned by the bus itself, or unique, is its own owner. */
+static bool is_well_known(const char *name) {
+        return name && *name != ':' && strcmp(name, BUS_DRIVER) != 0;
+}
+
+Match *matches_add(Matches *matches, const SignalPattern *pattern, MatchSignal signal, MatchReady ready,
+                   void *userdata) {
         Match *match = g_new0(Match, 1);
-        Rule *rule = g_hash_table_lookup(matches->rules, text);
 
-        if (!rule) {
-                rule = g_new0(Rule, 1);
-                rule->matches = matches;
-                rule->text = g_strdup(text);
-                g_hash_table_insert(matches->rules, rule->text, rule);
-                rule_install(rule);
-        }
-
-        match->rule = rule;
-        match->link.data = match;
+        match->matches = matches;
         match->signal = signal;
         match->ready = ready;
         match->userdata = userdata;
+        match->link.data = match;
+        g_queue_push_tail_link(&matches->all, &match->link);
 
-        g_queue_push_tail_link(&rule->members, &match->link);
-        if (rule->confirmed)
-                match_want_ready(match);
+        match->topic = topic_get(matches, pattern);
+        match->follower = (Follower){ .changed = on_heard, .userdata = match };
+        audience_join(&match->topic->audience, &match->follower);
+
+        match->rule = (RuleUse){ .confirmed = on_confirmed, .userdata = match };
+        rule_use(matches->rules, &match->rule, pattern);
+        if (is_well_known(pattern->sender)) {
+                match->sender.follower = (Follower){ .changed = on_confirmed, .userdata = match };
+                name_use(matches->names, &match->sender, pattern->sender);
+        }
+
+        match_want_ready(match);
         return match;
 }
 
 void match_free(Match *match) {
-        Rule *rule;
-
-        if (!match)
-                return;
-
-        rule = match->rule;
-        if (rule) {
-                match_unwant_ready(match);
-                if (rule->next == &match->link)
-                        rule->next = match->link.next;
-                g_queue_unlink(&rule->members, &match->link);
-                rule_drop_unused(rule);
-        }
+        if (match && match->matches)
+                match_leave(match);
 
         g_free(match);
 }

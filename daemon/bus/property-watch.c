@@ -279,20 +279,26 @@ static const ListenerCallbacks listener_callbacks = {
         .lost = on_lost,
 };
 
-G_GNUC_PRINTF(4, 5)
-static void watch_match(PropertyWatch *watch, Watched what, MatchSignal signal, const char *format, ...) {
-        g_autofree char *rule = NULL;
-        va_list args;
-
-        va_start(args, format);
-        rule = g_strdup_vprintf(format, args);
-        va_end(args);
-
-        watch->matches[what] = connection_match(watch->connection, rule, signal, on_match_ready, watch);
+static void watch_match(PropertyWatch *watch, Watched what, MatchSignal signal, const SignalPattern *pattern) {
+        watch->matches[what] = connection_match(watch->connection, pattern, signal, on_match_ready, watch);
 }
 
 PropertyWatch *property_watch_new(Connection *connection, const PropertyAddress *address,
                                   const PropertyCallbacks *callbacks, void *userdata) {
+        SignalPattern owner = signal_pattern_owner(address->destination);
+        SignalPattern changes = {
+                .sender = address->destination,
+                .path = address->path,
+                .interface = PROPERTIES,
+                .member = "PropertiesChanged",
+                .arg = address->interface,
+        };
+        SignalPattern object = {
+                .sender = address->destination,
+                .interface = OBJECT_MANAGER,
+                .arg = address->path,
+                .arg_is_path = true,
+        };
         PropertyWatch *watch = g_new0(PropertyWatch, 1);
 
         watch->connection = connection;
@@ -301,17 +307,9 @@ PropertyWatch *property_watch_new(Connection *connection, const PropertyAddress 
         watch->userdata = userdata;
 
         watch->listener = connection_listen(connection, &listener_callbacks, watch);
-        watch_match(watch, WATCHED_OWNER, on_owner_changed,
-                    "type='signal',sender='" DRIVER "',path='" DRIVER_PATH "',interface='" DRIVER
-                    "',member='NameOwnerChanged',arg0='%s'",
-                    address->destination);
-        watch_match(watch, WATCHED_CHANGES, on_changed,
-                    "type='signal',sender='%s',path='%s',interface='" PROPERTIES
-                    "',member='PropertiesChanged',arg0='%s'",
-                    address->destination, address->path, address->interface);
-        watch_match(watch, WATCHED_OBJECT, on_object_changed,
-                    "type='signal',sender='%s',interface='" OBJECT_MANAGER "',arg0path='%s'", address->destination,
-                    address->path);
+        watch_match(watch, WATCHED_OWNER, on_owner_changed, &owner);
+        watch_match(watch, WATCHED_CHANGES, on_changed, &changes);
+        watch_match(watch, WATCHED_OBJECT, on_object_changed, &object);
         return watch;
 }
 

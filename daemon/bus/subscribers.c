@@ -80,7 +80,7 @@ static void on_watched(void *userdata) {
 }
 
 void subscribers_add(Subscribers *subscribers, const char *name) {
-        g_autofree char *rule = NULL;
+        SignalPattern pattern = signal_pattern_owner(name);
         Subscriber *subscriber;
 
         if (g_hash_table_contains(subscribers->by_name, name))
@@ -91,10 +91,7 @@ void subscribers_add(Subscribers *subscribers, const char *name) {
         subscriber->name = g_strdup(name);
         g_hash_table_insert(subscribers->by_name, subscriber->name, subscriber);
 
-        rule = g_strdup_printf("type='signal',sender='org.freedesktop.DBus',path='/org/freedesktop/DBus',"
-                               "interface='org.freedesktop.DBus',member='NameOwnerChanged',arg0='%s'",
-                               name);
-        subscriber->leaving = connection_match(subscribers->connection, rule, on_leaving, on_watched, subscriber);
+        subscriber->leaving = connection_match(subscribers->connection, &pattern, on_leaving, on_watched, subscriber);
 
         if (g_hash_table_size(subscribers->by_name) == 1)
                 subscribers->changed(true, subscribers->userdata);

@@ -13,9 +13,12 @@
 #include "leaves/systemd-job.h"
 #include "leaves/systemd.h"
 
-#define REMOVED_RULE                                                                                                   \
-        "type='signal',sender='org.freedesktop.systemd1',path='" SYSTEMD_MANAGER_PATH "',interface='" SYSTEMD_MANAGER  \
-        "',member='JobRemoved'"
+static const SignalPattern removed_pattern = {
+        .sender = SYSTEMD_NAME,
+        .path = SYSTEMD_MANAGER_PATH,
+        .interface = SYSTEMD_MANAGER,
+        .member = "JobRemoved",
+};
 
 typedef struct Jobs {
         Connection *connection;
@@ -253,7 +256,7 @@ static Jobs *jobs_ref(Connection *connection) {
                 jobs->connection = connection;
                 jobs->early = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
                 jobs->queued = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, queue_free);
-                jobs->removed = connection_match(connection, REMOVED_RULE, on_removed, on_hearing, jobs);
+                jobs->removed = connection_match(connection, &removed_pattern, on_removed, on_hearing, jobs);
                 jobs->listener = connection_listen(connection, &callbacks, jobs);
                 g_hash_table_insert(all_jobs, connection, jobs);
         }

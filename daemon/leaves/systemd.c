@@ -11,12 +11,7 @@
 #include "basic/cleanup.h"
 #include "leaves/systemd.h"
 
-#define SYSTEMD_NAME "org.freedesktop.systemd1"
 #define PROPERTIES "org.freedesktop.DBus.Properties"
-#define OWNER_RULE                                                                                                     \
-        "type='signal',sender='org.freedesktop.DBus',interface='org.freedesktop.DBus',member='NameOwnerChanged',"      \
-        "arg0='" SYSTEMD_NAME "'"
-
 typedef struct Subscriber {
         Connection *connection;
         Listener *listener;
@@ -182,6 +177,7 @@ static void on_owner_changed(sd_bus_message *message, void *userdata) {
 
 static Subscriber *subscriber_get(Connection *connection) {
         static const ListenerCallbacks callbacks = { .connected = on_connected, .lost = on_lost };
+        SignalPattern owner = signal_pattern_owner(SYSTEMD_NAME);
         Subscriber *subscriber;
 
         if (!subscribers)
@@ -193,7 +189,7 @@ static Subscriber *subscriber_get(Connection *connection) {
 
         subscriber = g_new0(Subscriber, 1);
         subscriber->connection = connection;
-        subscriber->owner = connection_match(connection, OWNER_RULE, on_owner_changed, NULL, subscriber);
+        subscriber->owner = connection_match(connection, &owner, on_owner_changed, NULL, subscriber);
         subscriber->listener = connection_listen(connection, &callbacks, subscriber);
         g_hash_table_insert(subscribers, connection, subscriber);
         return subscriber;

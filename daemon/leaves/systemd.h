@@ -8,6 +8,7 @@
 
 #include "bus/connection.h"
 
+#define SYSTEMD_NAME "org.freedesktop.systemd1"
 #define SYSTEMD_MANAGER_PATH "/org/freedesktop/systemd1"
 #define SYSTEMD_MANAGER "org.freedesktop.systemd1.Manager"
 #define SYSTEMD_UNIT "org.freedesktop.systemd1.Unit"

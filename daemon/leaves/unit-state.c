@@ -19,8 +19,11 @@
 #include "leaves/unit-name.h"
 #include "leaves/unit-watch.h"
 
-#define MANAGER_RULE "type='signal',sender='org.freedesktop.systemd1',interface='" SYSTEMD_MANAGER "',"
-#define RELOADING_RULE MANAGER_RULE "member='Reloading'"
+static const SignalPattern reloading_pattern = {
+        .sender = SYSTEMD_NAME,
+        .interface = SYSTEMD_MANAGER,
+        .member = "Reloading",
+};
 
 typedef struct UnitStateParams {
         const char *unit;
@@ -164,9 +167,16 @@ static void on_removed(sd_bus_message *message, void *userdata) {
 
 static Match *match_removed(Leaf *leaf, const char *path) {
         UnitState *op = leaf->op;
-        g_autofree char *rule = g_strdup_printf(MANAGER_RULE "member='UnitRemoved',arg1path='%s'", path);
+        SignalPattern pattern = {
+                .sender = SYSTEMD_NAME,
+                .interface = SYSTEMD_MANAGER,
+                .member = "UnitRemoved",
+                .arg = path,
+                .arg_number = 1,
+                .arg_is_path = true,
+        };
 
-        return connection_match(op->connection, rule, on_removed, NULL, leaf);
+        return connection_match(op->connection, &pattern, on_removed, NULL, leaf);
 }
 
 static void unit_state_watch(Leaf *leaf, const char *path) {
@@ -237,7 +247,7 @@ static Status unit_state_start(Leaf *leaf) {
                 return STATUS_FAILURE;
         }
 
-        op->reloading = connection_match(op->connection, RELOADING_RULE, on_reloading, NULL, leaf);
+        op->reloading = connection_match(op->connection, &reloading_pattern, on_reloading, NULL, leaf);
         op->subscription = subscription_new(op->connection, &callbacks, leaf);
         if (subscription_is_active(op->subscription))
                 unit_state_load(leaf);

@@ -66,7 +66,12 @@ static void on_read(sd_bus_message *reply, const sd_bus_error *error, void *user
 UnitWatch *unit_watch_new(Connection *connection, const char *path, const UnitWatchCallbacks *callbacks,
                           void *userdata) {
         static const SubscriptionCallbacks subscription_callbacks = { .subscribed = on_subscribed, .lost = on_lost };
-        g_autofree char *rule = NULL;
+        SignalPattern pattern = {
+                .sender = SYSTEMD_NAME,
+                .path = path,
+                .interface = "org.freedesktop.DBus.Properties",
+                .member = "PropertiesChanged",
+        };
         UnitWatch *watch = g_new0(UnitWatch, 1);
 
         watch->connection = connection;
@@ -74,11 +79,8 @@ UnitWatch *unit_watch_new(Connection *connection, const char *path, const UnitWa
         watch->callbacks = callbacks;
         watch->userdata = userdata;
 
-        rule = g_strdup_printf("type='signal',sender='org.freedesktop.systemd1',path='%s',"
-                               "interface='org.freedesktop.DBus.Properties',member='PropertiesChanged'",
-                               path);
         watch->subscription = subscription_new(connection, &subscription_callbacks, watch);
-        watch->match = connection_match(connection, rule, on_properties_changed, on_matched, watch);
+        watch->match = connection_match(connection, &pattern, on_properties_changed, on_matched, watch);
         return watch;
 }
 

@@ -15,12 +15,11 @@
 struct Run {
         char *id, *tree, *instance;
         Definition *definition;
-        const RunServices *services;
+        Ticker *ticker;
         TickerEntry turn;
         const RunCallbacks *callbacks;
         void *userdata;
 
-        json_object *given; /* the variables that it was started with, or NULL */
         Variables *variables;
         ActivityContext context;
         Machine *machine;   /* NULL when it has finished, as are */

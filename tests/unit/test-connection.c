@@ -430,10 +430,10 @@ static void on_signal(sd_bus_message *message, void *userdata) {
                 g_clear_pointer(&heard->frees->match, match_free);
 }
 
-#define RULE "type='signal',sender='" SERVICE "',path='" PATH "',member='Changed'"
+static const SignalPattern pattern = { .sender = SERVICE, .path = PATH, .member = "Changed" };
 
 static void watch(Fixture *fixture, Heard *heard) {
-        heard->match = connection_match(fixture->connection, RULE, on_signal, on_ready, heard);
+        heard->match = connection_match(fixture->connection, &pattern, on_signal, on_ready, heard);
         g_assert_cmpuint(heard->n_ready, ==, 0);
 }
 
@@ -502,14 +502,15 @@ static void test_match_survives(Fixture *fixture, gconstpointer data) {
 
 /* The bus takes one rule only: the second is added when the first is gone. */
 static void test_match_refused(Fixture *fixture, gconstpointer data) {
+        SignalPattern unique = { .sender = ":1.0", .member = "Changed" }, other = { .sender = ":1.1", .member = "Changed" };
         Heard first = { 0 }, second = { 0 };
         g_auto(Outcome) outcome = { 0 };
 
         if (!fixture->bus)
                 return;
 
-        watch(fixture, &first);
-        second.match = connection_match(fixture->connection, RULE ",arg0='x'", on_signal, on_ready, &second);
+        first.match = connection_match(fixture->connection, &unique, on_signal, on_ready, &first);
+        second.match = connection_match(fixture->connection, &other, on_signal, on_ready, &second);
         call_echo(fixture->connection, 0, &outcome);
         wait_until(outcome.done && first.n_ready == 1);
         g_assert_cmpuint(second.n_ready, ==, 0);
@@ -616,7 +617,7 @@ static void test_idle(Fixture *fixture, gconstpointer data) {
                 return;
 
         connection = connection_new(context, "test", bus_fixture_address(fixture->bus));
-        heard.match = connection_match(connection, RULE, on_signal, on_ready, &heard);
+        heard.match = connection_match(connection, &pattern, on_signal, on_ready, &heard);
         call(connection, "Hang", &hung);
         while (heard.n_ready == 0)
                 g_main_context_iteration(context, TRUE);

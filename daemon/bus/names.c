@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/*
+ * When the bus has confirmed the rule, it is asked for the owner. What it says comes in the order in which it
+ * happened, so the answer and the signals need no comparison.
+ */
+
+#include <stdbool.h>
+
+#include "basic/cleanup.h"
+#include "bus/names.h"
+
+struct Names {
+        Rules *rules;
+        Calls *calls;
+        GHashTable *names;    /* Name by text */
+        GHashTable *by_owner; /* unique name -> GPtrArray of texts */
+};
+
+struct Name {
+        Names *names;
+        char *text;
+        NameState state;
+        char *owner; /* NAME_OWNED */
+        RuleUse rule;
+        Call *question;
+        Audience audience;
+        bool kept; /* though nobody uses it */
+};
+
+static void owner_add(Names *names, const char *owner, char *text) {
+        GPtrArray *texts = g_hash_table_lookup(names->by_owner, owner);
+
+        if (!texts) {
+                texts = g_ptr_array_new();
+                g_hash_table_insert(names->by_owner, g_strdup(owner), texts);
+        }
+        g_ptr_array_add(texts, text);
+}
+
+static void owner_remove(Names *names, const char *owner, char *text) {
+        GPtrArray *texts = g_hash_table_lookup(names->by_owner, owner);
+
+        g_ptr_array_remove_fast(texts, text);
+        if (texts->len == 0)
+                g_hash_table_remove(names->by_owner, owner);
+}
+
+/* owner NULL: none. */
+static void set_owner(Name *name, const char *owner) {
+        if (name->owner)
+                owner_remove(name->names, name->owner, name->text);
+        g_free(name->owner);
+        name->owner = g_strdup(owner);
+        if (owner)
+                owner_add(name->names, owner, name->text);
+}
+
+static void drop_unused(Name *name) {
+        if (!audience_is_over(&name->audience) || name->kept)
+                return;
+
+        set_owner(name, NULL);
+        rule_leave(&name->rule);
+        call_free(name->question);
+        g_hash_table_remove(name->names->names, name->text);
+}
+
+static void name_change(Name *name, NameState state, const char *owner) {
+        if (name->state == state && g_strcmp0(name->owner, owner) == 0)
+                return;
+
+        name->state = state;
+        set_owner(name, owner);
+        audience_tell(&name->audience);
+        drop_unused(name);
+}
+
+static void name_change_owner(Name *name, const char *owner) {
+        if (owner && *owner)
+                name_change(name, NAME_OWNED, owner);
+        else
+                name_change(name, NAME_ABSENT, NULL);
+}
+
+static void on_answer(sd_bus_message *reply, const sd_bus_error *error, void *userdata) {
+        Name *name = userdata;
+        const char *owner = NULL;
+
+        g_clear_pointer(&name->question, call_free);
+        if (reply ? sd_bus_message_read(reply, "s", &owner) >= 0
+                  : sd_bus_error_has_name(error, SD_BUS_ERROR_NAME_HAS_NO_OWNER))
+                name_change_owner(name, owner);
+}
+
+static int make_question(sd_bus *bus, sd_bus_message **ret_message, void *userdata) {
+        g_autoptr(sd_bus_message) message = NULL;
+        const Name *name = userdata;
+        int r = sd_bus_message_new_method_call(bus, &message, BUS_DRIVER, BUS_DRIVER_PATH, BUS_DRIVER, "GetNameOwner");
+
+        if (r >= 0)
+                r = sd_bus_message_append(message, "s", name->text);
+        if (r < 0)
+                return r;
+
+        *ret_message = g_steal_pointer(&message);
+        return 0;
+}
+
+static void on_confirmed(void *userdata) {
+        Name *name = userdata;
+
+        call_free(name->question);
+        name->question = calls_add(name->names->calls, NULL, make_question, on_answer, name);
+}
+
+static void name_free(void *p) {
+        Name *name = p;
+
+        g_free(name->owner);
+        g_free(name->text);
+        g_free(name);
+}
+
+Names *names_new(Rules *rules, Calls *calls) {
+        Names *names = g_new0(Names, 1);
+
+        names->rules = rules;
+        names->calls = calls;
+        names->names = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, name_free);
+        names->by_owner = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, (GDestroyNotify) g_ptr_array_unref);
+        return names;
+}
+
+/* The uses are their owners'. */
+void names_free(Names *names) {
+        GHashTableIter iterator;
+        void *p;
+
+        if (!names)
+                return;
+
+        g_hash_table_iter_init(&iterator, names->names);
+        while (g_hash_table_iter_next(&iterator, NULL, &p)) {
+                Name *name = p;
+
+                rule_leave(&name->rule);
+                call_free(name->question);
+                for (GList *i = name->audience.followers.head; i; i = i->next)
+                        ((NameUse *) ((Follower *) i->data))->name = NULL;
+        }
+
+        g_hash_table_unref(names->names);
+        g_hash_table_unref(names->by_owner);
+        g_free(names);
+}
+
+/* Whoever is told may leave any of them. */
+void names_detach(Names *names) {
+        g_autoptr(GList) all = g_hash_table_get_values(names->names);
+
+        for (GList *i = all; i; i = i->next)
+                ((Name *) i->data)->kept = true;
+
+        for (GList *i = all; i; i = i->next) {
+                Name *name = i->data;
+
+                g_clear_pointer(&name->question, call_free);
+                name_change(name, NAME_UNKNOWN, NULL);
+                name->kept = false;
+                drop_unused(name);
+        }
+}
+
+void names_hear(Names *names, sd_bus_message *signal) {
+        const char *text, *owner;
+        Name *name;
+
+        if (sd_bus_message_is_signal(signal, BUS_DRIVER, "NameOwnerChanged") <= 0 ||
+            g_strcmp0(sd_bus_message_get_sender(signal), BUS_DRIVER) != 0 ||
+            sd_bus_message_read(signal, "sss", &text, NULL, &owner) < 0)
+                return;
+
+        /* Before the answer to the question, it would only be told twice. */
+        name = g_hash_table_lookup(names->names, text);
+        if (name && name->state != NAME_UNKNOWN)
+                name_change_owner(name, owner);
+}
+
+void name_use(Names *names, NameUse *use, const char *text) {
+        Name *name = g_hash_table_lookup(names->names, text);
+
+        if (!name) {
+                SignalPattern pattern = signal_pattern_owner(text);
+
+                name = g_new0(Name, 1);
+                name->names = names;
+                name->text = g_strdup(text);
+                name->rule = (RuleUse){ .confirmed = on_confirmed, .userdata = name };
+                g_hash_table_insert(names->names, name->text, name);
+                rule_use(names->rules, &name->rule, &pattern);
+                if (rule_is_confirmed(&name->rule))
+                        on_confirmed(name);
+        }
+
+        use->name = name;
+        audience_join(&name->audience, &use->follower);
+}
+
+void name_leave(NameUse *use) {
+        Name *name = use->name;
+
+        if (!name)
+                return;
+
+        use->name = NULL;
+        audience_leave(&name->audience, &use->follower);
+        drop_unused(name);
+}
+
+NameState name_state(const NameUse *use) {
+        return use->name->state;
+}
+
+const char *name_owner(const NameUse *use) {
+        return use->name->owner;
+}
+
+const GPtrArray *names_of_owner(const Names *names, const char *owner) {
+        return owner ? g_hash_table_lookup(names->by_owner, owner) : NULL;
+}

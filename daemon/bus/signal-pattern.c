@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* Match rules as text (D-Bus specification, "Match Rules"). */
+
+#include <string.h>
+
+#include "bus/signal-pattern.h"
+
+/* What a dbus-daemon takes. */
+#define RULE_LENGTH_MAX 1024u
+
+SignalPattern signal_pattern_owner(const char *name) {
+        return (SignalPattern){
+                .sender = BUS_DRIVER,
+                .path = BUS_DRIVER_PATH,
+                .interface = BUS_DRIVER,
+                .member = "NameOwnerChanged",
+                .arg = name,
+        };
+}
+
+G_GNUC_PRINTF(3, 4)
+static void append(GString *rule, const char *value, const char *format, ...) {
+        size_t before = rule->len;
+        va_list args;
+
+        if (!value || strchr(value, '\''))
+                return;
+
+        va_start(args, format);
+        g_string_append_vprintf(rule, format, args);
+        va_end(args);
+        if (rule->len > RULE_LENGTH_MAX)
+                g_string_truncate(rule, before);
+}
+
+static GString *rule_begin(const SignalPattern *pattern) {
+        GString *rule = g_string_new("type='signal'");
+
+        append(rule, pattern->sender, ",sender='%s'", pattern->sender);
+        append(rule, pattern->interface, ",interface='%s'", pattern->interface);
+        append(rule, pattern->member, ",member='%s'", pattern->member);
+        return rule;
+}
+
+char *signal_pattern_rule(const SignalPattern *pattern) {
+        GString *rule = rule_begin(pattern);
+
+        append(rule, pattern->path, ",path='%s'", pattern->path);
+        append(rule, pattern->arg, ",arg%u%s='%s'", pattern->arg_number, pattern->arg_is_path ? "path" : "",
+               pattern->arg);
+        if (pattern->more && rule->len + strlen(pattern->more) <= RULE_LENGTH_MAX)
+                g_string_append(rule, pattern->more);
+        return g_string_free(rule, FALSE);
+}
+
+char *signal_pattern_wide_rule(const SignalPattern *pattern) {
+        return pattern->sender || pattern->interface ? g_string_free(rule_begin(pattern), FALSE) : NULL;
+}

@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/*
+ * Which signals of a bus reach whom, who owns its names, and how few rules are needed for that.
+ */
+
+#include "basic/cleanup.h"
+#include "basic/log.h"
+#include "bus-fixture.h"
+#include "bus/connection.h"
+#include "bus/names.h"
+
+#define SERVICE "org.example.Service"
+#define PATH "/org/example/Service"
+#define N_MANY 300u
+
+/* One taker, and what has come. */
+typedef struct Taker {
+        Match *match;
+        unsigned n_ready, n_signals;
+} Taker;
+
+typedef struct Setup {
+        BusKind kind;
+        const char *limits;
+} Setup;
+
+typedef struct Fixture {
+        BusFixture *bus;
+        Connection *connection;
+        BusPeer *service, *other;
+} Fixture;
+
+static void fixture_set_up(Fixture *fixture, gconstpointer data) {
+        const Setup *setup = data;
+
+        if (!bus_kind_available(setup->kind)) {
+                g_test_skip("the bus is not installed");
+                return;
+        }
+
+        fixture->bus = bus_fixture_new(setup->kind, setup->limits);
+        bus_fixture_start(fixture->bus);
+        fixture->service = bus_peer_new(fixture->bus, SERVICE);
+        fixture->other = bus_peer_new(fixture->bus, NULL);
+        fixture->connection = connection_new(NULL, "test", bus_fixture_address(fixture->bus));
+}
+
+static void fixture_tear_down(Fixture *fixture, gconstpointer data) {
+        connection_free(fixture->connection);
+        bus_peer_free(fixture->service);
+        bus_peer_free(fixture->other);
+        bus_fixture_free(fixture->bus);
+}
+
+static void on_signal(sd_bus_message *message, void *userdata) {
+        ((Taker *) userdata)->n_signals++;
+}
+
+static void on_ready(void *userdata) {
+        ((Taker *) userdata)->n_ready++;
+}
+
+static void taker_open(Fixture *fixture, Taker *taker, const SignalPattern *pattern) {
+        taker->match = connection_match(fixture->connection, pattern, on_signal, on_ready, taker);
+}
+
+static void emit(BusPeer *peer, const char *path, const char *member, const char *first, const char *second) {
+        g_assert_cmpint(sd_bus_emit_signal(bus_peer_bus(peer), path, SERVICE, member, "os", first, second), >=, 0);
+}
+
+/* Everything that the peers have sent has reached the connection when a signal that they send now has. */
+static void wait_for_all(Fixture *fixture) {
+        static const SignalPattern pattern = { .member = "Last" };
+        Taker last = { 0 };
+
+        taker_open(fixture, &last, &pattern);
+        wait_until(last.n_ready == 1);
+        emit(fixture->service, "/", "Last", "/", "");
+        emit(fixture->other, "/", "Last", "/", "");
+        wait_until(last.n_signals == 2);
+        match_free(last.match);
+}
+
+/* One of all fields that there are, and nothing else, decides. */
+static void test_fields(Fixture *fixture, gconstpointer data) {
+        static const SignalPattern patterns[] = {
+                { .sender = SERVICE, .path = PATH, .interface = SERVICE, .member = "Changed" },
+                { .sender = SERVICE, .path = PATH, .interface = SERVICE, .member = "Other" },
+                { .sender = SERVICE, .path = "/else", .interface = SERVICE, .member = "Changed" },
+                { .sender = "org.example.Else", .path = PATH, .interface = SERVICE, .member = "Changed" },
+                { .sender = SERVICE, .path = PATH, .interface = "org.example.Else", .member = "Changed" },
+                { .interface = SERVICE, .arg = "/one", .arg_is_path = true },
+                { .interface = SERVICE, .arg = "/two", .arg_is_path = true },
+                { .interface = SERVICE, .arg = "/one" }, /* it is no string */
+                { .path = PATH, .arg = "two", .arg_number = 1 },
+                { .path = PATH, .arg = "one", .arg_number = 1 },
+                { .path = PATH, .arg = "two", .arg_number = 2 },
+                { .sender = SERVICE, .more = ",arg1='two'" },
+                { .sender = SERVICE, .path = PATH, .interface = SERVICE, .member = "Changed" },
+        };
+        static const unsigned expected[] = { 1, 0, 0, 0, 0, 1, 0, 0, 1, 0, 0, 1, 1 };
+        Taker takers[G_N_ELEMENTS(patterns)] = { 0 };
+
+        if (!fixture->bus)
+                return;
+
+        for (size_t i = 0; i < G_N_ELEMENTS(patterns); i++)
+                taker_open(fixture, &takers[i], &patterns[i]);
+        for (size_t i = 0; i < G_N_ELEMENTS(patterns); i++)
+                wait_until(takers[i].n_ready == 1);
+
+        emit(fixture->service, PATH, "Changed", "/one", "two");
+        wait_for_all(fixture);
+        for (size_t i = 0; i < G_N_ELEMENTS(patterns); i++) {
+                g_test_message("pattern %zu", i);
+                g_assert_cmpuint(takers[i].n_signals, ==, expected[i] + (i == 11)); /* it also takes the last */
+                match_free(takers[i].match);
+        }
+}
+
+/* Of a well-known name only its owner is heard, though the bus brings what all others say. */
+static void test_owner(Fixture *fixture, gconstpointer data) {
+        static const SignalPattern all = { .member = "Changed" }, owned = { .sender = SERVICE, .member = "Changed" };
+        Taker anybody = { 0 }, owner = { 0 };
+
+        if (!fixture->bus)
+                return;
+
+        taker_open(fixture, &anybody, &all);
+        taker_open(fixture, &owner, &owned);
+        wait_until(anybody.n_ready == 1 && owner.n_ready == 1);
+        emit(fixture->other, PATH, "Changed", "/", "");
+        emit(fixture->service, PATH, "Changed", "/", "");
+        wait_until(anybody.n_signals == 2);
+        g_assert_cmpuint(owner.n_signals, ==, 1);
+
+        g_assert_cmpint(sd_bus_release_name(bus_peer_bus(fixture->service), SERVICE), >=, 0);
+        emit(fixture->service, PATH, "Changed", "/", "");
+        wait_until(anybody.n_signals == 3);
+        g_assert_cmpint(sd_bus_request_name(bus_peer_bus(fixture->other), SERVICE, 0), >=, 0);
+        emit(fixture->other, PATH, "Changed", "/", "");
+        wait_until(anybody.n_signals == 4);
+        g_assert_cmpuint(owner.n_signals, ==, 2);
+
+        match_free(anybody.match);
+        match_free(owner.match);
+}
+
+static void open_many(Fixture *fixture, Taker *takers, unsigned from, unsigned to) {
+        for (unsigned i = from; i < to; i++) {
+                g_autofree char *path = g_strdup_printf(PATH "/%u", i);
+                SignalPattern pattern = { .sender = SERVICE, .path = path, .member = "Changed" };
+
+                taker_open(fixture, &takers[i], &pattern);
+        }
+        for (unsigned i = from; i < to; i++)
+                wait_until(takers[i].n_ready == 1);
+}
+
+/* More rules than the bus takes, so one takes their place; and what is said meanwhile is not missed. */
+static void test_many(Fixture *fixture, gconstpointer data) {
+        g_autofree Taker *takers = g_new0(Taker, N_MANY);
+
+        if (!fixture->bus)
+                return;
+
+        open_many(fixture, takers, 0, RULES_NARROW_MAX);
+        for (unsigned i = 0; i < 100; i++)
+                emit(fixture->service, PATH "/0", "Changed", "/", "");
+        open_many(fixture, takers, RULES_NARROW_MAX, N_MANY);
+        for (unsigned i = 0; i < 100; i++)
+                emit(fixture->service, PATH "/0", "Changed", "/", "");
+        emit(fixture->service, PATH "/299", "Changed", "/", "");
+        wait_until(takers[N_MANY - 1].n_signals == 1);
+        g_assert_cmpuint(takers[0].n_signals, ==, 200);
+        g_assert_cmpuint(takers[1].n_signals, ==, 0);
+
+        /* When all are gone, so is the wide rule. */
+        for (unsigned i = 0; i < N_MANY; i++)
+                match_free(takers[i].match);
+        takers[0] = (Taker){ 0 };
+        open_many(fixture, takers, 0, 1);
+        emit(fixture->service, PATH "/0", "Changed", "/", "");
+        wait_until(takers[0].n_signals == 1);
+        match_free(takers[0].match);
+}
+
+/* The wide rule is there again when the bus is. */
+static void test_many_survive(Fixture *fixture, gconstpointer data) {
+        g_autofree Taker *takers = g_new0(Taker, N_MANY);
+
+        if (!fixture->bus)
+                return;
+
+        open_many(fixture, takers, 0, N_MANY);
+        bus_fixture_kill(fixture->bus);
+        wait_until(!connection_is_ready(fixture->connection));
+        g_clear_pointer(&fixture->service, bus_peer_free);
+        bus_fixture_start(fixture->bus);
+        fixture->service = bus_peer_new(fixture->bus, SERVICE);
+
+        for (unsigned i = 0; i < N_MANY; i++)
+                wait_until(takers[i].n_ready == 2);
+        emit(fixture->service, PATH "/7", "Changed", "/", "");
+        wait_until(takers[7].n_signals == 1);
+        for (unsigned i = 0; i < N_MANY; i++)
+                match_free(takers[i].match);
+}
+
+/* One who follows a name. */
+typedef struct Watcher {
+        NameUse use;
+        unsigned n_told;
+} Watcher;
+
+static void on_told(void *userdata) {
+        ((Watcher *) userdata)->n_told++;
+}
+
+static void watcher_open(Fixture *fixture, Watcher *watcher, const char *name) {
+        watcher->use.follower = (Follower){ .changed = on_told, .userdata = watcher };
+        name_use(connection_names(fixture->connection), &watcher->use, name);
+}
+
+static void test_names(Fixture *fixture, gconstpointer data) {
+        Watcher absent = { 0 }, owned = { 0 }, late = { 0 };
+
+        if (!fixture->bus)
+                return;
+
+        watcher_open(fixture, &absent, "org.example.Absent");
+        watcher_open(fixture, &owned, SERVICE);
+        g_assert_cmpint(name_state(&owned.use), ==, NAME_UNKNOWN);
+        wait_until(absent.n_told == 1 && owned.n_told == 1);
+        g_assert_cmpint(name_state(&absent.use), ==, NAME_ABSENT);
+        g_assert_cmpstr(name_owner(&absent.use), ==, NULL);
+        g_assert_cmpint(name_state(&owned.use), ==, NAME_OWNED);
+
+        /* Who comes later knows it at once. */
+        watcher_open(fixture, &late, SERVICE);
+        g_assert_cmpint(name_state(&late.use), ==, NAME_OWNED);
+
+        g_assert_cmpint(sd_bus_request_name(bus_peer_bus(fixture->other), "org.example.Absent", 0), >=, 0);
+        wait_until(absent.n_told == 2);
+        g_assert_cmpint(name_state(&absent.use), ==, NAME_OWNED);
+        g_clear_pointer(&fixture->other, bus_peer_free);
+        wait_until(absent.n_told == 3);
+        g_assert_cmpint(name_state(&absent.use), ==, NAME_ABSENT);
+
+        bus_fixture_kill(fixture->bus);
+        wait_until(late.n_told == 1 && owned.n_told == 2 && absent.n_told == 4);
+        g_assert_cmpint(name_state(&owned.use), ==, NAME_UNKNOWN);
+        name_leave(&late.use);
+        name_leave(&owned.use);
+
+        /* What is left over when the connection goes can be left. */
+        g_clear_pointer(&fixture->connection, connection_free);
+        name_leave(&absent.use);
+}
+
+static void test_rules(void) {
+        static const struct {
+                SignalPattern pattern;
+                const char *rule, *wide;
+        } cases[] = {
+                { { 0 }, "type='signal'", NULL },
+                { { .sender = "a.b", .path = "/p", .interface = "i.j", .member = "M", .arg = "x", .more = ",arg1='y'" },
+                  "type='signal',sender='a.b',interface='i.j',member='M',path='/p',arg0='x',arg1='y'",
+                  "type='signal',sender='a.b',interface='i.j',member='M'" },
+                { { .interface = "i.j", .arg = "/x", .arg_number = 3, .arg_is_path = true },
+                  "type='signal',interface='i.j',arg3path='/x'",
+                  "type='signal',interface='i.j'" },
+                { { .sender = "a.b", .arg = "it's" }, "type='signal',sender='a.b'", "type='signal',sender='a.b'" },
+        };
+        g_autofree char *text = g_strnfill(2000, 'x'), *path = g_strconcat("/", text, NULL), *rule = NULL;
+        SignalPattern lengthy = { .sender = "a.b", .path = path, .arg = "x" };
+
+        for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+                g_autofree char *narrow = signal_pattern_rule(&cases[i].pattern);
+                g_autofree char *wide = signal_pattern_wide_rule(&cases[i].pattern);
+
+                g_assert_cmpstr(narrow, ==, cases[i].rule);
+                g_assert_cmpstr(wide, ==, cases[i].wide);
+        }
+
+        rule = signal_pattern_rule(&lengthy);
+        g_assert_cmpstr(rule, ==, "type='signal',sender='a.b',arg0='x'");
+}
+
+static void add(const char *name, const Setup *setup, void (*test)(Fixture *, gconstpointer)) {
+        g_autofree char *path = g_strdup_printf("/matches/%s/%s", bus_kind_name(setup->kind), name);
+
+        g_test_add(path, Fixture, setup, fixture_set_up, test, fixture_tear_down);
+}
+
+int main(int argc, char **argv) {
+        static const Setup plain[] = { { BUS_DAEMON, NULL }, { BUS_BROKER, NULL } };
+        static const Setup few = { BUS_DAEMON, "<limit name=\"max_match_rules_per_connection\">60</limit>" };
+
+        g_test_init(&argc, &argv, NULL);
+        log_open(LOG_ERR);
+
+        g_test_add_func("/matches/rules", test_rules);
+        for (size_t i = 0; i < G_N_ELEMENTS(plain); i++) {
+                add("fields", &plain[i], test_fields);
+                add("owner", &plain[i], test_owner);
+                add("many", &plain[i], test_many);
+                add("many-survive", &plain[i], test_many_survive);
+                add("names", &plain[i], test_names);
+        }
+        add("many-of-60", &few, test_many);
+        add("many-survive-of-60", &few, test_many_survive);
+        return g_test_run();
+}
