@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* The header as JSON: texts as strings, times as numbers, the seed in hexadecimal, since not all readers of JSON take
+ * 64 bits. */
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "basic/cleanup.h"
+#include "journal/journal-header.h"
+#include "journal/record.h"
+
+#define MAGIC "btd-journal "
+
+typedef struct Field {
+        const char *name;
+        size_t offset;
+} Field;
+
+static const Field texts[] = {
+        { "boot", offsetof(JournalHeader, boot) },         { "owner", offsetof(JournalHeader, owner) },
+        { "run", offsetof(JournalHeader, run) },           { "tree", offsetof(JournalHeader, tree) },
+        { "instance", offsetof(JournalHeader, instance) }, { "starter", offsetof(JournalHeader, starter) },
+        { "hash", offsetof(JournalHeader, hash) },
+};
+
+static char **text_of(JournalHeader *header, const Field *field) {
+        return (char **) ((char *) header + field->offset);
+}
+
+static json_object *header_to_json(const JournalHeader *header) {
+        json_object *json = json_object_new_object();
+        g_autofree char *seed = g_strdup_printf("%016" PRIx64, header->seed);
+
+        for (size_t i = 0; i < G_N_ELEMENTS(texts); i++)
+                json_object_object_add(json, texts[i].name,
+                                       json_object_new_string(*text_of((JournalHeader *) header, &texts[i]) ?: ""));
+        json_object_object_add(json, "seed", json_object_new_string(seed));
+        json_object_object_add(json, "started", json_object_new_uint64(header->started));
+        json_object_object_add(json, "start", json_object_new_uint64(header->start));
+        json_object_object_add(json, "files", json_object_get(header->files));
+        json_object_object_add(json, "variables", json_object_get(header->variables));
+        return json;
+}
+
+void journal_header_append(GString *text, const JournalHeader *header) {
+        g_autoptr(json_object) json = header_to_json(header);
+        size_t line = text->len;
+
+        g_string_append_printf(text, MAGIC "%u ", JOURNAL_VERSION);
+        g_string_append(text,
+                        json_object_to_json_string_ext(json, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE));
+        record_append_checksum(text, line);
+}
+
+/* A member of that type, or NULL. */
+static json_object *member(json_object *json, const char *name, json_type type) {
+        json_object *value;
+
+        return json_object_object_get_ex(json, name, &value) && json_object_is_type(value, type) ? value : NULL;
+}
+
+static bool files_are_valid(json_object *files) {
+        if (!files || json_object_array_length(files) == 0)
+                return false;
+
+        for (size_t i = 0; i < json_object_array_length(files); i++) {
+                json_object *file = json_object_array_get_idx(files, i);
+
+                if (!json_object_is_type(file, json_type_object) || !member(file, "path", json_type_string) ||
+                    !member(file, "text", json_type_string))
+                        return false;
+        }
+
+        return true;
+}
+
+static bool header_from_json(json_object *json, JournalHeader *header) {
+        json_object *seed = member(json, "seed", json_type_string), *start = member(json, "start", json_type_int),
+                    *started = member(json, "started", json_type_int), *files = member(json, "files", json_type_array),
+                    *variables = member(json, "variables", json_type_object);
+
+        for (size_t i = 0; i < G_N_ELEMENTS(texts); i++) {
+                json_object *text = member(json, texts[i].name, json_type_string);
+
+                if (!text)
+                        return false;
+                *text_of(header, &texts[i]) = g_strdup(json_object_get_string(text));
+        }
+
+        if (!start || !started || !variables || !files_are_valid(files) || !seed ||
+            !g_ascii_string_to_unsigned(json_object_get_string(seed), 16, 0, UINT64_MAX, &header->seed, NULL))
+                return false;
+
+        header->start = json_object_get_uint64(start);
+        header->started = json_object_get_uint64(started);
+        header->files = json_object_get(files);
+        header->variables = json_object_get(variables);
+        return true;
+}
+
+static int bad(char **ret_error, const char *text) {
+        *ret_error = g_strdup(text);
+        return -EBADMSG;
+}
+
+int journal_header_parse(const char *line, size_t length, JournalHeader *ret_header, char **ret_error) {
+        g_auto(JournalHeader) header = {};
+        g_autoptr(json_object) json = NULL;
+        g_autofree char *rest = NULL;
+        char *end;
+        guint64 version;
+
+        if (!record_check(line, length, &length))
+                return bad(ret_error, "its first line does not fit its checksum");
+        if (!g_str_has_prefix(line, MAGIC))
+                return bad(ret_error, "it is not the journal of a run");
+
+        rest = g_strndup(line + strlen(MAGIC), length - strlen(MAGIC));
+        version = g_ascii_strtoull(rest, &end, 10);
+        if (version == 0 || version > JOURNAL_VERSION) {
+                *ret_error = g_strdup_printf("it is of version %" PRIu64 ", but this btd knows none beyond %u",
+                                             (uint64_t) version, JOURNAL_VERSION);
+                return -EPROTONOSUPPORT;
+        }
+
+        json = *end == ' ' ? record_parse_object(end + 1, strlen(end + 1)) : NULL;
+        if (!json || !header_from_json(json, &header))
+                return bad(ret_error, "its first line lacks what a run is made from");
+
+        *ret_header = header;
+        header = (JournalHeader){};
+        return 0;
+}
+
+void journal_header_clear(JournalHeader *header) {
+        for (size_t i = 0; i < G_N_ELEMENTS(texts); i++)
+                g_free(*text_of(header, &texts[i]));
+
+        json_object_put(header->files);
+        json_object_put(header->variables);
+        *header = (JournalHeader){};
+}

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* One write() for all records that belong together. */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "basic/cleanup.h"
+#include "journal/journal-writer.h"
+
+struct JournalWriter {
+        char *path;
+        int fd; /* -1: it has failed */
+        uint64_t size;
+        GString *pending;
+};
+
+static int write_all(int fd, const char *bytes, size_t n) {
+        while (n > 0) {
+                ssize_t written = write(fd, bytes, n);
+
+                if (written < 0 && errno == EINTR)
+                        continue;
+                if (written < 0)
+                        return -errno;
+
+                bytes += written;
+                n -= (size_t) written;
+        }
+
+        return 0;
+}
+
+static int fail(JournalWriter *writer, int r, char **ret_error) {
+        *ret_error = g_strdup_printf("%s cannot be written: %s", writer->path, g_strerror(-r));
+        close(writer->fd);
+        writer->fd = -1;
+        g_string_truncate(writer->pending, 0);
+        unlink(writer->path);
+        return r;
+}
+
+static JournalWriter *writer_new(const char *path, int fd, uint64_t size) {
+        JournalWriter *writer = g_new0(JournalWriter, 1);
+
+        *writer = (JournalWriter){ .path = g_strdup(path), .fd = fd, .size = size, .pending = g_string_new(NULL) };
+        return writer;
+}
+
+static int open_file(const char *path, int flags, int *ret_fd, char **ret_error) {
+        int fd = open(path, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW | flags, 0600);
+
+        if (fd < 0) {
+                int r = -errno;
+
+                *ret_error = g_strdup_printf("%s cannot be opened: %s", path, g_strerror(-r));
+                return r;
+        }
+
+        *ret_fd = fd;
+        return 0;
+}
+
+int journal_writer_create(const char *path, const JournalHeader *header, JournalWriter **ret_writer, char **ret_error) {
+        g_autoptr(JournalWriter) writer = NULL;
+        int fd = -1, r;
+
+        r = open_file(path, O_CREAT | O_EXCL, &fd, ret_error);
+        if (r < 0)
+                return r;
+
+        writer = writer_new(path, fd, 0);
+        journal_header_append(writer->pending, header);
+        r = journal_writer_flush(writer, ret_error);
+        if (r < 0)
+                return r;
+
+        *ret_writer = g_steal_pointer(&writer);
+        return 0;
+}
+
+int journal_writer_resume(const char *path, uint64_t size, JournalWriter **ret_writer, char **ret_error) {
+        g_auto(AutoFd) fd = -1;
+        int r;
+
+        r = open_file(path, 0, &fd, ret_error);
+        if (r < 0)
+                return r;
+        if (ftruncate(fd, (off_t) size) < 0) {
+                r = -errno;
+                *ret_error = g_strdup_printf("%s cannot be written: %s", path, g_strerror(-r));
+                return r;
+        }
+
+        *ret_writer = writer_new(path, fd, size);
+        fd = -1;
+        return 0;
+}
+
+void journal_writer_free(JournalWriter *writer) {
+        g_autofree char *error = NULL;
+
+        if (!writer)
+                return;
+
+        journal_writer_flush(writer, &error);
+        if (writer->fd >= 0)
+                close(writer->fd);
+        g_string_free(writer->pending, true);
+        g_free(writer->path);
+        g_free(writer);
+}
+
+void journal_writer_add(JournalWriter *writer, const Record *record) {
+        if (writer->fd >= 0)
+                record_append(writer->pending, record);
+}
+
+int journal_writer_flush(JournalWriter *writer, char **ret_error) {
+        int r;
+
+        if (writer->fd < 0 || writer->pending->len == 0)
+                return 0;
+
+        r = write_all(writer->fd, writer->pending->str, writer->pending->len);
+        if (r < 0)
+                return fail(writer, r, ret_error);
+
+        writer->size += writer->pending->len;
+        g_string_truncate(writer->pending, 0);
+        return 0;
+}
+
+const char *journal_writer_path(const JournalWriter *writer) {
+        return writer->path;
+}
+
+uint64_t journal_writer_size(const JournalWriter *writer) {
+        return writer->size;
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/*
+ * One line of a run's journal: something that happened to the run, and when.
+ *
+ *   TIME KIND [#NODE] [JSON] CRC
+ *
+ * TIME is in microseconds since the start of the run, the JSON is an object, CRC the checksum of what stands before it
+ * and its space, as eight hexadecimal digits.
+ */
+
+#include <glib.h>
+#include <json-c/json_object.h>
+
+#include "engine/type.h"
+
+typedef enum RecordKind {
+        RECORD_START,          /* the run begins */
+        RECORD_TICK,           /* what has been recorded since the last one is looked at now */
+        RECORD_ENDED,          /* NODE {status, cause, outputs}: an action has ended */
+        RECORD_AT_ONCE,        /* the same, of one that was over as soon as it was started */
+        RECORD_VALUE,          /* NODE {status, cause}: what a condition is from now on */
+        RECORD_RELEASED,       /* NODE: nothing looks at the condition any more */
+        RECORD_TIMER,          /* NODE: its timer has expired */
+        RECORD_INTERVAL,       /* the run's own timer has */
+        RECORD_SET,            /* {key: value, ...}: variables were set from outside */
+        RECORD_HALT,           /* {cause} */
+        RECORD_LOCKED,         /* NODE: has been given its lock, which it waited for */
+        RECORD_AT_ONCE_LOCKED, /* NODE: found it free */
+        RECORD_PAUSE,          /* {paused}: was paused, or goes on */
+        RECORD_BREAK,          /* NODE {set}: a breakpoint was set or cleared */
+        RECORD_PASS,           /* NODE: goes on past its breakpoint */
+        RECORD_FORCE,          /* NODE {status} */
+        RECORD_GIVEN_UP,       /* NODE: was halted, and is not waited for any longer */
+        RECORD_RECOVERED,      /* {owner}: another daemon has taken the run up */
+        RECORD_FINISHED,       /* {status, cause} */
+        RECORD_KIND_MAX_,
+} RecordKind;
+
+typedef struct Record {
+        uint64_t time; /* µs */
+        RecordKind kind;
+        NodeId node;          /* NODE_NONE: of the run */
+        json_object *details; /* an object, or NULL */
+} Record;
+
+/* Appends the line and its end. */
+void record_append(GString *text, const Record *record);
+
+/* The line without its end. The details are new. -EBADMSG: it has been damaged; -EINVAL: it is whole, but says
+ * nothing that is known; both with a text for people. */
+int record_parse(const char *line, size_t length, Record *ret_record, char **ret_error);
+void record_clear(Record *record);
+
+const char *record_kind_to_string(RecordKind kind);
+
+/* For other lines with a checksum. The text has to be all of an object; else NULL. */
+json_object *record_parse_object(const char *text, size_t length);
+void record_append_checksum(GString *text, size_t line);
+/* How long the line is without its checksum. False: it is damaged. */
+bool record_check(const char *line, size_t length, size_t *ret_length);
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Record, record_clear)

@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* Journals are read as they were written, broken off anywhere, and damaged anywhere. */
+
+#include <glib/gstdio.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include "basic/cleanup.h"
+#include "journal/crc32.h"
+#include "journal/journal-writer.h"
+#include "journal/journal.h"
+
+static JournalHeader header_example(void) {
+        json_object *files = json_object_new_array(), *file = json_object_new_object();
+
+        json_object_object_add(file, "path", json_object_new_string("/etc/btd/trees/boot.json"));
+        json_object_object_add(file, "text", json_object_new_string("{ \"btd\": 1 }\n"));
+        json_object_array_add(files, file);
+        return (JournalHeader){
+                .boot = g_strdup("0123456789abcdef0123456789abcdef"),
+                .owner = g_strdup(":1.7"),
+                .run = g_strdup("boot.3"),
+                .tree = g_strdup("boot"),
+                .instance = g_strdup(""),
+                .starter = g_strdup("UID 0 (btctl)"),
+                .hash = g_strdup("abc"),
+                .seed = UINT64_C(0xfedcba9876543210),
+                .started = 1700000000000000,
+                .start = 123456789,
+                .files = files,
+                .variables = json_object_new_object(),
+        };
+}
+
+static json_object *details_example(void) {
+        json_object *details = json_object_new_object();
+
+        json_object_object_add(details, "status", json_object_new_string("failure"));
+        json_object_object_add(details, "text", json_object_new_string("two\nlines, \"quoted\" — and / more"));
+        return details;
+}
+
+static GString *journal_example(void) {
+        g_auto(JournalHeader) header = header_example();
+        g_autoptr(json_object) details = details_example();
+        GString *text = g_string_new(NULL);
+
+        journal_header_append(text, &header);
+        record_append(text, &(Record){ .time = 0, .kind = RECORD_START, .node = NODE_NONE });
+        record_append(text, &(Record){ .time = 17, .kind = RECORD_ENDED, .node = 12, .details = details });
+        record_append(text, &(Record){ .time = UINT64_MAX, .kind = RECORD_TIMER, .node = 0 });
+        return text;
+}
+
+static void test_checksum(void) {
+        g_assert_cmphex(crc32_of("123456789", 9), ==, 0xcbf43926);
+        g_assert_cmphex(crc32_of("", 0), ==, 0);
+}
+
+static void assert_header(const JournalHeader *header) {
+        g_auto(JournalHeader) example = header_example();
+
+        g_assert_cmpstr(header->boot, ==, example.boot);
+        g_assert_cmpstr(header->owner, ==, example.owner);
+        g_assert_cmpstr(header->run, ==, example.run);
+        g_assert_cmpstr(header->tree, ==, example.tree);
+        g_assert_cmpstr(header->instance, ==, example.instance);
+        g_assert_cmpstr(header->starter, ==, example.starter);
+        g_assert_cmpstr(header->hash, ==, example.hash);
+        g_assert_cmphex(header->seed, ==, example.seed);
+        g_assert_cmpuint(header->started, ==, example.started);
+        g_assert_cmpuint(header->start, ==, example.start);
+        g_assert_true(json_object_equal(header->files, example.files));
+        g_assert_true(json_object_equal(header->variables, example.variables));
+}
+
+static void assert_record(const Record *record, uint64_t time, RecordKind kind, NodeId node, json_object *details) {
+        g_assert_cmpuint(record->time, ==, time);
+        g_assert_cmpstr(record_kind_to_string(record->kind), ==, record_kind_to_string(kind));
+        g_assert_cmpuint(record->node, ==, node);
+        g_assert_true(json_object_equal(record->details, details));
+}
+
+static Journal *read_all(const GString *text) {
+        g_autofree char *error = NULL;
+        Journal *journal = NULL;
+        int r = journal_read_text(text->str, text->len, &journal, &error);
+
+        g_assert_cmpstr(error, ==, NULL);
+        g_assert_cmpint(r, ==, 0);
+        return journal;
+}
+
+static void assert_unreadable(const char *text, size_t length, int expected, const char *message) {
+        g_autofree char *error = NULL;
+        Journal *journal = NULL;
+
+        g_assert_cmpint(journal_read_text(text, length, &journal, &error), ==, expected);
+        g_assert_cmpstr(error, ==, message);
+        g_assert_null(journal);
+}
+
+static void test_round_trip(void) {
+        g_autoptr(GString) text = journal_example();
+        g_autoptr(json_object) details = details_example();
+        g_autoptr(Journal) journal = read_all(text);
+
+        assert_header(&journal->header);
+        g_assert_cmpuint(journal->records->len, ==, 3);
+        assert_record(&g_array_index(journal->records, Record, 0), 0, RECORD_START, NODE_NONE, NULL);
+        assert_record(&g_array_index(journal->records, Record, 1), 17, RECORD_ENDED, 12, details);
+        assert_record(&g_array_index(journal->records, Record, 2), UINT64_MAX, RECORD_TIMER, 0, NULL);
+        g_assert_cmpuint(journal->size, ==, text->len);
+        g_assert_false(journal->torn);
+}
+
+static void test_lines(void) {
+        g_autoptr(GString) text = g_string_new(NULL);
+        g_autofree char *expected = NULL;
+
+        record_append(text, &(Record){ .time = 1500, .kind = RECORD_AT_ONCE, .node = 4 });
+        expected = g_strdup_printf("1500 at-once #4 %08x\n", crc32_of("1500 at-once #4", 15));
+        g_assert_cmpstr(text->str, ==, expected);
+}
+
+/* Broken off at any byte: what was whole stays, and nothing else. */
+static void test_torn(void) {
+        g_autoptr(GString) text = journal_example();
+        size_t header = (size_t) (strchr(text->str, '\n') - text->str) + 1;
+
+        for (size_t length = header; length < text->len; length++) {
+                g_autoptr(GString) start = g_string_new_len(text->str, (gssize) length);
+                g_autoptr(Journal) journal = read_all(start);
+                char *end = g_strrstr_len(text->str, (gssize) length, "\n");
+
+                g_assert_cmpuint(journal->size, ==, (size_t) (end - text->str) + 1);
+                g_assert_true(journal->torn == (journal->size < length));
+        }
+}
+
+/* A byte that has changed is noticed wherever it is; in the last line, or where it begins, it cannot be told from one
+ * that was torn. */
+static void test_damaged(void) {
+        g_autoptr(GString) text = journal_example();
+        size_t last = (size_t) (g_strrstr_len(text->str, (gssize) text->len - 1, "\n") - text->str) + 1;
+
+        for (size_t i = 0; i < text->len; i++) {
+                g_autofree char *copy = g_memdup2(text->str, text->len + 1), *error = NULL;
+                g_autoptr(Journal) journal = NULL;
+                int r;
+
+                copy[i] ^= 1;
+                r = journal_read_text(copy, text->len, &journal, &error);
+                if (i + 1 >= last) {
+                        g_assert_cmpint(r, ==, 0);
+                        g_assert_true(journal->torn);
+                        g_assert_cmpuint(journal->size, <=, last);
+                } else
+                        g_assert_cmpint(r, ==, -EBADMSG);
+        }
+}
+
+static void test_messages(void) {
+        g_autoptr(GString) text = journal_example();
+        g_autoptr(GString) other = g_string_new("btd-journal 2 {}");
+        char *second = strchr(text->str, '\n') + 1;
+
+        assert_unreadable("", 0, -EBADMSG, "it is empty");
+        assert_unreadable("hello\n", 6, -EBADMSG, "its first line does not fit its checksum");
+
+        *second = '7';
+        assert_unreadable(text->str, text->len, -EBADMSG, "line 2: it does not fit its checksum");
+
+        record_append_checksum(other, 0);
+        assert_unreadable(other->str, other->len, -EPROTONOSUPPORT,
+                          "it is of version 2, but this btd knows none beyond 1");
+        g_string_assign(other, "btd-journal 1 {}");
+        record_append_checksum(other, 0);
+        assert_unreadable(other->str, other->len, -EBADMSG, "its first line lacks what a run is made from");
+        g_string_assign(other, "{}");
+        record_append_checksum(other, 0);
+        assert_unreadable(other->str, other->len, -EBADMSG, "it is not the journal of a run");
+}
+
+/* Whole, but not understood: of a version that says that it is this one. */
+static void test_unknown_record(void) {
+        static const char *const lines[] = { "5 dance #1", "x tick", "5 tick 1", "5 tick {", "5 tick [1]", "5" };
+
+        for (size_t i = 0; i < G_N_ELEMENTS(lines); i++) {
+                g_autoptr(GString) text = g_string_new(lines[i]);
+                g_autofree char *error = NULL, *expected = g_strdup_printf("'%s' is not known", lines[i]);
+                Record record;
+
+                record_append_checksum(text, 0);
+                g_assert_cmpint(record_parse(text->str, text->len - 1, &record, &error), ==, -EINVAL);
+                g_assert_cmpstr(error, ==, expected);
+        }
+}
+
+typedef struct Place {
+        char *directory, *path;
+} Place;
+
+static Place place_new(void) {
+        char *directory = g_dir_make_tmp("btd-journal-XXXXXX", NULL);
+
+        return (Place){ .directory = directory, .path = g_build_filename(directory, "boot.3.journal", NULL) };
+}
+
+static void place_clear(Place *place) {
+        g_unlink(place->path);
+        g_assert_cmpint(g_rmdir(place->directory), ==, 0);
+        g_free(place->path);
+        g_free(place->directory);
+}
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Place, place_clear)
+
+static JournalWriter *create(const Place *place) {
+        g_auto(JournalHeader) header = header_example();
+        g_autofree char *error = NULL;
+        JournalWriter *writer = NULL;
+        int r = journal_writer_create(place->path, &header, &writer, &error);
+
+        g_assert_cmpstr(error, ==, NULL);
+        g_assert_cmpint(r, ==, 0);
+        return writer;
+}
+
+static unsigned count_records(const Place *place, uint64_t *ret_size) {
+        g_autoptr(Journal) journal = NULL;
+        g_autofree char *error = NULL;
+
+        g_assert_cmpint(journal_read_file(place->path, &journal, &error), ==, 0);
+        if (ret_size)
+                *ret_size = journal->size;
+        return journal->records->len;
+}
+
+static void test_writer(void) {
+        g_auto(Place) place = place_new();
+        g_autoptr(JournalWriter) writer = create(&place);
+        g_autofree char *error = NULL;
+        uint64_t size;
+
+        g_assert_cmpuint(count_records(&place, NULL), ==, 0);
+        journal_writer_add(writer, &(Record){ .time = 1, .kind = RECORD_START, .node = NODE_NONE });
+        journal_writer_add(writer, &(Record){ .time = 2, .kind = RECORD_TICK, .node = NODE_NONE });
+        g_assert_cmpuint(count_records(&place, NULL), ==, 0);
+        g_assert_cmpint(journal_writer_flush(writer, &error), ==, 0);
+        g_assert_cmpuint(count_records(&place, &size), ==, 2);
+        g_assert_cmpuint(journal_writer_size(writer), ==, size);
+
+        journal_writer_add(writer, &(Record){ .time = 3, .kind = RECORD_TICK, .node = NODE_NONE });
+        g_clear_pointer(&writer, journal_writer_free);
+        g_assert_cmpuint(count_records(&place, NULL), ==, 3);
+}
+
+/* What was torn is cut off, so that what follows stands on a line of its own. */
+static void test_writer_resumes(void) {
+        g_auto(Place) place = place_new();
+        g_autoptr(JournalWriter) writer = create(&place);
+        g_autofree char *text = NULL, *torn = NULL, *error = NULL;
+        uint64_t size = journal_writer_size(writer);
+
+        g_clear_pointer(&writer, journal_writer_free);
+        g_assert_true(g_file_get_contents(place.path, &text, NULL, NULL));
+        torn = g_strconcat(text, "5 tic", NULL);
+        g_assert_true(g_file_set_contents(place.path, torn, -1, NULL));
+
+        g_assert_cmpint(journal_writer_resume(place.path, size, &writer, &error), ==, 0);
+        journal_writer_add(writer, &(Record){ .time = 6, .kind = RECORD_TICK, .node = NODE_NONE });
+        g_assert_cmpint(journal_writer_flush(writer, &error), ==, 0);
+        g_assert_cmpuint(count_records(&place, NULL), ==, 1);
+}
+
+/* A file that may not grow stands for a disk that is full. The journal that nobody can rely on is gone. */
+static void test_writer_fails_once(void) {
+        g_auto(Place) place = place_new();
+        g_autoptr(JournalWriter) writer = create(&place);
+        g_autofree char *error = NULL, *expected = NULL;
+        struct rlimit limit, none;
+
+        expected = g_strdup_printf("%s cannot be written: File too large", place.path);
+        g_assert_cmpint(getrlimit(RLIMIT_FSIZE, &limit), ==, 0);
+        none = (struct rlimit){ .rlim_cur = journal_writer_size(writer) + 5, .rlim_max = limit.rlim_max };
+        signal(SIGXFSZ, SIG_IGN);
+        g_assert_cmpint(setrlimit(RLIMIT_FSIZE, &none), ==, 0);
+
+        journal_writer_add(writer, &(Record){ .time = 6, .kind = RECORD_TICK, .node = NODE_NONE });
+        g_assert_cmpint(journal_writer_flush(writer, &error), ==, -EFBIG);
+        g_assert_cmpint(setrlimit(RLIMIT_FSIZE, &limit), ==, 0);
+        g_assert_cmpstr(error, ==, expected);
+        g_assert_false(g_file_test(place.path, G_FILE_TEST_EXISTS));
+
+        journal_writer_add(writer, &(Record){ .time = 7, .kind = RECORD_TICK, .node = NODE_NONE });
+        g_assert_cmpint(journal_writer_flush(writer, NULL), ==, 0);
+}
+
+static void test_writer_takes_no_file_that_is_there(void) {
+        g_auto(Place) place = place_new();
+        g_autoptr(JournalWriter) writer = create(&place), second = NULL;
+        g_auto(JournalHeader) header = header_example();
+        g_autofree char *error = NULL, *expected = g_strdup_printf("%s cannot be opened: File exists", place.path);
+
+        g_assert_cmpint(journal_writer_create(place.path, &header, &second, &error), ==, -EEXIST);
+        g_assert_cmpstr(error, ==, expected);
+}
+
+int main(int argc, char **argv) {
+        g_test_init(&argc, &argv, NULL);
+        g_test_add_func("/journal/checksum", test_checksum);
+        g_test_add_func("/journal/round-trip", test_round_trip);
+        g_test_add_func("/journal/lines", test_lines);
+        g_test_add_func("/journal/torn", test_torn);
+        g_test_add_func("/journal/damaged", test_damaged);
+        g_test_add_func("/journal/messages", test_messages);
+        g_test_add_func("/journal/unknown-record", test_unknown_record);
+        g_test_add_func("/journal/writer", test_writer);
+        g_test_add_func("/journal/writer-resumes", test_writer_resumes);
+        g_test_add_func("/journal/writer-fails-once", test_writer_fails_once);
+        g_test_add_func("/journal/writer-takes-no-file-that-is-there", test_writer_takes_no_file_that_is_there);
+        return g_test_run();
+}
