@@ -222,11 +222,11 @@ static Variables *variables_of(Machine *machine) {
         return simulation->context.variables;
 }
 
-static bool host_guard(Machine *machine, NodeId node, Guard guard) {
+static Verdict host_guard(Machine *machine, NodeId node, Guard guard) {
         return variables_guard(variables_of(machine), node, guard);
 }
 
-static bool host_test(Machine *machine, NodeId node, const char *variable) {
+static Verdict host_test(Machine *machine, NodeId node, const char *variable) {
         return variables_test(variables_of(machine), node, variable);
 }
 

@@ -317,7 +317,7 @@ static void finish_node(Loader *loader, const Reading *reading) {
         if (reading->guards.values) {
                 GuardedNode guarded = { .node = target->node, .guards = reading->guards.values };
 
-                tree_builder_set_guarded(loader->builder, target->node);
+                tree_builder_set_flags(loader->builder, target->node, NODE_GUARDED);
                 g_array_append_val(loader->guarded, guarded);
         }
         g_array_index(loader->origins, Origin, target->node).check = !target->wrong;

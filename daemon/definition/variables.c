@@ -46,14 +46,16 @@ Blackboard *variables_outermost(Variables *variables) {
 }
 
 /* Where there is no guard of the kind, only a while holds. */
-bool variables_guard(Variables *variables, NodeId node, Guard guard) {
+Verdict variables_guard(Variables *variables, NodeId node, Guard guard) {
         const char *variable = definition_guard(variables->definition, node, guard);
 
-        return variable ? variable_is_true(variables_scope(variables, node), variable) : guard == GUARD_WHILE;
+        return (variable ? variable_is_true(variables_scope(variables, node), variable) : guard == GUARD_WHILE)
+                       ? VERDICT_YES
+                       : VERDICT_NO;
 }
 
-bool variables_test(Variables *variables, NodeId node, const char *variable) {
-        return variable_is_true(variables_scope(variables, node), variable);
+Verdict variables_test(Variables *variables, NodeId node, const char *variable) {
+        return variable_is_true(variables_scope(variables, node), variable) ? VERDICT_YES : VERDICT_NO;
 }
 
 uint32_t variables_match(Variables *variables, NodeId node, const char *variable, const char *const *cases) {

@@ -21,8 +21,8 @@ Blackboard *variables_scope(Variables *variables, NodeId node);
 Blackboard *variables_outermost(Variables *variables);
 
 /* As the callbacks of a MachineHost. */
-bool variables_guard(Variables *variables, NodeId node, Guard guard);
-bool variables_test(Variables *variables, NodeId node, const char *variable);
+Verdict variables_guard(Variables *variables, NodeId node, Guard guard);
+Verdict variables_test(Variables *variables, NodeId node, const char *variable);
 uint32_t variables_match(Variables *variables, NodeId node, const char *variable, const char *const *cases);
 bool variables_next_element(Variables *variables, NodeId node, const char *list, const char *variable, uint32_t index);
 

@@ -80,7 +80,7 @@ void machine_leaf_ended(Machine *machine, NodeId leaf, Status status) {
         NodeState *state = node_state(machine, leaf);
 
         assert(machine->nodes[leaf].flags & NODE_LEAF);
-        assert(status == STATUS_SUCCESS || status == STATUS_FAILURE || status == STATUS_SKIPPED);
+        assert(status_is_outcome(status) || status == STATUS_ERROR);
 
         if (state->flags & STATE_ENDING) {
                 state->flags &= ~STATE_ENDING;
@@ -113,19 +113,6 @@ void machine_timer_expired(Machine *machine, NodeId node) {
         machine_input(machine, node);
 }
 
-bool machine_wants_tick(const Machine *machine) {
-        return index_set_has(&machine->marked, 0);
-}
-
-static void mark_sticky(Machine *machine) {
-        if (G_LIKELY(index_set_is_empty(&machine->sticky)))
-                return;
-
-        for (NodeId node = index_set_next(&machine->sticky, 0); node != INDEX_SET_END;
-             node = index_set_next(&machine->sticky, node + 1))
-                node_mark(machine, node);
-}
-
 /* The tree's own request for a tick, armed while a node wants it. */
 static void settle_interval(Machine *machine, bool wanted) {
         bool armed = machine->attention & ATTENTION_INTERVAL;
@@ -137,6 +124,34 @@ static void settle_interval(Machine *machine, bool wanted) {
 
         machine->attention &= ~ATTENTION_INTERVAL;
         machine->attention |= wanted ? ATTENTION_INTERVAL : 0;
+}
+
+void machine_variable_changed(Machine *machine) {
+        machine_input(machine, 0);
+}
+
+/* Whoever looks at variables is visited by every tick. */
+void machine_variable_set(Machine *machine) {
+        if (index_set_is_empty(&machine->sticky))
+                return;
+
+        if (machine->unprompted++ < UNPROMPTED_MAX)
+                node_mark(machine, 0);
+        else
+                settle_interval(machine, true);
+}
+
+bool machine_wants_tick(const Machine *machine) {
+        return index_set_has(&machine->marked, 0);
+}
+
+static void mark_sticky(Machine *machine) {
+        if (G_LIKELY(index_set_is_empty(&machine->sticky)))
+                return;
+
+        for (NodeId node = index_set_next(&machine->sticky, 0); node != INDEX_SET_END;
+             node = index_set_next(&machine->sticky, node + 1))
+                node_mark(machine, node);
 }
 
 /* Of one activation nothing is left to happen in the next but what a root that was skipped has counted. */

@@ -22,8 +22,19 @@ typedef enum Reason {
         REASON_ATTEMPTS,  /* no attempts are left */
         REASON_THRESHOLD, /* a Parallel can no longer succeed */
         REASON_GUARD,     /* a guard said so */
+        REASON_FORCED,    /* somebody has said so, see machine_force() */
         REASON_MAX_,
 } Reason;
+
+/* What an expression says; ERROR where it cannot be evaluated: then the machine ends in ERROR at that node, with
+ * MACHINE_EXPRESSION_FAILED, and the host keeps the text. */
+typedef enum Verdict {
+        VERDICT_NO,
+        VERDICT_YES,
+        VERDICT_ERROR,
+} Verdict;
+
+#define MACHINE_EXPRESSION_FAILED "expression-failed"
 
 typedef enum Guard {
         GUARD_FAIL_IF,
@@ -42,13 +53,16 @@ typedef enum Hook {
 } Hook;
 
 /*
- * What a machine wants done. None of these may call back into the machine.
+ * What a machine wants done. None of these may call back into the machine. Those behind changed may be NULL where no
+ * tree has anything of the kind.
  *
  * Actions: leaf_start answers RUNNING, or the outcome when the leaf completes at once. leaf_halt answers true when the
  * leaf has ended; false when it is ending: then machine_leaf_ended() must follow (whatever status it gives is ignored).
  *
  * Conditions: condition_look answers what the value is now, RUNNING while that is not known. From the first look until
  * condition_release, machine_condition_changed() must follow each time that the answer would be another.
+ *
+ * Both may answer ERROR, as VERDICT_ERROR: the leaf has ended then.
  */
 typedef struct MachineHost {
         Status (*leaf_start)(Machine *machine, NodeId node);
@@ -60,18 +74,43 @@ typedef struct MachineHost {
         /* One timer a node, and one for the machine itself (NODE_NONE). */
         void (*timer_arm)(Machine *machine, NodeId node, uint64_t usec);
         void (*timer_disarm)(Machine *machine, NodeId node);
-        /* May be NULL where no node is guarded: does the guard hold? Where the node has none of the kind, only a
-         * GUARD_WHILE does. */
-        bool (*guard)(Machine *machine, NodeId node, Guard guard);
+        /* Told of every change: a node started running, or completed, or was halted. May be NULL. Of what goes on for
+         * a while after it was halted, only when that is over: a clean-up, an uninterruptible node. */
+        void (*changed)(Machine *machine, NodeId node, Status status, Reason reason);
+
+        /* Does the guard hold? Where the node has none of the kind, only a GUARD_WHILE does. */
+        Verdict (*guard)(Machine *machine, NodeId node, Guard guard);
+        /* Runs the node's code of the kind, if it has any: only an ERROR means something. Behind the outcome or the
+         * halt of an activation, when everything below the node has really ended, and behind that HOOK_ALWAYS. */
+        Verdict (*hook)(Machine *machine, NodeId node, Hook hook);
+        /* True: the node has got its lock. False: machine_lock_granted() will follow, unless unlock comes first. */
+        bool (*lock)(Machine *machine, NodeId node);
+        /* Lets go of the lock, or waits for it no longer. */
+        void (*unlock)(Machine *machine, NodeId node);
+        /* The node would start now, and does when machine_pass_breakpoint() is called. */
+        void (*breakpoint)(Machine *machine, NodeId node);
+
         /* For Precondition: is the variable true? */
-        bool (*test)(Machine *machine, NodeId node, const char *variable);
+        Verdict (*test)(Machine *machine, NodeId node, const char *variable);
         /* For Switch: which of the cases the variable is, or their number when it is none. */
         uint32_t (*match)(Machine *machine, NodeId node, const char *variable, const char *const *cases);
+        /* For OnChange: has its expression another value than the last time that the answer was YES? At first it
+         * has. */
+        Verdict (*has_changed)(Machine *machine, NodeId node);
+        /* For RetryUntilSuccessful and TryCatch: has the child failed for one of these causes? */
+        bool (*cause_matches)(Machine *machine, NodeId child, const char *const *patterns);
         /* For Loop: puts an element of the list into the variable; 0 takes a fresh copy of the list. False: there is
          * no such element. */
         bool (*next_element)(Machine *machine, NodeId node, const char *list, const char *variable, uint32_t index);
-        /* Told of every change: a node started running, or completed, or was halted. May be NULL. */
-        void (*changed)(Machine *machine, NodeId node, Status status, Reason reason);
+        /* For ForEach: takes a fresh copy of the list and says how many elements it has; UINT32_MAX: it is no list. */
+        uint32_t (*elements)(Machine *machine, NodeId node);
+        /* The child is about to be started for the element. */
+        void (*hand_out)(Machine *machine, NodeId for_each, NodeId child, uint32_t index);
+        /* For SubTree: it starts, with its own variables as they are to be at first. False: it cannot, which is a
+         * FAILURE. */
+        bool (*enter)(Machine *machine, NodeId node);
+        /* It has completed, with what its child has given. */
+        void (*leave)(Machine *machine, NodeId node, Status status);
 } MachineHost;
 
 /* Borrows all three. seed: for jitter; the same seed gives the same delays. */
@@ -87,6 +126,27 @@ void machine_halt(Machine *machine);
 void machine_leaf_ended(Machine *machine, NodeId leaf, Status status);
 void machine_condition_changed(Machine *machine, NodeId leaf);
 void machine_timer_expired(Machine *machine, NodeId node);
+/* Something outside has set a variable: what looks at variables while it runs (while, Switch, OnChange, Precondition)
+ * is to look again. */
+void machine_variable_changed(Machine *machine);
+/* The tree has set one itself, during the last tick. As above, but a tree that always gives itself something new to
+ * look at is slowed down, like any loop. */
+void machine_variable_set(Machine *machine);
+
+/* The node that waits for its lock has got it. */
+void machine_lock_granted(Machine *machine, NodeId node);
+
+/*
+ * From outside, by a person.
+ *
+ * Gives the node this outcome (SUCCESS, FAILURE or SKIPPED): where it is running, it is halted and then has it, which
+ * is answered by true; else it has it, once, when it would next start.
+ */
+bool machine_force(Machine *machine, NodeId node, Status status);
+/* Before the node starts, MachineHost.breakpoint is called, and it waits; RUNNING, but not started. */
+void machine_set_breakpoint(Machine *machine, NodeId node, bool set);
+/* The node waits at its breakpoint: it may start now. */
+void machine_pass_breakpoint(Machine *machine, NodeId node);
 
 /* Has something happened that a tick should look at? */
 bool machine_wants_tick(const Machine *machine);

@@ -4,6 +4,14 @@
 
 #include "engine/node-leaf.h"
 
+Status leaf_settle(Machine *machine, NodeId leaf, Status status) {
+        if (G_LIKELY(status != STATUS_ERROR))
+                return node_settle(machine, leaf, status);
+
+        node_settle(machine, leaf, STATUS_FAILURE);
+        return node_expression_failed(machine, leaf);
+}
+
 /* A condition below a reactive node is kept until that is through with it. */
 Status condition_tick(Machine *machine, NodeId node) {
         Status status = machine->host->condition_look(machine, node);
@@ -11,7 +19,7 @@ Status condition_tick(Machine *machine, NodeId node) {
         if (machine->nodes[node].flags & NODE_RETAINED)
                 index_set_add(&machine->retained, node);
 
-        status = node_settle(machine, node, status);
+        status = leaf_settle(machine, node, status);
         if (status != STATUS_RUNNING && !(machine->nodes[node].flags & NODE_RETAINED))
                 machine->host->condition_release(machine, node);
 

@@ -112,15 +112,24 @@ static Status guards_look(Machine *machine, NodeId node) {
         };
         const MachineHost *host = machine->host;
 
+        Verdict verdict;
+
         if (node_is_fresh(machine, node))
-                for (Guard guard = GUARD_FAIL_IF; guard <= GUARD_SKIP_IF; guard++)
-                        if (host->guard(machine, node, guard)) {
+                for (Guard guard = GUARD_FAIL_IF; guard <= GUARD_SKIP_IF; guard++) {
+                        verdict = host->guard(machine, node, guard);
+                        if (verdict == VERDICT_ERROR)
+                                return node_expression_failed(machine, node);
+                        if (verdict == VERDICT_YES) {
                                 machine->reason = REASON_GUARD;
                                 return answers[guard];
                         }
+                }
 
         /* What it looks at may change with any input. */
-        if (host->guard(machine, node, GUARD_WHILE)) {
+        verdict = host->guard(machine, node, GUARD_WHILE);
+        if (verdict == VERDICT_ERROR)
+                return node_expression_failed(machine, node);
+        if (verdict == VERDICT_YES) {
                 node_visit_always(machine, node);
                 return STATUS_IDLE;
         }
@@ -197,6 +206,8 @@ Status node_tick(Machine *machine, NodeId node) {
         if (G_UNLIKELY(definition->flags & NODE_GUARDED)) {
                 Status status = guards_look(machine, node);
 
+                if (status == STATUS_ERROR)
+                        return status;
                 if (status != STATUS_IDLE)
                         return node_settle(machine, node, status);
         }
@@ -205,7 +216,7 @@ Status node_tick(Machine *machine, NodeId node) {
                 return condition_tick(machine, node);
 
         if (definition->flags & NODE_LEAF)
-                return node_settle(machine, node, leaf_tick(machine, node));
+                return leaf_settle(machine, node, leaf_tick(machine, node));
 
         if (G_UNLIKELY(state->flags & STATE_DEFERRED || !index_set_is_empty(&machine->ending)) &&
             inner_must_wait(machine, node))
@@ -278,6 +289,10 @@ void node_halt_all(Machine *machine) {
         }
 
         node_release_conditions(machine, 0);
+}
+
+Status node_expression_failed(Machine *machine, NodeId node) {
+        return node_error(machine, node, MACHINE_EXPRESSION_FAILED);
 }
 
 void node_arm_timer(Machine *machine, NodeId node, uint64_t usec) {

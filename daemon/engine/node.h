@@ -102,6 +102,8 @@ Status child_tick_touched(Machine *machine, NodeId child);
 Status child_begin_specially(Machine *machine, NodeId child);
 /* What follows from the answer of a node's own tick. */
 Status node_settle(Machine *machine, NodeId node, Status status);
+/* The same for a leaf, which has ended where it answers ERROR. */
+Status leaf_settle(Machine *machine, NodeId leaf, Status status);
 
 /* If it is running, halt it; it is IDLE afterwards, though perhaps still ending. */
 void node_reset(Machine *machine, NodeId node);
@@ -122,6 +124,8 @@ void node_finish_endings(Machine *machine);
 
 /* Ends the run with ERROR; returned by the type's tick. error is one of the texts that the documentation lists. */
 Status node_error(Machine *machine, NodeId node, const char *error);
+/* The same where the host could not evaluate an expression. */
+Status node_expression_failed(Machine *machine, NodeId node);
 
 /* One timer a node; disarmed when the node completes or is halted. At its end STATE_EXPIRED is set. */
 void node_arm_timer(Machine *machine, NodeId node, uint64_t usec);
@@ -195,8 +199,8 @@ static inline __attribute__((always_inline)) Status child_begin(Machine *machine
 
         if (node->flags & NODE_PLAIN_LEAF) {
                 status = machine->leaf_start(machine, child);
-                if (G_UNLIKELY(status == STATUS_RUNNING))
-                        node_state(machine, child)->status = STATUS_RUNNING;
+                if (G_UNLIKELY(!status_is_outcome(status)))
+                        return leaf_settle(machine, child, status);
                 return status;
         }
 

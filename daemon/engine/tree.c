@@ -66,8 +66,10 @@ void tree_builder_set_params(TreeBuilder *builder, NodeId node, const void *para
         builder_node(builder, node)->params = params;
 }
 
-void tree_builder_set_guarded(TreeBuilder *builder, NodeId node) {
-        builder_node(builder, node)->flags |= NODE_GUARDED;
+void tree_builder_set_flags(TreeBuilder *builder, NodeId node, unsigned flags) {
+        assert(!(flags & ~(unsigned) (NODE_GUARDED | NODE_ATTRIBUTED)));
+
+        builder_node(builder, node)->flags |= (uint16_t) flags;
 }
 
 /* What can and what can never come of the node, its children being known. With a guard anything can. */

@@ -27,6 +27,11 @@ typedef enum NodeFlags {
         NODE_NEVER_SUCCEEDS = TYPE_NEVER_SUCCEEDS,
         NODE_MAY_SKIP = TYPE_SKIPS, /* it, or something inside of it, may be skipped */
         NODE_SLOW = 1 << 10,        /* it, or something inside of it, is an action that takes time whenever it is run */
+        NODE_HOOKED = 1 << 11,      /* has code that is run behind it */
+        NODE_LOCKED = 1 << 12,      /* has a lock, which it holds from its start to its end */
+        NODE_UNINTERRUPTIBLE = 1 << 13, /* goes on to its end when it is halted; not for conditions */
+        /* What is looked after in node-attributes.c. */
+        NODE_ATTRIBUTED = NODE_HOOKED | NODE_LOCKED | NODE_UNINTERRUPTIBLE,
 } NodeFlags;
 
 struct Node {
@@ -56,7 +61,8 @@ void tree_builder_free(TreeBuilder *builder);
 /* Adds a node below the one that is open, and opens it. name and params are borrowed. */
 NodeId tree_builder_open(TreeBuilder *builder, const NodeType *type, const char *name, const void *params);
 void tree_builder_set_params(TreeBuilder *builder, NodeId node, const void *params);
-void tree_builder_set_guarded(TreeBuilder *builder, NodeId node);
+/* Of NODE_GUARDED, NODE_HOOKED, NODE_LOCKED, NODE_UNINTERRUPTIBLE; before the node is closed. */
+void tree_builder_set_flags(TreeBuilder *builder, NodeId node, unsigned flags);
 void tree_builder_close(TreeBuilder *builder);
 
 /* The finished tree; the builder is empty afterwards and only good for tree_builder_free(). */

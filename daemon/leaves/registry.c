@@ -18,5 +18,6 @@ const NodeType *const leaf_types[] = {
         &always_failure_type,
         &dbus_property_type,
         &unit_state_type,
+        &path_exists_type,
         NULL,
 };

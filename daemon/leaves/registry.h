@@ -12,6 +12,7 @@ extern const NodeType always_success_type;
 extern const NodeType dbus_call_type;
 extern const NodeType dbus_property_type;
 extern const NodeType log_type;
+extern const NodeType path_exists_type;
 extern const NodeType reload_unit_type;
 extern const NodeType restart_unit_type;
 extern const NodeType sleep_type;

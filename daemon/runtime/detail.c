@@ -25,6 +25,7 @@ const char *detail_error(const char *error) {
         } texts[] = {
                 { "threshold-exceeds-children", "it waits for more children than it has" },
                 { "if-condition-skipped", "its condition was skipped, which is neither true nor false" },
+                { "expression-failed", "an expression could not be evaluated" },
                 { "while-condition-skipped", "its condition was skipped, which is neither true nor false" },
         };
 

@@ -20,6 +20,8 @@ typedef struct ManagerObserver {
         void (*run_changed)(Run *run, void *userdata); /* nodes may have changed */
         void (*run_halting)(Run *run, void *userdata);
         void (*run_finished)(Run *run, void *userdata);
+        void (*restart_changed)(Run *run,
+                                void *userdata);       /* it has finished, and is not followed by another after all */
         void (*run_removed)(Run *run, void *userdata); /* about to go */
         void (*reloading)(void *userdata);
         void (*reloaded)(const GPtrArray *messages, void *userdata);
@@ -62,9 +64,13 @@ GPtrArray *manager_reload(Manager *manager);
 /* variables: an object, may be NULL; borrowed. instance: "" for the plain one. */
 int manager_start(Manager *manager, const char *tree, const char *instance, json_object *variables, Run **ret_run,
                   char **ret_error);
-/* who: "UID 0 (btctl)". */
+/* who: "UID 0 (btctl)". Of runs that have finished, a restart that is due is called off. */
 int manager_halt_run(Manager *manager, const char *id, const char *who, char **ret_error);
 int manager_halt_tree(Manager *manager, const char *tree, const char *who, unsigned *ret_count, char **ret_error);
+
+/* Of a run that has finished: "restarts in 3s (attempt 2 of 5)", or why it is not restarted any more. To be freed;
+ * NULL: nothing to say. */
+char *manager_describe_restart(Manager *manager, const Run *run);
 
 /* Halts everything and starts nothing any more; the observers hear of it when all is idle. */
 void manager_stop(Manager *manager);

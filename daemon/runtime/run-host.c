@@ -13,7 +13,7 @@ void run_begin_input(Run *run) {
 }
 
 void run_wake(Run *run) {
-        ticker_queue(run->ticker, &run->turn);
+        ticker_queue(run->services->ticker, &run->turn);
 }
 
 void run_on_timer(NodeId node, void *userdata) {
@@ -110,11 +110,11 @@ static Variables *variables_of(Machine *machine) {
         return run->variables;
 }
 
-static bool host_guard(Machine *machine, NodeId node, Guard guard) {
+static Verdict host_guard(Machine *machine, NodeId node, Guard guard) {
         return variables_guard(variables_of(machine), node, guard);
 }
 
-static bool host_test(Machine *machine, NodeId node, const char *variable) {
+static Verdict host_test(Machine *machine, NodeId node, const char *variable) {
         return variables_test(variables_of(machine), node, variable);
 }
 

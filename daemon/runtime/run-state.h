@@ -15,11 +15,12 @@
 struct Run {
         char *id, *tree, *instance;
         Definition *definition;
-        Ticker *ticker;
+        const RunServices *services;
         TickerEntry turn;
         const RunCallbacks *callbacks;
         void *userdata;
 
+        json_object *given; /* the variables that it was started with, or NULL */
         Variables *variables;
         ActivityContext context;
         Machine *machine;   /* NULL when it has finished, as are */

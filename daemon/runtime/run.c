@@ -2,6 +2,8 @@
 
 /* The life of a run: its machine gets a tick whenever something has happened, until that says that it is over. */
 
+#include <json-c/linkhash.h>
+
 #include "runtime/detail.h"
 #include "runtime/run-state.h"
 
@@ -13,7 +15,7 @@ static char *error_cause(const Run *run, NodeId *ret_node) {
 }
 
 static void drop_all(Run *run) {
-        ticker_remove(run->ticker, &run->turn);
+        ticker_remove(run->services->ticker, &run->turn);
         while (run->context.activities.head)
                 activity_free(run->context.activities.head->data);
 
@@ -69,7 +71,7 @@ static void run_tick(void *userdata) {
 }
 
 Run *run_new(const char *id, const char *tree, const char *instance, Definition *definition,
-             const LeafServices *services, Ticker *ticker, const RunCallbacks *callbacks, void *userdata) {
+             const RunServices *services, const RunCallbacks *callbacks, void *userdata) {
         Run *run = g_new0(Run, 1);
         uint64_t seed = (uint64_t) g_random_int() << 32 | g_random_int();
 
@@ -77,7 +79,7 @@ Run *run_new(const char *id, const char *tree, const char *instance, Definition 
         run->tree = g_strdup(tree);
         run->instance = g_strdup(instance);
         run->definition = definition_ref(definition);
-        run->ticker = ticker;
+        run->services = services;
         run->turn = (TickerEntry){ .tick = run_tick, .userdata = run };
         run->callbacks = callbacks;
         run->userdata = userdata;
@@ -86,13 +88,13 @@ Run *run_new(const char *id, const char *tree, const char *instance, Definition 
                 .tree = run->tree,
                 .run = run->id,
                 .definition = definition,
-                .services = services,
+                .services = services->leaves,
                 .variables = run->variables,
                 .ended = run_on_activity_ended,
                 .changed = run_on_activity_changed,
                 .userdata = run,
         };
-        run->timers = node_timers_new(services->timers, run_on_timer, run);
+        run->timers = node_timers_new(services->leaves->timers, run_on_timer, run);
         run->machine = machine_new(definition_tree(definition), &run_host, run, seed);
         run->status = STATUS_RUNNING;
         run->started = (uint64_t) g_get_real_time();
@@ -108,6 +110,7 @@ void run_free(Run *run) {
         drop_all(run);
         history_free(run->history);
         variables_free(run->variables);
+        json_object_put(run->given);
         definition_unref(run->definition);
         g_free(run->why);
         g_free(run->cause);
@@ -117,8 +120,14 @@ void run_free(Run *run) {
         g_free(run);
 }
 
-void run_set_variable(Run *run, const char *key, json_object *value) {
-        blackboard_set(variables_outermost(run->variables), key, value);
+void run_give(Run *run, json_object *variables) {
+        run->given = json_object_get(variables);
+        json_object_object_foreach(variables, key, value)
+                blackboard_set(variables_outermost(run->variables), key, json_object_get(value));
+}
+
+json_object *run_given(const Run *run) {
+        return run->given;
 }
 
 void run_start(Run *run) {

@@ -8,9 +8,17 @@
 #include "definition/definition.h"
 #include "engine/machine.h"
 #include "leaves/leaf.h"
+#include "runtime/locks.h"
 #include "runtime/ticker.h"
 
 typedef struct Run Run;
+
+/* What all runs of a daemon share; outlives them. */
+typedef struct RunServices {
+        const LeafServices *leaves;
+        Ticker *ticker;
+        Locks *locks;
+} RunServices;
 
 /* What became of a node, for people. Times are CLOCK_REALTIME microseconds. */
 typedef struct NodeReport {
@@ -25,13 +33,15 @@ typedef struct RunCallbacks {
         void (*finished)(Run *run, void *userdata); /* once, from the main loop; the run stays until it is freed */
 } RunCallbacks;
 
-/* The definition is referenced, services and ticker are borrowed. */
+/* The definition is referenced, services are borrowed. */
 Run *run_new(const char *id, const char *tree, const char *instance, Definition *definition,
-             const LeafServices *services, Ticker *ticker, const RunCallbacks *callbacks, void *userdata);
+             const RunServices *services, const RunCallbacks *callbacks, void *userdata);
 void run_free(Run *run);
 
-/* Before run_start(). Takes the value. */
-void run_set_variable(Run *run, const char *key, json_object *value);
+/* Before run_start(): the variables that it is started with, an object, which must not change any more. */
+void run_give(Run *run, json_object *variables);
+/* These, or NULL; borrowed. */
+json_object *run_given(const Run *run);
 void run_start(Run *run);
 /* Asks; it is over when the callback says that it has finished. why: the cause to be, "halted by UID 0". Asking again
  * changes nothing. */

@@ -91,11 +91,11 @@ static Variables *variables_of(Machine *machine) {
         return trial->variables;
 }
 
-static bool on_guard(Machine *machine, NodeId node, Guard guard) {
+static Verdict on_guard(Machine *machine, NodeId node, Guard guard) {
         return variables_guard(variables_of(machine), node, guard);
 }
 
-static bool on_test(Machine *machine, NodeId node, const char *variable) {
+static Verdict on_test(Machine *machine, NodeId node, const char *variable) {
         return variables_test(variables_of(machine), node, variable);
 }
 

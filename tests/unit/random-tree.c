@@ -59,7 +59,7 @@ static void grow(RandomTree *random_tree, TreeBuilder *builder, GRand *random, u
         NodeId node = tree_builder_open(builder, type, NULL, random_params(random_tree, random, type));
 
         if (g_rand_int_range(random, 0, 10) == 0)
-                tree_builder_set_guarded(builder, node);
+                tree_builder_set_flags(builder, node, NODE_GUARDED);
         if (type->class == NODE_DECORATOR)
                 n_children = 1;
         else if (type->class == NODE_CONTROL)

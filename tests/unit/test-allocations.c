@@ -98,11 +98,11 @@ static void on_timer_disarm(Machine *machine, NodeId node) {
         *waits_of(machine, node) &= ~WAIT_TIMER;
 }
 
-static bool on_guard(Machine *machine, NodeId node, Guard guard) {
+static Verdict on_guard(Machine *machine, NodeId node, Guard guard) {
         return chance(machine);
 }
 
-static bool on_test(Machine *machine, NodeId node, const char *variable) {
+static Verdict on_test(Machine *machine, NodeId node, const char *variable) {
         return chance(machine);
 }
 

@@ -143,13 +143,13 @@ static void on_timer_disarm(Machine *machine, NodeId node) {
         g_string_append_printf(world->effects, " disarm:%d", (int) node);
 }
 
-static bool on_guard(Machine *machine, NodeId node, Guard guard) {
+static Verdict on_guard(Machine *machine, NodeId node, Guard guard) {
         const World *world = machine_userdata(machine);
 
         return (node + guard) % 4 == 0 ? world->values[node] : guard == GUARD_WHILE;
 }
 
-static bool on_test(Machine *machine, NodeId node, const char *variable) {
+static Verdict on_test(Machine *machine, NodeId node, const char *variable) {
         const World *world = machine_userdata(machine);
 
         return world->values[node];

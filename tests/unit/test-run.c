@@ -2,7 +2,7 @@
 
 /* Runs on a main loop of the test's own, with leaves that do what the test says. */
 
-#include <json-c/json_object.h>
+#include <json-c/json_tokener.h>
 #include <string.h>
 
 #include "basic/cleanup.h"
@@ -15,7 +15,9 @@ typedef struct Stage {
         GMainContext *context;
         Timers *timers;
         Ticker *ticker;
-        LeafServices services;
+        LeafServices leaves;
+        Locks *locks;
+        RunServices services;
         Definition *definition;
         Run *run;
         unsigned finished;
@@ -41,18 +43,20 @@ static Stage *stage_new(const char *root) {
         stage->context = g_main_context_new();
         stage->timers = timers_new(stage->context);
         stage->ticker = ticker_new(stage->context);
-        stage->services = (LeafServices){ .timers = stage->timers };
+        stage->locks = locks_new();
+        stage->leaves = (LeafServices){ .timers = stage->timers };
+        stage->services = (RunServices){ .leaves = &stage->leaves, .ticker = stage->ticker, .locks = stage->locks };
         if (definition_load_text(text, strlen(text), fake_tables, NULL, diagnostics, &stage->definition) < 0)
                 g_error("%s", diagnostics_format(diagnostics, 0));
 
-        stage->run =
-                run_new("test.1", "test", "", stage->definition, &stage->services, stage->ticker, &callbacks, stage);
+        stage->run = run_new("test.1", "test", "", stage->definition, &stage->services, &callbacks, stage);
         return stage;
 }
 
 static void stage_free(Stage *stage) {
         run_free(stage->run);
         definition_unref(stage->definition);
+        locks_free(stage->locks);
         ticker_free(stage->ticker);
         timers_free(stage->timers);
         g_main_context_unref(stage->context);
@@ -284,7 +288,10 @@ static void test_variables(void) {
                 "A") ", { 'type': 'FakeNow', "
                      "'name': 'B', 'fails': true, 'text': '{who} {result}' }] }");
 
-        run_set_variable(stage->run, "who", json_object_new_string("you"));
+        g_autoptr(json_object) given = json_tokener_parse("{ \"who\": \"you\" }");
+
+        run_give(stage->run, given);
+        g_assert_true(run_given(stage->run) == given);
         start(stage);
         fake_set_output("A", "result", json_object_new_int64(7));
         fake_end("A", STATUS_SUCCESS, NULL);

@@ -43,7 +43,12 @@ static Status precondition_tick(Machine *machine, NodeId node) {
                 state->phase = false;
 
         if (!state->phase) {
-                if (!machine->host->test(machine, node, params->condition)) {
+                Verdict verdict = machine->host->test(machine, node, params->condition);
+
+                if (verdict == VERDICT_ERROR)
+                        return node_expression_failed(machine, node);
+
+                if (verdict == VERDICT_NO) {
                         if (outcomes[params->otherwise] == STATUS_RUNNING)
                                 node_visit_again(machine, node, false);
                         else

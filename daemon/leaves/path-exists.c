@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* PathExists: is there anything at a path, or what is asked for? */
+
+#include <string.h>
+
+#include "engine/tree.h"
+#include "leaves/leaf.h"
+#include "leaves/path-watch.h"
+#include "leaves/registry.h"
+
+typedef enum Kind {
+        KIND_ANY,
+        KIND_FILE,
+        KIND_DIRECTORY,
+        KIND_NOT_EMPTY,
+} Kind;
+
+typedef struct PathExistsParams {
+        const char *path;
+        int kind;
+} PathExistsParams;
+
+typedef struct PathExists {
+        PathWatch *watch;
+} PathExists;
+
+static const char *const kinds[] = { "any", "file", "directory", "not-empty", NULL };
+
+/* Of each PathState, for programs. */
+static const char *const state_names[] = {
+        "unknown", "missing", "file", "empty-file", "directory", "empty-directory", "other",
+};
+
+static bool is_file(PathState state) {
+        return state == PATH_FILE || state == PATH_EMPTY_FILE;
+}
+
+static bool is_directory(PathState state) {
+        return state == PATH_DIRECTORY || state == PATH_EMPTY_DIRECTORY;
+}
+
+static bool holds(Kind kind, PathState state) {
+        switch (kind) {
+        case KIND_FILE:
+                return is_file(state);
+        case KIND_DIRECTORY:
+                return is_directory(state);
+        case KIND_NOT_EMPTY:
+                return state == PATH_FILE || state == PATH_DIRECTORY;
+        case KIND_ANY:
+                break;
+        }
+
+        return true;
+}
+
+static char *complaint(const PathExistsParams *params, PathState state, const char *detail) {
+        const char *path = params->path;
+
+        switch (state) {
+        case PATH_UNKNOWN:
+                return g_strdup_printf("it is not known what there is at %s: %s", path, detail);
+        case PATH_MISSING:
+                return g_strdup_printf("%s does not exist%s%s", path, detail ? ": " : "", detail ?: "");
+        case PATH_EMPTY_FILE:
+        case PATH_EMPTY_DIRECTORY:
+                return g_strdup_printf("%s is empty", path);
+        case PATH_OTHER:
+                return g_strdup_printf("%s is neither a file nor a directory", path);
+        default:
+                return g_strdup_printf("%s is a %s, not a %s", path, is_file(state) ? "file" : "directory",
+                                       kinds[params->kind]);
+        }
+}
+
+static void set_cause(Leaf *leaf, PathState state, const char *detail) {
+        const PathExistsParams *params = leaf->params;
+        g_autofree char *text = complaint(params, state, detail);
+        json_object *facts = facts_new("path", fact_text(params->path), "seen", fact_text(state_names[state]), "wanted",
+                                       fact_text(kinds[params->kind]), NULL);
+
+        leaf_set_cause_of(leaf, CAUSE_CONDITION, facts, "%s", text);
+}
+
+static Status look(Leaf *leaf) {
+        const PathExistsParams *params = leaf->params;
+        const PathExists *op = leaf->op;
+        PathState state = path_watch_state(op->watch);
+
+        if (state != PATH_UNKNOWN && state != PATH_MISSING && holds(params->kind, state))
+                return STATUS_SUCCESS;
+
+        set_cause(leaf, state, path_watch_detail(op->watch));
+        return STATUS_FAILURE;
+}
+
+static void on_changed(void *userdata) {
+        leaf_set_value(userdata, look(userdata));
+}
+
+static char *path_problem(const char *path) {
+        if (path && *path != '/')
+                return g_strdup_printf("path: \"%s\" must begin with \"/\"", path);
+        return NULL;
+}
+
+static Status path_exists_start(Leaf *leaf) {
+        const PathExistsParams *params = leaf->params;
+        g_autofree char *problem = path_problem(params->path);
+        PathExists *op = leaf->op;
+
+        if (problem) {
+                leaf_set_cause_of(leaf, CAUSE_PARAMETER, NULL, "%s", problem);
+                return STATUS_FAILURE;
+        }
+
+        op->watch = path_watch_new(params->path, params->kind == KIND_NOT_EMPTY, on_changed, leaf);
+        return look(leaf);
+}
+
+static void path_exists_release(Leaf *leaf) {
+        PathExists *op = leaf->op;
+
+        path_watch_free(op->watch);
+}
+
+static bool is_below(const char *path, const char *directory) {
+        return g_str_has_prefix(path, directory) && path[strlen(directory)] == '/';
+}
+
+static char *path_exists_check(const Tree *tree, NodeId node, bool *ret_is_error) {
+        const PathExistsParams *params = tree->nodes[node].params;
+        const char *path = params->path;
+
+        *ret_is_error = false;
+        if (path && (is_below(path, "/proc") || is_below(path, "/sys")))
+                return g_strdup_printf("path: the kernel does not tell when \"%s\" comes or goes, so only the first "
+                                       "look counts; a Command can look again and again",
+                                       path);
+
+        *ret_is_error = true;
+        return path_problem(path);
+}
+
+static const Param path_exists_params[] = {
+        {
+                .name = "path",
+                .kind = PARAM_STRING,
+                .offset = offsetof(PathExistsParams, path),
+                .required = true,
+                .doc = "The path; symbolic links are followed",
+        },
+        {
+                .name = "kind",
+                .kind = PARAM_ENUM,
+                .offset = offsetof(PathExistsParams, kind),
+                .fallback = "\"any\"",
+                .values = kinds,
+                .doc = "What there must be: anything; a regular file; a directory; a directory with entries or a file "
+                       "with bytes",
+        },
+        {},
+};
+
+static const LeafKind path_exists_kind = {
+        .op_size = sizeof(PathExists),
+        .start = path_exists_start,
+        .release = path_exists_release,
+};
+
+const NodeType path_exists_type = {
+        .name = "PathExists",
+        .class = NODE_CONDITION,
+        .params = path_exists_params,
+        .params_size = sizeof(PathExistsParams),
+        .summary = "Holds while there is a file or directory",
+        .doc = "Follows the path by inotify, without polling, while directories on the way to it come and go, symbolic "
+               "links are changed and file systems are mounted. Nobody tells of changes in /proc and /sys, nor of "
+               "those that another machine makes in a network file system.",
+        .check = path_exists_check,
+        .leaf = &path_exists_kind,
+};

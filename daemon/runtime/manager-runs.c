@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/*
+ * How runs are started, halted and started again. A run stays listed until another run of the same tree and instance is
+ * started, or until too many have finished since.
+ */
+
+#include <errno.h>
+#include <inttypes.h>
+
+#include "basic/cleanup.h"
+#include "basic/log.h"
+#include "runtime/detail.h"
+#include "runtime/manager-state.h"
+#include "runtime/request.h"
+
+static void log_finished(const Run *run) {
+        LogSubject subject = { .tree = run_tree(run), .run = run_id(run) };
+        g_autofree char *took = detail_span(run_finished(run) - MIN(run_started(run), run_finished(run)));
+
+        switch (run_status(run)) {
+        case STATUS_SUCCESS:
+                log_message(LOG_INFO, &subject, "succeeded after %s", took);
+                break;
+        case STATUS_FAILURE:
+                log_message(LOG_WARNING, &subject, "failed after %s: %s", took, run_cause(run));
+                break;
+        case STATUS_ERROR:
+                log_message(LOG_ERR, &subject, "the tree is broken: %s", run_cause(run));
+                break;
+        default:
+                log_message(LOG_NOTICE, &subject, "%s after %s: %s", status_to_string(run_status(run)), took,
+                            run_cause(run));
+        }
+}
+
+static void on_run_changed(Run *run, void *userdata) {
+        Manager *manager = userdata;
+
+        TELL(manager, run_changed, run);
+}
+
+static void consider_restart(Manager *manager, const Run *run) {
+        g_autofree char *text = NULL;
+
+        restarts_consider(manager->restarts, run);
+        text = restarts_describe(manager->restarts, run_tree(run), run_instance(run));
+        if (text)
+                log_message(LOG_NOTICE, &(LogSubject){ .tree = run_tree(run), .run = run_id(run) }, "%s", text);
+}
+
+static void on_run_finished(Run *run, void *userdata) {
+        Manager *manager = userdata;
+
+        log_finished(run);
+        if (!manager->stopping)
+                consider_restart(manager, run);
+
+        runs_finished(manager->runs, run);
+        TELL(manager, run_finished, run);
+        manager_check_idle(manager);
+}
+
+static const RunCallbacks run_callbacks = {
+        .changed = on_run_changed,
+        .finished = on_run_finished,
+};
+
+static int check_free(const Manager *manager, const LibraryEntry *entry, const char *instance, char **ret_error) {
+        const Run *run = runs_last(manager->runs, entry->name, instance);
+
+        if (run && run_status(run) == STATUS_RUNNING) {
+                *ret_error =
+                        *instance ? g_strdup_printf("instance '%s' of tree '%s' is already %s as %s", instance,
+                                                    entry->name, run_halting(run) ? "ending" : "running", run_id(run))
+                                  : g_strdup_printf("tree '%s' is already %s as %s; give another --instance to "
+                                                    "run it twice",
+                                                    entry->name, run_halting(run) ? "ending" : "running", run_id(run));
+                return MANAGER_ALREADY_RUNNING;
+        }
+
+        if (runs_n_running(manager->runs) >= MANAGER_RUNNING_MAX) {
+                *ret_error = g_strdup_printf("%u trees are running already, which is the limit; halt some first",
+                                             MANAGER_RUNNING_MAX);
+                return MANAGER_LIMIT;
+        }
+
+        return 0;
+}
+
+static const char *first_error(const LibraryEntry *entry, char **ret_owned) {
+        for (size_t i = 0; i < diagnostics_count(entry->diagnostics); i++)
+                if (!diagnostics_get(entry->diagnostics, i)->warning) {
+                        *ret_owned = diagnostics_format(entry->diagnostics, i);
+                        return *ret_owned;
+                }
+
+        return entry->path;
+}
+
+static int check_start(Manager *manager, const char *tree, const char *instance, json_object *variables,
+                       const LibraryEntry **ret_entry, char **ret_error) {
+        const LibraryEntry *entry;
+        int r;
+
+        if (manager->stopping) {
+                *ret_error = g_strdup("the daemon is stopping and starts nothing any more");
+                return MANAGER_STOPPING;
+        }
+
+        r = request_check(instance, variables, ret_error);
+        if (r < 0)
+                return r;
+        r = manager_find_tree(manager, tree, &entry, ret_error);
+        if (r < 0)
+                return r;
+
+        if (!entry->definition) {
+                g_autofree char *owned = NULL;
+
+                *ret_error = g_strdup_printf("tree '%s' has errors; correct its file, then reload: %s", entry->name,
+                                             first_error(entry, &owned));
+                return MANAGER_TREE_BROKEN;
+        }
+
+        r = definition_check_start(entry->definition, variables, ret_error);
+        if (r < 0)
+                return r;
+
+        *ret_entry = entry;
+        return check_free(manager, entry, instance, ret_error);
+}
+
+static Run *make_run(Manager *manager, const LibraryEntry *entry, const char *instance, json_object *variables) {
+        g_autofree char *id =
+                g_strdup_printf("%s.%" PRIu64, entry->name, run_counter_next(manager->counter, entry->name));
+        Run *run =
+                run_new(id, entry->name, instance, entry->definition, &manager->run_services, &run_callbacks, manager);
+
+        if (variables)
+                run_give(run, variables);
+
+        runs_add(manager->runs, run);
+        return run;
+}
+
+static int start(Manager *manager, const char *tree, const char *instance, json_object *variables, bool again,
+                 Run **ret_run, char **ret_error) {
+        const LibraryEntry *entry;
+        Run *run, *before;
+        int r;
+
+        r = check_start(manager, tree, instance, variables, &entry, ret_error);
+        if (r < 0)
+                return r;
+
+        if (!again)
+                restarts_cancel(manager->restarts, entry->name, instance);
+        before = runs_last(manager->runs, entry->name, instance);
+        if (before)
+                runs_remove(manager->runs, before);
+
+        run = make_run(manager, entry, instance, variables);
+        log_message(LOG_INFO, &(LogSubject){ .tree = entry->name, .run = run_id(run) }, "%s%s%s",
+                    again ? "restarted" : "started", *instance ? " as instance " : "", instance);
+        TELL(manager, run_added, run);
+        run_start(run);
+        *ret_run = run;
+        return 0;
+}
+
+int manager_start(Manager *manager, const char *tree, const char *instance, json_object *variables, Run **ret_run,
+                  char **ret_error) {
+        return start(manager, tree, instance, variables, false, ret_run, ret_error);
+}
+
+char *manager_on_restart_due(const char *tree, const char *instance, json_object *variables, void *userdata) {
+        Manager *manager = userdata;
+        char *error;
+        Run *run;
+
+        if (start(manager, tree, instance, variables, true, &run, &error) >= 0)
+                return NULL;
+
+        log_message(LOG_ERR, &(LogSubject){ .tree = tree }, "not restarted: %s", error);
+        return error;
+}
+
+char *manager_describe_restart(Manager *manager, const Run *run) {
+        return restarts_describe(manager->restarts, run_tree(run), run_instance(run));
+}
+
+static void autostart(Manager *manager, const LibraryEntry *entry) {
+        g_autofree char *error = NULL;
+        Run *run;
+
+        if (!entry->definition || !definition_autostart(entry->definition))
+                return;
+
+        if (manager_start(manager, entry->name, "", NULL, &run, &error) < 0)
+                log_message(LOG_ERR, &(LogSubject){ .tree = entry->name }, "not started: %s", error);
+}
+
+void manager_autostart(Manager *manager) {
+        g_autoptr(GPtrArray) entries = library_list(manager->library);
+
+        for (unsigned i = 0; i < entries->len; i++)
+                autostart(manager, g_ptr_array_index(entries, i));
+}
+
+static void halt_run(Manager *manager, Run *run, const char *why) {
+        run_halt(run, why);
+        TELL(manager, run_halting, run);
+}
+
+/* True: the run, which has finished, would have been followed by another. */
+static bool cancel_restart(Manager *manager, Run *run, const char *why) {
+        if (!restarts_cancel(manager->restarts, run_tree(run), run_instance(run)))
+                return false;
+
+        log_message(LOG_NOTICE, &(LogSubject){ .tree = run_tree(run), .run = run_id(run) }, "not restarted: %s", why);
+        TELL(manager, restart_changed, run);
+        return true;
+}
+
+int manager_halt_run(Manager *manager, const char *id, const char *who, char **ret_error) {
+        g_autofree char *why = g_strdup_printf("halted by %s", who);
+        Run *run;
+        int r;
+
+        r = manager_find_run(manager, id, &run, ret_error);
+        if (r < 0)
+                return r;
+
+        if (run_status(run) != STATUS_RUNNING && cancel_restart(manager, run, why))
+                return 0;
+
+        if (run_status(run) != STATUS_RUNNING) {
+                *ret_error = g_strdup_printf("run '%s' is not running any more: %s", run_id(run),
+                                             status_to_string(run_status(run)));
+                return MANAGER_NOT_RUNNING;
+        }
+
+        halt_run(manager, run, why);
+        return 0;
+}
+
+/* NULL: all trees. */
+static unsigned halt_runs(Manager *manager, const char *tree, const char *why) {
+        const GPtrArray *runs = runs_list(manager->runs);
+        unsigned count = 0;
+
+        for (unsigned i = 0; i < runs->len; i++) {
+                Run *run = g_ptr_array_index(runs, i);
+
+                if (tree && !g_str_equal(run_tree(run), tree))
+                        continue;
+
+                if (run_status(run) == STATUS_RUNNING)
+                        halt_run(manager, run, why);
+                else if (!cancel_restart(manager, run, why))
+                        continue;
+
+                count++;
+        }
+
+        return count;
+}
+
+int manager_halt_tree(Manager *manager, const char *tree, const char *who, unsigned *ret_count, char **ret_error) {
+        g_autofree char *why = g_strdup_printf("halted by %s", who);
+        unsigned count = halt_runs(manager, tree, why) + restarts_cancel_all(manager->restarts, tree);
+        const LibraryEntry *entry;
+
+        /* A tree that is gone can still have runs. */
+        if (count == 0) {
+                int r = manager_find_tree(manager, tree, &entry, ret_error);
+
+                if (r < 0)
+                        return r;
+        }
+
+        *ret_count = count;
+        return 0;
+}
+
+void manager_halt_all(Manager *manager, const char *why) {
+        halt_runs(manager, NULL, why);
+}

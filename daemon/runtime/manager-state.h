@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/*
+ * What the manager is made of. For its own files only: trees, observers and the end are in manager.c, the life of runs
+ * in manager-runs.c.
+ */
+
+#include "runtime/manager.h"
+#include "runtime/restarts.h"
+#include "runtime/run-counter.h"
+#include "runtime/runs.h"
+
+typedef struct Observer {
+        const ManagerObserver *callbacks;
+        void *userdata;
+} Observer;
+
+struct Manager {
+        GMainContext *context;
+        const LeafServices *services;
+        Ticker *ticker;
+        Locks *locks;
+        RunServices run_services; /* these three */
+        Library *library;
+        RunCounter *counter;
+        Runs *runs;
+        Restarts *restarts;
+        GArray *observers; /* of Observer */
+        GSource *idle;     /* while it is due */
+        bool stopping;
+};
+
+#define TELL(manager, callback, ...)                                                                                   \
+        for (unsigned i_ = 0; i_ < (manager)->observers->len; i_++) {                                                  \
+                const Observer *observer_ = &g_array_index((manager)->observers, Observer, i_);                        \
+                if (observer_->callbacks->callback)                                                                    \
+                        observer_->callbacks->callback(__VA_ARGS__ __VA_OPT__(, ) observer_->userdata);                \
+        }
+
+/* If the daemon is stopping and nothing runs any more, the observers are to hear of it. */
+void manager_check_idle(Manager *manager);
+
+/* Halts all of them. */
+void manager_halt_all(Manager *manager, const char *why);
+/* It is time to start another run; see restarts.h. */
+char *manager_on_restart_due(const char *tree, const char *instance, json_object *variables, void *userdata);

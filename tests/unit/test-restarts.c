@@ -1,0 +1,346 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* A manager whose trees say "restart"; its pauses are short, and waited for. */
+
+#include <glib/gstdio.h>
+#include <json-c/json_tokener.h>
+
+#include "basic/cleanup.h"
+#include "basic/timers.h"
+#include "fake-leaves.h"
+#include "runtime/manager.h"
+
+typedef struct Stage {
+        GMainContext *context;
+        Timers *timers;
+        LeafServices services;
+        char *directories[2];
+        Manager *manager;
+        GString *events;
+} Stage;
+
+static void on_run_added(Run *run, void *userdata) {
+        g_string_append_printf(((Stage *) userdata)->events, "+%s ", run_id(run));
+}
+
+static void on_run_finished(Run *run, void *userdata) {
+        g_string_append_printf(((Stage *) userdata)->events, "=%s ", run_id(run));
+}
+
+static void on_restart_changed(Run *run, void *userdata) {
+        g_string_append_printf(((Stage *) userdata)->events, "off:%s ", run_id(run));
+}
+
+static void on_idle(void *userdata) {
+        g_string_append(((Stage *) userdata)->events, "idle ");
+}
+
+static const ManagerObserver observer = {
+        .run_added = on_run_added,
+        .run_finished = on_run_finished,
+        .restart_changed = on_restart_changed,
+        .idle = on_idle,
+};
+
+/* header: what stands at the top, with ' for ". The tree "t" runs until the test ends it. */
+static Stage *stage_new(const char *header) {
+        Stage *stage = g_new0(Stage, 1);
+        ManagerOptions options = { .directories = (const char *const *) stage->directories, .tables = fake_tables };
+        g_autofree char *path = NULL;
+        g_autofree char *text = g_strdup_printf(
+                "{ 'btd': 1, %s, 'blackboard': { 'who': 'me' }, 'root': { 'type': 'FakeAction', 'name': 'A' } }",
+                header);
+
+        stage->context = g_main_context_new();
+        stage->timers = timers_new(stage->context);
+        stage->services = (LeafServices){ .timers = stage->timers };
+        stage->directories[0] = g_dir_make_tmp("btd-test-XXXXXX", NULL);
+        stage->events = g_string_new(NULL);
+        path = g_build_filename(stage->directories[0], "t.json", NULL);
+        g_assert_true(g_file_set_contents(path, g_strdelimit(text, "'", '"'), -1, NULL));
+        stage->manager = manager_new(stage->context, &stage->services, &options);
+        manager_observe(stage->manager, &observer, stage);
+        manager_load(stage->manager);
+        return stage;
+}
+
+static void remove_tree(const Stage *stage) {
+        g_autofree char *path = g_build_filename(stage->directories[0], "t.json", NULL);
+
+        g_remove(path);
+}
+
+static void stage_free(Stage *stage) {
+        manager_free(stage->manager);
+        timers_free(stage->timers);
+        g_main_context_unref(stage->context);
+        remove_tree(stage);
+        g_rmdir(stage->directories[0]);
+        g_free(stage->directories[0]);
+        g_string_free(stage->events, TRUE);
+        g_free(stage);
+        fake_reset();
+}
+
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(Stage, stage_free)
+
+static void turn(const Stage *stage) {
+        while (g_main_context_iteration(stage->context, FALSE))
+                ;
+}
+
+static Run *start(const Stage *stage, const char *instance, json_object *variables) {
+        g_autofree char *error = NULL;
+        Run *run = NULL;
+
+        g_assert_cmpint(manager_start(stage->manager, "t", instance, variables, &run, &error), ==, 0);
+        g_assert_null(error);
+        turn(stage);
+        return run;
+}
+
+static void end(const Stage *stage, Status status) {
+        fake_end("A", status, status == STATUS_FAILURE ? "told to" : NULL);
+        turn(stage);
+}
+
+/* Until the run is there that follows. */
+static Run *await(const Stage *stage, const char *id) {
+        Run *run;
+
+        while (!(run = manager_run(stage->manager, id)))
+                g_main_context_iteration(stage->context, TRUE);
+
+        turn(stage);
+        return run;
+}
+
+static void assert_events(const Stage *stage, const char *events) {
+        g_assert_cmpstr(stage->events->str, ==, events);
+        g_string_truncate(stage->events, 0);
+}
+
+static void assert_restart(const Stage *stage, const char *id, const char *text) {
+        g_autofree char *is = manager_describe_restart(stage->manager, manager_run(stage->manager, id));
+
+        g_assert_cmpstr(is, ==, text);
+}
+
+/* However much of the time has passed. */
+static void assert_restarts(const Stage *stage, const char *id, const char *attempt) {
+        g_autofree char *is = manager_describe_restart(stage->manager, manager_run(stage->manager, id));
+
+        g_assert_nonnull(is);
+        g_assert_true(g_str_has_prefix(is, "restarts in "));
+        g_assert_true(g_str_has_suffix(is, attempt));
+}
+
+#define QUICK "'restart_backoff': { 'initial': '1ms' }"
+#define SLOW "'restart_backoff': { 'initial': '1h', 'max': '1h' }"
+
+static void test_on_failure(void) {
+        g_autoptr(Stage) stage = stage_new("'restart': 'on-failure', " QUICK);
+        g_autoptr(json_object) variables = json_tokener_parse("{ \"who\": \"you\" }");
+        const Run *run;
+
+        start(stage, "left", variables);
+        end(stage, STATUS_FAILURE);
+        run = await(stage, "t.2");
+        g_assert_cmpstr(run_instance(run), ==, "left");
+        g_assert_true(json_object_equal(run_given(run), variables));
+        assert_restart(stage, "t.2", NULL);
+        assert_events(stage, "+t.1 =t.1 +t.2 ");
+        end(stage, STATUS_SUCCESS);
+        assert_events(stage, "=t.2 ");
+        assert_restart(stage, "t.2", NULL);
+}
+
+static void test_always(void) {
+        g_autoptr(Stage) stage = stage_new("'restart': 'always', " QUICK);
+
+        start(stage, "", NULL);
+        end(stage, STATUS_SUCCESS);
+        await(stage, "t.2");
+        end(stage, STATUS_SKIPPED);
+        await(stage, "t.3");
+        end(stage, STATUS_FAILURE);
+        await(stage, "t.4");
+        assert_events(stage, "+t.1 =t.1 +t.2 =t.2 +t.3 =t.3 +t.4 ");
+}
+
+static void test_no(void) {
+        g_autoptr(Stage) stage = stage_new("'restart': 'no', " QUICK);
+
+        start(stage, "", NULL);
+        end(stage, STATUS_FAILURE);
+        assert_restart(stage, "t.1", NULL);
+        assert_events(stage, "+t.1 =t.1 ");
+}
+
+static void test_limit(void) {
+        g_autoptr(Stage) stage =
+                stage_new("'restart': 'on-failure', " QUICK ", 'restart_limit': { 'burst': 2, 'interval': '1h' }");
+
+        start(stage, "", NULL);
+        end(stage, STATUS_FAILURE);
+        assert_restarts(stage, "t.1", " (attempt 1 of 2)");
+        await(stage, "t.2");
+        end(stage, STATUS_FAILURE);
+        assert_restarts(stage, "t.2", " (attempt 2 of 2)");
+        await(stage, "t.3");
+        end(stage, STATUS_FAILURE);
+        assert_restart(stage, "t.3", "not restarted: it was restarted 2 times within 1h, which is the limit");
+
+        /* One who starts it begins to count anew. */
+        start(stage, "", NULL);
+        assert_restart(stage, "t.4", NULL);
+        end(stage, STATUS_FAILURE);
+        assert_restarts(stage, "t.4", " (attempt 1 of 2)");
+}
+
+static void test_old_restarts_do_not_count(void) {
+        g_autoptr(Stage) stage =
+                stage_new("'restart': 'on-failure', " QUICK ", 'restart_limit': { 'burst': 1, 'interval': '1us' }");
+
+        start(stage, "", NULL);
+        end(stage, STATUS_FAILURE);
+        await(stage, "t.2");
+        end(stage, STATUS_FAILURE);
+        await(stage, "t.3");
+}
+
+static void test_pause(void) {
+        g_autoptr(Stage) stage = stage_new("'restart': 'on-failure', " SLOW);
+
+        start(stage, "", NULL);
+        end(stage, STATUS_FAILURE);
+        assert_restarts(stage, "t.1", " (attempt 1 of 5)");
+        turn(stage);
+        assert_events(stage, "+t.1 =t.1 ");
+}
+
+static void test_halt_calls_it_off(void) {
+        g_autoptr(Stage) stage = stage_new("'restart': 'always', " SLOW);
+        g_autofree char *not_running = NULL;
+        char *error = NULL;
+        unsigned count;
+
+        start(stage, "", NULL);
+        end(stage, STATUS_FAILURE);
+        g_assert_cmpint(manager_halt_run(stage->manager, "t.1", "UID 0", &error), ==, 0);
+        assert_events(stage, "+t.1 =t.1 off:t.1 ");
+        assert_restart(stage, "t.1", NULL);
+        g_assert_cmpint(manager_halt_run(stage->manager, "t.1", "UID 0", &not_running), ==, MANAGER_NOT_RUNNING);
+
+        start(stage, "", NULL);
+        end(stage, STATUS_SUCCESS);
+        g_assert_cmpint(manager_halt_tree(stage->manager, "t", "UID 0", &count, &error), ==, 0);
+        g_assert_cmpuint(count, ==, 1);
+        assert_events(stage, "+t.2 =t.2 off:t.2 ");
+        g_assert_cmpint(manager_halt_tree(stage->manager, "t", "UID 0", &count, &error), ==, 0);
+        g_assert_cmpuint(count, ==, 0);
+}
+
+static void test_what_was_halted_stays(void) {
+        g_autoptr(Stage) stage = stage_new("'restart': 'always', " QUICK);
+        char *error = NULL;
+
+        start(stage, "", NULL);
+        g_assert_cmpint(manager_halt_run(stage->manager, "t.1", "UID 0", &error), ==, 0);
+        turn(stage);
+        assert_restart(stage, "t.1", NULL);
+        assert_events(stage, "+t.1 =t.1 ");
+}
+
+static void test_start_instead(void) {
+        g_autoptr(Stage) stage = stage_new("'restart': 'always', " SLOW);
+
+        start(stage, "", NULL);
+        end(stage, STATUS_FAILURE);
+        start(stage, "", NULL);
+        assert_events(stage, "+t.1 =t.1 +t.2 ");
+        end(stage, STATUS_FAILURE);
+        assert_restarts(stage, "t.2", " (attempt 1 of 5)");
+}
+
+static void test_instances_are_apart(void) {
+        g_autoptr(Stage) stage = stage_new("'restart': 'always', " SLOW);
+
+        start(stage, "a", NULL);
+        end(stage, STATUS_FAILURE);
+        start(stage, "b", NULL);
+        assert_restarts(stage, "t.1", " (attempt 1 of 5)");
+        assert_restart(stage, "t.2", NULL);
+}
+
+static void test_stop(void) {
+        g_autoptr(Stage) stage = stage_new("'restart': 'always', " SLOW);
+
+        start(stage, "a", NULL);
+        end(stage, STATUS_FAILURE);
+        start(stage, "b", NULL);
+        manager_stop(stage->manager);
+        assert_restart(stage, "t.1", NULL);
+        turn(stage);
+        assert_events(stage, "+t.1 =t.1 +t.2 =t.2 idle ");
+        assert_restart(stage, "t.2", NULL);
+}
+
+static void test_a_tree_that_is_gone(void) {
+        g_autoptr(Stage) stage = stage_new("'restart': 'always', " QUICK);
+        g_autofree char *text = NULL;
+
+        start(stage, "", NULL);
+        remove_tree(stage);
+        g_ptr_array_unref(manager_reload(stage->manager));
+        end(stage, STATUS_FAILURE);
+        for (;;) {
+                g_free(text);
+                text = manager_describe_restart(stage->manager, manager_run(stage->manager, "t.1"));
+                if (g_str_has_prefix(text, "not restarted"))
+                        break;
+                g_main_context_iteration(stage->context, TRUE);
+        }
+        g_assert_cmpstr(text, ==, "not restarted: no tree 't'; 'btctl list' shows those that there are");
+}
+
+/* The limits of what a file may say. */
+static void test_policies(void) {
+        static const struct {
+                const char *header, *error;
+        } cases[] = {
+                { "'restart': 'sometimes'",
+                  "1:24: error: restart: \"sometimes\" is none of \"no\", \"on-failure\", \"always\"" },
+                { "'restart': true",
+                  "1:24: error: restart: expected one of \"no\", \"on-failure\", \"always\", not true" },
+                { "'restart_backoff': {}", "1:32: error: restart_backoff: 'initial' is missing: The first pause" },
+                { "'restart_limit': { 'burst': 0 }",
+                  "1:41: error: restart_limit.burst: 0 is out of range; it must be between 1 and 1000" },
+        };
+
+        for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+                g_autoptr(Stage) stage = stage_new(cases[i].header);
+                const Diagnostics *diagnostics = manager_tree(stage->manager, "t")->diagnostics;
+                g_autofree char *text = diagnostics_format(diagnostics, 0);
+
+                g_assert_cmpstr(text + strlen(stage->directories[0]) + strlen("/t.json:"), ==, cases[i].error);
+        }
+}
+
+int main(int argc, char **argv) {
+        g_test_init(&argc, &argv, NULL);
+        g_test_add_func("/restarts/on-failure", test_on_failure);
+        g_test_add_func("/restarts/always", test_always);
+        g_test_add_func("/restarts/no", test_no);
+        g_test_add_func("/restarts/limit", test_limit);
+        g_test_add_func("/restarts/old-ones-do-not-count", test_old_restarts_do_not_count);
+        g_test_add_func("/restarts/pause", test_pause);
+        g_test_add_func("/restarts/halt-calls-it-off", test_halt_calls_it_off);
+        g_test_add_func("/restarts/what-was-halted-stays", test_what_was_halted_stays);
+        g_test_add_func("/restarts/start-instead", test_start_instead);
+        g_test_add_func("/restarts/instances-are-apart", test_instances_are_apart);
+        g_test_add_func("/restarts/stop", test_stop);
+        g_test_add_func("/restarts/a-tree-that-is-gone", test_a_tree_that_is_gone);
+        g_test_add_func("/restarts/policies", test_policies);
+        return g_test_run();
+}
