@@ -19,5 +19,6 @@ const NodeType *const leaf_types[] = {
         &dbus_property_type,
         &unit_state_type,
         &path_exists_type,
+        &command_type,
         NULL,
 };

@@ -9,6 +9,7 @@
 
 extern const NodeType always_failure_type;
 extern const NodeType always_success_type;
+extern const NodeType command_type;
 extern const NodeType dbus_call_type;
 extern const NodeType dbus_property_type;
 extern const NodeType log_type;

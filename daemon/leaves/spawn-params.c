@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* The parameters of Spawn, and what must be right about them beyond their types. */
+/* The parameters of Spawn and Command, and what must be right about them beyond their types. */
 
 #include <signal.h>
 #include <string.h>
 
 #include "leaves/spawn-properties.h"
 #include "leaves/spawn.h"
+
+/* Microseconds. */
+#define INTERVAL_MIN (10 * 1000)
 
 static const char *const ways[] = { "auto", "unit", "child", NULL };
 
@@ -73,7 +76,15 @@ char *spawn_params_complaint(const SpawnParams *params) {
         return error;
 }
 
-const Param spawn_params[] = {
+const Param command_params[] = {
+        {
+                .name = "interval",
+                .kind = PARAM_SPAN,
+                .offset = offsetof(SpawnParams, interval),
+                .fallback = "\"10s\"",
+                .min = INTERVAL_MIN,
+                .doc = "How long after its end it is run again; \"infinity\": never",
+        },
         {
                 .name = "argv",
                 .kind = PARAM_STRINGS,
@@ -163,7 +174,7 @@ const Param spawn_params[] = {
                 .kind = PARAM_SPAN,
                 .offset = offsetof(SpawnParams, timeout),
                 .fallback = "\"infinity\"",
-                .doc = "How long it may run; then it is halted and the node fails",
+                .doc = "How long it may run; then it is ended, and has failed",
         },
         {
                 .name = "kill_signal",

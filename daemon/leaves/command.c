@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* Command: a live condition over the exit status of a program that is run again and again. */
+
+#include "basic/span.h"
+#include "basic/timers.h"
+#include "engine/tree.h"
+#include "leaves/registry.h"
+#include "leaves/spawn-execution.h"
+
+typedef struct Command {
+        Execution *execution; /* NULL: between two */
+        unsigned n_executions;
+        Timer *timer; /* until it has had its time, or until the next */
+        bool timed_out;
+} Command;
+
+static void wait_for_next(Leaf *leaf);
+
+static void set_timer(Leaf *leaf, uint64_t usec, TimerCallback callback) {
+        Command *op = leaf->op;
+
+        g_clear_pointer(&op->timer, timer_free);
+        if (usec != SPAN_INFINITY)
+                op->timer = timer_new(leaf->services->timers, usec, callback, leaf);
+}
+
+static void set_timeout_cause(Leaf *leaf) {
+        const SpawnParams *params = leaf->params;
+        g_autofree char *span = span_format(params->timeout);
+
+        leaf_set_cause_of(leaf, CAUSE_TIMEOUT, facts_new("limit", fact_text(span), NULL), "timed out after %s", span);
+}
+
+/* The leaf may be gone afterwards. */
+static void on_ended(Status status, Leaf *leaf) {
+        Command *op = leaf->op;
+
+        g_clear_pointer(&op->execution, execution_free);
+        if (op->timed_out)
+                set_timeout_cause(leaf);
+
+        wait_for_next(leaf);
+        leaf_set_value(leaf, status);
+}
+
+static void on_timeout(void *userdata) {
+        Leaf *leaf = userdata;
+        Command *op = leaf->op;
+
+        op->timed_out = true;
+        if (execution_stop(op->execution))
+                on_ended(STATUS_FAILURE, leaf);
+}
+
+static Status execute(Leaf *leaf) {
+        const SpawnParams *params = leaf->params;
+        Command *op = leaf->op;
+
+        op->timed_out = false;
+        if (execution_new(leaf, params, ++op->n_executions, on_ended, &op->execution) < 0) {
+                wait_for_next(leaf);
+                return STATUS_FAILURE;
+        }
+
+        set_timer(leaf, params->timeout, on_timeout);
+        return STATUS_RUNNING;
+}
+
+static void on_due(void *userdata) {
+        if (execute(userdata) == STATUS_FAILURE)
+                leaf_set_value(userdata, STATUS_FAILURE);
+}
+
+static void wait_for_next(Leaf *leaf) {
+        const SpawnParams *params = leaf->params;
+
+        set_timer(leaf, params->interval, on_due);
+}
+
+static void command_release(Leaf *leaf) {
+        Command *op = leaf->op;
+
+        timer_free(op->timer);
+        execution_free(op->execution);
+}
+
+static void command_describe(Leaf *leaf, GString *text) {
+        const Command *op = leaf->op;
+
+        if (op->execution)
+                execution_describe(op->execution, text);
+}
+
+static char *command_check(const Tree *tree, NodeId node, bool *ret_is_error) {
+        *ret_is_error = true;
+        return spawn_params_complaint(tree->nodes[node].params);
+}
+
+static const LeafKind command_kind = {
+        .op_size = sizeof(Command),
+        .start = execute,
+        .release = command_release,
+        .describe = command_describe,
+};
+
+const NodeType command_type = {
+        .name = "Command",
+        .class = NODE_CONDITION,
+        .params = command_params,
+        .params_size = sizeof(SpawnParams),
+        .summary = "Holds while a program that is run again and again succeeds",
+        .doc = "Runs the program as Spawn does, and holds when it has exited with a status in success_exit. It is run "
+               "again every interval for as long as anything looks at the value, and until it has ended the last value "
+               "stands. When nothing looks any longer, it is killed.",
+        .check = command_check,
+        .leaf = &command_kind,
+};

@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* Command, with real processes. */
+
+#include <glib/gstdio.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "assert-cause.h"
+#include "basic/cleanup.h"
+#include "leaf-stage.h"
+#include "leaves/registry.h"
+
+static const NodeType *const types[] = { &command_type, NULL };
+
+static Actor *command(LeafStage *stage, const char *rest) {
+        g_autofree char *node = g_strdup_printf("{ \"type\": \"Command\", \"as\": \"child\", %s }", rest);
+
+        return leaf_stage_start(stage, types, node);
+}
+
+/* rest: more keys, beginning with a comma. */
+static Actor *shell(LeafStage *stage, const char *script, const char *rest) {
+        g_autoptr(json_object) text = json_object_new_string(script);
+        g_autofree char *keys =
+                g_strdup_printf("\"argv\": [\"/bin/sh\", \"-c\", %s] %s", json_object_to_json_string(text), rest);
+
+        return command(stage, keys);
+}
+
+/* Adds a line to the file each time, and fails when there are two of them. */
+#define SECOND_FAILS "echo >> \"$FILE\"; test \"$(wc -l < \"$FILE\")\" != 2"
+
+static Actor *count(LeafStage *stage, const char *file, const char *interval) {
+        g_autofree char *rest =
+                g_strdup_printf(", \"env\": { \"FILE\": \"%s\" }, \"interval\": \"%s\"", file, interval);
+
+        return shell(stage, SECOND_FAILS, rest);
+}
+
+static char *make_file(void) {
+        char *name = NULL;
+        int fd = g_file_open_tmp("btd-command-XXXXXX", &name, NULL);
+
+        g_assert_cmpint(fd, >=, 0);
+        close(fd);
+        return name;
+}
+
+static void test_once(void) {
+        g_autoptr(LeafStage) stage = leaf_stage_new(NULL);
+        g_autoptr(Actor) good = command(stage, "\"argv\": [\"true\"]"), bad = command(stage, "\"argv\": [\"false\"]"),
+                         accepted = shell(stage, "exit 3", ", \"success_exit\": [3]");
+        g_autofree char *text = actor_describe(good), *later = NULL;
+
+        g_assert_cmpint(good->status, ==, STATUS_RUNNING);
+        g_assert_true(g_str_has_prefix(text, "process "));
+        g_assert_cmpint(actor_wait(good), ==, STATUS_SUCCESS);
+        later = actor_describe(good);
+        g_assert_cmpstr(later, ==, "");
+
+        g_assert_cmpint(actor_wait(bad), ==, STATUS_FAILURE);
+        g_assert_cmpstr(bad->cause, ==, "exited with status 1");
+        assert_cause(bad->reason, "exit-status", "{\"program\":\"false\",\"status\":1}");
+        g_assert_cmpint(actor_wait(accepted), ==, STATUS_SUCCESS);
+}
+
+static void test_again(void) {
+        g_autoptr(LeafStage) stage = leaf_stage_new(NULL);
+        g_autofree char *file = make_file();
+        int64_t start = g_get_monotonic_time();
+        g_autoptr(Actor) actor = count(stage, file, "20ms");
+
+        g_assert_cmpint(actor_wait(actor), ==, STATUS_SUCCESS);
+        g_assert_cmpint(actor_wait_reports(actor, 2), ==, STATUS_FAILURE);
+        g_assert_cmpstr(actor->cause, ==, "exited with status 1");
+        g_assert_cmpint(actor_wait_reports(actor, 3), ==, STATUS_SUCCESS);
+        g_assert_cmpint(g_get_monotonic_time() - start, >=, 40000);
+        g_unlink(file);
+}
+
+static void test_never_again(void) {
+        g_autoptr(LeafStage) stage = leaf_stage_new(NULL);
+        g_autoptr(Actor) once = command(stage, "\"argv\": [\"true\"], \"interval\": \"infinity\""),
+                         often = command(stage, "\"argv\": [\"true\"], \"interval\": \"10ms\"");
+
+        actor_wait(once);
+        actor_wait_reports(often, 3);
+        g_assert_cmpuint(once->n_reports, ==, 1);
+}
+
+/* The interval goes from the end of one to the start of the next, so there are never two. */
+static void test_slow(void) {
+        g_autoptr(LeafStage) stage = leaf_stage_new(NULL);
+        g_autofree char *file = make_file();
+        g_autofree char *rest = g_strdup_printf(
+                ", \"env\": { \"LOCK\": \"%s.d\" }, \"interval\": \"10ms\", \"stderr\": \"error\"", file);
+        g_autoptr(Actor) actor = shell(stage, "mkdir \"$LOCK\" || exit 1; sleep 0.05; rmdir \"$LOCK\"", rest);
+
+        for (unsigned i = 1; i <= 3; i++)
+                g_assert_cmpint(actor_wait_reports(actor, i), ==, STATUS_SUCCESS);
+        g_clear_pointer(&actor, actor_free);
+
+        rest = (g_free(rest), g_strconcat(file, ".d", NULL));
+        g_rmdir(rest);
+        g_unlink(file);
+}
+
+static void test_timeout(void) {
+        g_autoptr(LeafStage) stage = leaf_stage_new(NULL);
+        g_autofree char *file = make_file();
+        g_autofree char *rest =
+                g_strdup_printf(", \"env\": { \"FILE\": \"%s\" }, \"interval\": \"10ms\", \"timeout\": \"1s\"", file);
+        g_autoptr(Actor) actor = shell(stage, SECOND_FAILS " || exec sleep 100", rest);
+
+        g_assert_cmpint(actor_wait(actor), ==, STATUS_SUCCESS);
+        g_assert_cmpint(actor_wait_reports(actor, 2), ==, STATUS_FAILURE);
+        g_assert_cmpstr(actor->cause, ==, "timed out after 1s");
+        assert_cause(actor->reason, "timeout", "{\"limit\":\"1s\"}");
+        g_assert_cmpint(actor_wait_reports(actor, 3), ==, STATUS_SUCCESS);
+        g_unlink(file);
+}
+
+static void test_timeout_first(void) {
+        g_autoptr(LeafStage) stage = leaf_stage_new(NULL);
+        g_autoptr(Actor) actor = command(stage, "\"argv\": [\"sleep\", \"100\"], \"timeout\": \"10ms\"");
+
+        g_assert_cmpint(actor_wait(actor), ==, STATUS_FAILURE);
+        g_assert_cmpstr(actor->cause, ==, "timed out after 10ms");
+}
+
+static void test_cannot_execute(void) {
+        g_autoptr(LeafStage) stage = leaf_stage_new(NULL);
+        g_autofree char *file = make_file();
+        g_autofree char *rest = g_strdup_printf("\"argv\": [\"%s\"], \"interval\": \"10ms\"", file), *cause = NULL;
+        g_autoptr(Actor) actor = command(stage, rest);
+
+        cause = g_strdup_printf("cannot execute %s: Permission denied", file);
+        g_assert_cmpint(actor->status, ==, STATUS_FAILURE);
+        g_assert_cmpstr(actor->cause, ==, cause);
+        g_assert_cmpint(actor_wait_reports(actor, 1), ==, STATUS_FAILURE);
+
+        g_assert_true(g_file_set_contents(file, "#!/bin/true\n", -1, NULL));
+        g_assert_cmpint(g_chmod(file, 0755), ==, 0);
+        while (actor->status != STATUS_SUCCESS)
+                actor_wait_reports(actor, actor->n_reports + 1);
+        g_unlink(file);
+}
+
+static void test_output(void) {
+        g_autoptr(LeafStage) stage = leaf_stage_new(NULL);
+        g_autoptr(Actor) actor = shell(stage, "echo 42", ", \"stdout\": \"answer\"");
+
+        g_assert_cmpint(actor_wait(actor), ==, STATUS_SUCCESS);
+        g_assert_cmpstr(actor_output(actor, "answer"), ==, "42");
+}
+
+/* Nobody looks any longer: neither is the process left, nor does it come again. */
+static void test_released(void) {
+        g_autoptr(LeafStage) stage = leaf_stage_new(NULL);
+        g_autoptr(Actor) running = command(stage, "\"argv\": [\"sleep\", \"100\"]"),
+                         waiting = command(stage, "\"argv\": [\"true\"], \"interval\": \"10ms\""),
+                         often = command(stage, "\"argv\": [\"true\"], \"interval\": \"10ms\"");
+        g_autofree char *text = actor_describe(running);
+        int pid = atoi(text + strlen("process "));
+
+        actor_wait(waiting);
+        g_clear_pointer(&running, actor_free);
+        g_clear_pointer(&waiting, actor_free);
+        while (kill(pid, 0) == 0)
+                (void) waitpid(pid, NULL, 0);
+        actor_wait_reports(often, 3);
+        g_clear_pointer(&often, actor_free);
+        while (waitpid(-1, NULL, 0) > 0)
+                ;
+}
+
+static void assert_refused(const char *rest, const char *text) {
+        g_autofree char *node = g_strdup_printf("{ \"type\": \"Command\", %s }", rest);
+        g_autofree char *error = leaf_stage_check(types, node);
+
+        g_assert_cmpstr(error, ==, text);
+}
+
+static void test_bad_parameters(void) {
+        assert_refused("\"argv\": [\"bin/true\"]",
+                       "argv: \"bin/true\" must begin with \"/\", or be a name to look for in PATH");
+        assert_refused("\"argv\": [\"true\"], \"interval\": \"1ms\"",
+                       "interval: \"1ms\" is out of range; it must be at least 10ms");
+        assert_refused("\"argv\": [\"true\"], \"interval\": 5", "interval: expected a time span such as \"150ms\" or "
+                                                                "\"1min 30s\", not the number 5; a number has no unit");
+        assert_refused("\"argv\": [\"{program}\"], \"interval\": \"{interval}\"", NULL);
+}
+
+int main(int argc, char **argv) {
+        g_test_init(&argc, &argv, NULL);
+
+        g_test_add_func("/command/once", test_once);
+        g_test_add_func("/command/again", test_again);
+        g_test_add_func("/command/never-again", test_never_again);
+        g_test_add_func("/command/slow", test_slow);
+        g_test_add_func("/command/timeout", test_timeout);
+        g_test_add_func("/command/timeout-first", test_timeout_first);
+        g_test_add_func("/command/cannot-execute", test_cannot_execute);
+        g_test_add_func("/command/output", test_output);
+        g_test_add_func("/command/released", test_released);
+        g_test_add_func("/command/bad-parameters", test_bad_parameters);
+
+        return g_test_run();
+}
