@@ -38,7 +38,9 @@ static const Kind kinds[] = {
 Cause *cause_new(const char *kind, json_object *facts, const char *text) {
         Cause *cause = g_new(Cause, 1);
 
-        *cause = (Cause){ .kind = kind, .text = g_utf8_make_valid(text, -1), .facts = facts, .node = UINT32_MAX };
+        *cause = (Cause){
+                .kind = kind, .text = text ? g_utf8_make_valid(text, -1) : NULL, .facts = facts, .node = UINT32_MAX
+        };
         g_ref_count_init(&cause->references);
         return cause;
 }

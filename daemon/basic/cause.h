@@ -38,8 +38,8 @@
 typedef struct Cause Cause;
 
 struct Cause {
-        const char *kind; /* one of the above */
-        char *text;
+        const char *kind;   /* one of the above */
+        char *text;         /* NULL only where it is handed on */
         json_object *facts; /* an object, or NULL */
         uint32_t node;      /* the NodeId of whose reason this is; UINT32_MAX: of the run */
         Cause *because;     /* what it goes back to, or NULL: it begins here */

@@ -87,11 +87,20 @@ static void append_with_subject(GString *line, const LogSubject *subject, const 
         g_string_append(line, text);
 }
 
+static const char *facts_of(const Cause *cause) {
+        if (!cause || !cause->facts)
+                return NULL;
+
+        return json_object_to_json_string_ext(cause->facts, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE);
+}
+
 static int send_to_journal(int level, const LogSubject *subject, const char *text) {
         g_autofree char *clean = NULL, *message = NULL, *priority = NULL, *tree = NULL, *run = NULL, *node = NULL;
+        g_autofree char *kind = NULL, *facts = NULL;
         g_autoptr(GString) line = g_string_new(NULL);
+        const Cause *cause = subject->cause ? cause_origin(subject->cause) : NULL;
         const char digit[] = { (char) ('0' + level), '\0' };
-        struct iovec fields[5];
+        struct iovec fields[7];
         size_t n_fields = 0;
 
         append_with_subject(line, subject, text);
@@ -101,6 +110,8 @@ static int send_to_journal(int level, const LogSubject *subject, const char *tex
         add_field(fields, &n_fields, &tree, "BTD_TREE", subject->tree);
         add_field(fields, &n_fields, &run, "BTD_RUN", subject->run);
         add_field(fields, &n_fields, &node, "BTD_NODE", subject->node);
+        add_field(fields, &n_fields, &kind, "BTD_CAUSE_KIND", cause ? cause->kind : NULL);
+        add_field(fields, &n_fields, &facts, "BTD_CAUSE_FACTS", facts_of(cause));
 
         return sd_journal_sendv(fields, (int) n_fields);
 }

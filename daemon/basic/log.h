@@ -2,16 +2,20 @@
 #pragma once
 
 /*
- * Messages: structured to the journal where stderr leads there (sd_journal_send with BTD_TREE, BTD_RUN
- * and BTD_NODE), in plain text to the terminal otherwise. Levels are those of syslog(3).
+ * Messages: structured to the journal where stderr leads there (with the fields BTD_TREE, BTD_RUN and
+ * BTD_NODE, and of a failure BTD_CAUSE_KIND and BTD_CAUSE_FACTS), in plain text to the terminal otherwise. Levels are
+ * those of syslog(3).
  */
 
 #include <glib.h>
 #include <syslog.h>
 
+#include "basic/cause.h"
+
 /* What a message is about; every field may be NULL. */
 typedef struct LogSubject {
         const char *tree, *run, *node;
+        const Cause *cause; /* for the fields only: the text of the message has it in words */
 } LogSubject;
 
 void log_open(int max_level);

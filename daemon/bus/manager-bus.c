@@ -9,7 +9,7 @@
 #include "bus/run-bus.h"
 #include "bus/tree-bus.h"
 
-static int start_tree(sd_bus_message *message, const char *who, void *userdata, sd_bus_error *ret_error) {
+static int start_tree(sd_bus_message *message, const Caller *who, void *userdata, sd_bus_error *ret_error) {
         const char *tree;
         int r;
 
@@ -20,7 +20,7 @@ static int start_tree(sd_bus_message *message, const char *who, void *userdata, 
         return tree_bus_start(userdata, message, tree, ret_error);
 }
 
-static int halt_tree(sd_bus_message *message, const char *who, void *userdata, sd_bus_error *ret_error) {
+static int halt_tree(sd_bus_message *message, const Caller *who, void *userdata, sd_bus_error *ret_error) {
         const char *tree;
         int r;
 
@@ -31,7 +31,7 @@ static int halt_tree(sd_bus_message *message, const char *who, void *userdata, s
         return tree_bus_halt(userdata, message, tree, who, ret_error);
 }
 
-static int halt_run(sd_bus_message *message, const char *who, void *userdata, sd_bus_error *ret_error) {
+static int halt_run(sd_bus_message *message, const Caller *who, void *userdata, sd_bus_error *ret_error) {
         g_autofree char *error = NULL;
         const char *id;
         int r;
@@ -55,7 +55,7 @@ static int append_texts(sd_bus_message *message, const GPtrArray *texts) {
         return r < 0 ? r : sd_bus_message_close_container(message);
 }
 
-static int reload(sd_bus_message *message, const char *who, void *userdata, sd_bus_error *ret_error) {
+static int reload(sd_bus_message *message, const Caller *who, void *userdata, sd_bus_error *ret_error) {
         g_autoptr(GPtrArray) errors = NULL;
         g_autoptr(sd_bus_message) reply = NULL;
         int r;
@@ -63,7 +63,7 @@ static int reload(sd_bus_message *message, const char *who, void *userdata, sd_b
         if (manager_is_stopping(service_manager(userdata)))
                 return sd_bus_error_set(ret_error, ERROR_STOPPING, "the daemon is stopping and loads nothing any more");
 
-        log_info("reloading, asked by %s", who);
+        log_info("reloading, asked by %s", who->text);
         errors = manager_reload(service_manager(userdata));
         r = sd_bus_message_new_method_return(message, &reply);
         if (r < 0)

@@ -3,7 +3,6 @@
 /* One object owns the message that waits for its reply and the question to the bus. It does not go through the
  * connection's queue of calls, since a command must not wait for the calls of trees. */
 
-#include <inttypes.h>
 #include <stdbool.h>
 #include <string.h>
 #include <unistd.h>
@@ -29,10 +28,10 @@ typedef struct Operation {
         sd_bus_slot *slot; /* of the question */
 } Operation;
 
-typedef struct Caller {
+typedef struct Credentials {
         bool known;
         uint32_t uid, pid; /* pid 0: not told */
-} Caller;
+} Credentials;
 
 Operations *operations_new(sd_bus *bus, void *userdata) {
         Operations *operations = g_new0(Operations, 1);
@@ -59,7 +58,7 @@ void operations_free(Operations *operations) {
         g_free(operations);
 }
 
-static int read_credential(sd_bus_message *reply, Caller *caller) {
+static int read_credential(sd_bus_message *reply, Credentials *credentials) {
         const char *key;
         int r;
 
@@ -68,17 +67,17 @@ static int read_credential(sd_bus_message *reply, Caller *caller) {
                 return r;
 
         if (strcmp(key, "UnixUserID") == 0) {
-                caller->known = true;
-                return sd_bus_message_read(reply, "v", "u", &caller->uid);
+                credentials->known = true;
+                return sd_bus_message_read(reply, "v", "u", &credentials->uid);
         }
         if (strcmp(key, "ProcessID") == 0)
-                return sd_bus_message_read(reply, "v", "u", &caller->pid);
+                return sd_bus_message_read(reply, "v", "u", &credentials->pid);
 
         return sd_bus_message_skip(reply, "v");
 }
 
-static int read_credentials(sd_bus_message *reply, Caller *ret_caller) {
-        Caller caller = { 0 };
+static int read_credentials(sd_bus_message *reply, Credentials *ret_credentials) {
+        Credentials credentials = { 0 };
         int r;
 
         r = sd_bus_message_enter_container(reply, 'a', "{sv}");
@@ -86,7 +85,7 @@ static int read_credentials(sd_bus_message *reply, Caller *ret_caller) {
                 return r;
 
         while ((r = sd_bus_message_enter_container(reply, 'e', "sv")) > 0) {
-                r = read_credential(reply, &caller);
+                r = read_credential(reply, &credentials);
                 if (r >= 0)
                         r = sd_bus_message_exit_container(reply);
                 if (r < 0)
@@ -95,40 +94,28 @@ static int read_credentials(sd_bus_message *reply, Caller *ret_caller) {
         if (r < 0)
                 return r;
 
-        *ret_caller = caller;
+        *ret_credentials = credentials;
         return 0;
 }
 
-/* "UID 0 (btctl)"; the name is what the process calls itself, where it can be seen. */
-static char *caller_name(const Caller *caller) {
-        g_autofree char *path = g_strdup_printf("/proc/%" PRIu32 "/comm", caller->pid);
-        g_autofree char *name = NULL, *valid = NULL;
-
-        if (caller->pid == 0 || !g_file_get_contents(path, &name, NULL, NULL))
-                return g_strdup_printf("UID %" PRIu32, caller->uid);
-
-        valid = g_utf8_make_valid(g_strchomp(name), -1);
-        return g_strdup_printf("UID %" PRIu32 " (%s)", caller->uid, valid);
-}
-
 static int check_and_run(const Operation *operation, sd_bus_message *reply, sd_bus_error *ret_error) {
-        g_autofree char *who = NULL;
-        Caller caller;
+        g_auto(Caller) who = { 0 };
+        Credentials credentials;
         int r;
 
         if (sd_bus_message_is_method_error(reply, NULL))
                 return sd_bus_error_setf(ret_error, ERROR_ACCESS_DENIED, "the bus does not tell who asks: %s",
                                          sd_bus_message_get_error(reply)->message);
 
-        r = read_credentials(reply, &caller);
+        r = read_credentials(reply, &credentials);
         if (r < 0)
                 return r;
-        if (!caller.known || (caller.uid != 0 && caller.uid != geteuid()))
+        if (!credentials.known || (credentials.uid != 0 && credentials.uid != geteuid()))
                 return sd_bus_error_set(ret_error, ERROR_ACCESS_DENIED,
                                         "only root may do this; try it with sudo, or as root");
 
-        who = caller_name(&caller);
-        return operation->run(operation->message, who, operation->operations->userdata, ret_error);
+        caller_init(&who, credentials.uid, credentials.pid);
+        return operation->run(operation->message, &who, operation->operations->userdata, ret_error);
 }
 
 static int on_credentials(sd_bus_message *reply, void *userdata, sd_bus_error *unused) {

@@ -9,11 +9,12 @@
 #include <glib.h>
 #include <systemd/sd-bus.h>
 
+#include "runtime/caller.h"
+
 typedef struct Operations Operations;
 
-/* Like a method handler, but later: replies, or returns a negative errno with the error. who: "UID 0 (btctl)", for
- * those who ask later who it was. */
-typedef int (*OperationRun)(sd_bus_message *message, const char *who, void *userdata, sd_bus_error *ret_error);
+/* Like a method handler, but later: replies, or returns a negative errno with the error. */
+typedef int (*OperationRun)(sd_bus_message *message, const Caller *who, void *userdata, sd_bus_error *ret_error);
 
 Operations *operations_new(sd_bus *bus, void *userdata);
 /* Those under way are not answered any more. */

@@ -55,7 +55,7 @@ const char *run_bus_status(const Run *run) {
         return run_halting(run) ? "halting" : status_to_string(run_status(run));
 }
 
-static int halt(sd_bus_message *message, const char *who, void *userdata, sd_bus_error *ret_error) {
+static int halt(sd_bus_message *message, const Caller *who, void *userdata, sd_bus_error *ret_error) {
         g_autofree char *id = NULL, *error = NULL;
         int r;
 

@@ -127,7 +127,7 @@ int tree_bus_start(Service *service, sd_bus_message *message, const char *name, 
         return sd_bus_reply_method_return(message, "so", run_id(run), path);
 }
 
-int tree_bus_halt(Service *service, sd_bus_message *message, const char *name, const char *who,
+int tree_bus_halt(Service *service, sd_bus_message *message, const char *name, const Caller *who,
                   sd_bus_error *ret_error) {
         g_autofree char *error = NULL;
         unsigned count;
@@ -147,14 +147,14 @@ static int name_of(sd_bus_message *message, char **ret_name) {
         return r > 0 ? 0 : -ENOENT;
 }
 
-static int start(sd_bus_message *message, const char *who, void *userdata, sd_bus_error *ret_error) {
+static int start(sd_bus_message *message, const Caller *who, void *userdata, sd_bus_error *ret_error) {
         g_autofree char *name = NULL;
         int r = name_of(message, &name);
 
         return r < 0 ? r : tree_bus_start(userdata, message, name, ret_error);
 }
 
-static int halt(sd_bus_message *message, const char *who, void *userdata, sd_bus_error *ret_error) {
+static int halt(sd_bus_message *message, const Caller *who, void *userdata, sd_bus_error *ret_error) {
         g_autofree char *name = NULL;
         int r = name_of(message, &name);
 

@@ -7,6 +7,7 @@
 
 #include "basic/span.h"
 #include "basic/timers.h"
+#include "definition/reasons.h"
 #include "runtime/activity.h"
 #include "runtime/detail.h"
 
@@ -72,11 +73,21 @@ static uint64_t timeout_of(const Activity *activity) {
         return *(const uint64_t *) ((const char *) activity->leaf.params + kind->timeout_offset);
 }
 
+static const char *timeout_parameter(const Activity *activity) {
+        const Param *param = activity->leaf.type->params;
+
+        while (param->offset != kind_of(activity)->timeout_offset)
+                param++;
+
+        return param->name;
+}
+
 static void on_timeout(void *userdata) {
         Activity *activity = userdata;
-        g_autofree char *span = span_format(timeout_of(activity));
 
-        leaf_set_cause_of(&activity->leaf, CAUSE_TIMEOUT, NULL, "timed out after %s", span);
+        leaf_give_cause(&activity->leaf,
+                        reason_of_timeout(definition_tree(activity->context->definition), activity->leaf.node,
+                                          timeout_parameter(activity), timeout_of(activity)));
         activity->timed_out = true;
         if (stop(activity))
                 settle(activity, STATUS_FAILURE);
@@ -88,7 +99,8 @@ static Status start(Activity *activity) {
         uint64_t timeout;
         int r;
 
-        r = definition_params(context->definition, activity->leaf.node, activity->leaf.blackboard, &activity->params, &error);
+        r = definition_params(context->definition, activity->leaf.node, activity->leaf.blackboard, &activity->params,
+                              &error);
         if (r < 0) {
                 leaf_set_cause_of(&activity->leaf, CAUSE_PARAMETER, NULL, "%s", error);
                 return STATUS_FAILURE;

@@ -19,23 +19,6 @@ char *detail_span(uint64_t usec) {
         return span_format(usec);
 }
 
-const char *detail_error(const char *error) {
-        static const struct {
-                const char *error, *text;
-        } texts[] = {
-                { "threshold-exceeds-children", "it waits for more children than it has" },
-                { "if-condition-skipped", "its condition was skipped, which is neither true nor false" },
-                { "expression-failed", "an expression could not be evaluated" },
-                { "while-condition-skipped", "its condition was skipped, which is neither true nor false" },
-        };
-
-        for (size_t i = 0; i < G_N_ELEMENTS(texts); i++)
-                if (g_str_equal(texts[i].error, error))
-                        return texts[i].text;
-
-        return error;
-}
-
 /* How often a decorator is to run its child at most: the only number that such a type is given. */
 static int64_t rounds_max(const Node *node) {
         for (const Param *param = node->type->params; param && param->name; param++)
@@ -48,7 +31,8 @@ static int64_t rounds_max(const Node *node) {
 /* "attempt 2 of 5; before: exited with status 3", "round 3". */
 static void append_round(GString *text, const Tree *tree, const History *history, NodeId node) {
         uint32_t rounds = history_rounds(history, node);
-        g_autofree char *failure = history_last_cause(history, node + 1);
+        const Cause *before = history_last_cause(history, node + 1);
+        g_autofree char *failure = before ? cause_describe(tree, before, node + 1) : NULL;
         int64_t max = rounds_max(&tree->nodes[node]);
 
         if (rounds == 0)
@@ -83,11 +67,17 @@ static char *running_detail(const Tree *tree, const History *history, NodeId nod
         return g_string_free(text, text->len == 0);
 }
 
+static char *over_detail(const Tree *tree, const History *history, NodeId node) {
+        const Cause *cause = history_cause(history, node);
+
+        return cause ? cause_describe(tree, cause, node) : NULL;
+}
+
 char *detail_text(const Tree *tree, const History *history, NodeId node, Activity *activity, uint64_t timer_left) {
         if (activity && activity_is_ending(activity))
                 return g_strdup("ending");
         if (history_status(history, node) != STATUS_RUNNING)
-                return history_cause(history, node);
+                return over_detail(tree, history, node);
         if (!(tree->nodes[node].flags & NODE_LEAF))
                 return running_detail(tree, history, node, timer_left);
         if (!activity)

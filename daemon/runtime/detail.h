@@ -6,14 +6,11 @@
  * it is over.
  */
 
+#include "definition/history.h"
 #include "runtime/activity.h"
-#include "runtime/history.h"
 
 /* A measured span, as exactly as anybody wants to read it: "802ms", "2min 5s". To be freed. */
 char *detail_span(uint64_t usec);
-
-/* What an error of the engine's means. */
-const char *detail_error(const char *error);
 
 /* activity: of a running leaf, NULL when it has not begun; timer_left: microseconds until the node's own timer
  * expires, UINT64_MAX when it has none. To be freed; NULL: nothing to say. */

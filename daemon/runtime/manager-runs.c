@@ -15,7 +15,7 @@
 #include "runtime/request.h"
 
 static void log_finished(const Run *run) {
-        LogSubject subject = { .tree = run_tree(run), .run = run_id(run) };
+        LogSubject subject = { .tree = run_tree(run), .run = run_id(run), .cause = run_cause_chain(run) };
         g_autofree char *took = detail_span(run_finished(run) - MIN(run_started(run), run_finished(run)));
 
         switch (run_status(run)) {
@@ -208,23 +208,24 @@ void manager_autostart(Manager *manager) {
                 autostart(manager, g_ptr_array_index(entries, i));
 }
 
-static void halt_run(Manager *manager, Run *run, const char *why) {
-        run_halt(run, why);
+static void halt_run(Manager *manager, Run *run, Cause *why) {
+        run_halt(run, cause_ref(why));
         TELL(manager, run_halting, run);
 }
 
 /* True: the run, which has finished, would have been followed by another. */
-static bool cancel_restart(Manager *manager, Run *run, const char *why) {
+static bool cancel_restart(Manager *manager, Run *run, const Cause *why) {
         if (!restarts_cancel(manager->restarts, run_tree(run), run_instance(run)))
                 return false;
 
-        log_message(LOG_NOTICE, &(LogSubject){ .tree = run_tree(run), .run = run_id(run) }, "not restarted: %s", why);
+        log_message(LOG_NOTICE, &(LogSubject){ .tree = run_tree(run), .run = run_id(run) }, "not restarted: %s",
+                    why->text);
         TELL(manager, restart_changed, run);
         return true;
 }
 
-int manager_halt_run(Manager *manager, const char *id, const char *who, char **ret_error) {
-        g_autofree char *why = g_strdup_printf("halted by %s", who);
+int manager_halt_run(Manager *manager, const char *id, const Caller *who, char **ret_error) {
+        g_autoptr(Cause) why = caller_halts(who);
         Run *run;
         int r;
 
@@ -246,7 +247,7 @@ int manager_halt_run(Manager *manager, const char *id, const char *who, char **r
 }
 
 /* NULL: all trees. */
-static unsigned halt_runs(Manager *manager, const char *tree, const char *why) {
+static unsigned halt_runs(Manager *manager, const char *tree, Cause *why) {
         const GPtrArray *runs = runs_list(manager->runs);
         unsigned count = 0;
 
@@ -267,8 +268,8 @@ static unsigned halt_runs(Manager *manager, const char *tree, const char *why) {
         return count;
 }
 
-int manager_halt_tree(Manager *manager, const char *tree, const char *who, unsigned *ret_count, char **ret_error) {
-        g_autofree char *why = g_strdup_printf("halted by %s", who);
+int manager_halt_tree(Manager *manager, const char *tree, const Caller *who, unsigned *ret_count, char **ret_error) {
+        g_autoptr(Cause) why = caller_halts(who);
         unsigned count = halt_runs(manager, tree, why) + restarts_cancel_all(manager->restarts, tree);
         const LibraryEntry *entry;
 
@@ -284,6 +285,6 @@ int manager_halt_tree(Manager *manager, const char *tree, const char *who, unsig
         return 0;
 }
 
-void manager_halt_all(Manager *manager, const char *why) {
+void manager_halt_all(Manager *manager, Cause *why) {
         halt_runs(manager, NULL, why);
 }

@@ -42,6 +42,6 @@ struct Manager {
 void manager_check_idle(Manager *manager);
 
 /* Halts all of them. */
-void manager_halt_all(Manager *manager, const char *why);
+void manager_halt_all(Manager *manager, Cause *why);
 /* It is time to start another run; see restarts.h. */
 char *manager_on_restart_due(const char *tree, const char *instance, json_object *variables, void *userdata);

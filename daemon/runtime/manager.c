@@ -182,13 +182,15 @@ int manager_find_run(Manager *manager, const char *id, Run **ret_run, char **ret
 }
 
 void manager_stop(Manager *manager) {
+        g_autoptr(Cause) why = cause_new(CAUSE_HALTED, NULL, "the daemon is stopping");
+
         if (manager->stopping)
                 return;
 
         manager->stopping = true;
         TELL(manager, stopping);
         restarts_cancel_all(manager->restarts, NULL);
-        manager_halt_all(manager, "the daemon is stopping");
+        manager_halt_all(manager, why);
         manager_check_idle(manager);
 }
 

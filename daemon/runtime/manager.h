@@ -6,6 +6,7 @@
  * it is bus/manager-bus.c.
  */
 
+#include "runtime/caller.h"
 #include "runtime/library.h"
 #include "runtime/run.h"
 
@@ -64,9 +65,9 @@ GPtrArray *manager_reload(Manager *manager);
 /* variables: an object, may be NULL; borrowed. instance: "" for the plain one. */
 int manager_start(Manager *manager, const char *tree, const char *instance, json_object *variables, Run **ret_run,
                   char **ret_error);
-/* who: "UID 0 (btctl)". Of runs that have finished, a restart that is due is called off. */
-int manager_halt_run(Manager *manager, const char *id, const char *who, char **ret_error);
-int manager_halt_tree(Manager *manager, const char *tree, const char *who, unsigned *ret_count, char **ret_error);
+/* Of runs that have finished, a restart that is due is called off. */
+int manager_halt_run(Manager *manager, const char *id, const Caller *who, char **ret_error);
+int manager_halt_tree(Manager *manager, const char *tree, const Caller *who, unsigned *ret_count, char **ret_error);
 
 /* Of a run that has finished: "restarts in 3s (attempt 2 of 5)", or why it is not restarted any more. To be freed;
  * NULL: nothing to say. */

@@ -111,7 +111,10 @@ static Variables *variables_of(Machine *machine) {
 }
 
 static Verdict host_guard(Machine *machine, NodeId node, Guard guard) {
-        return variables_guard(variables_of(machine), node, guard);
+        Run *run = machine_userdata(machine);
+
+        run->last_guard = guard;
+        return variables_guard(run->variables, node, guard);
 }
 
 static Verdict host_test(Machine *machine, NodeId node, const char *variable) {

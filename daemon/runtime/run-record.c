@@ -2,52 +2,67 @@
 
 /* What is kept of what the machine of a run tells: the history, the causes, and a line in the log for a failure. */
 
-#include <inttypes.h>
-
 #include "basic/log.h"
-#include "basic/span.h"
+#include "definition/reasons.h"
 #include "runtime/run-state.h"
 
+/* The parameter that is a time: types that have a timer have one such. */
+static const char *span_parameter(const NodeType *type) {
+        const Param *param = type->params;
+
+        while (param->kind != PARAM_SPAN)
+                param++;
+
+        return param->name;
+}
+
 /* What is not to be found in the children; NULL: nothing. */
-static char *own_reason(Run *run, NodeId node, Reason reason, const Cause *leaf_cause) {
-        g_autofree char *text = NULL;
+static Cause *own_cause(Run *run, NodeId node, Reason reason, Cause *leaf_cause) {
+        const Tree *tree = definition_tree(run->definition);
 
         switch (reason) {
         case REASON_NONE:
-                return leaf_cause ? g_strdup(leaf_cause->text) : NULL;
+                return leaf_cause ? cause_ref(leaf_cause) : NULL;
         case REASON_TIMEOUT:
-                text = span_format(node_timers_span(run->timers, node));
-                return g_strdup_printf("timed out after %s", text);
-        case REASON_ATTEMPTS:
-                text = history_cause(run->history, node + 1);
-                return text ? g_strdup_printf("failed %" PRIu32 " times; last: %s", history_rounds(run->history, node),
-                                              text)
-                            : NULL;
+                return reason_of_timeout(tree, node, span_parameter(tree->nodes[node].type),
+                                         node_timers_span(run->timers, node));
+        case REASON_GUARD:
+                return reason_of_guard(run->definition, run->variables, node, run->last_guard);
+        case REASON_FORCED:
+                return cause_new(CAUSE_FORCED, NULL, "somebody has said so");
         default:
                 return NULL;
         }
 }
 
-/* Conditions fail all the time, and who tries again fails for the same reason again. */
-static void log_failure(Run *run, NodeId node, const char *reason) {
-        const Tree *tree = definition_tree(run->definition);
-        const char *before = history_own_reason(run->history, node);
-        bool usual = tree->nodes[node].type->class == NODE_CONDITION || g_strcmp0(before, reason) == 0;
-
-        log_message(usual ? LOG_DEBUG : LOG_INFO,
-                    &(LogSubject){ .tree = run->tree, .run = run->id, .node = tree_node_name(tree, node) }, "%s%s",
-                    tree->nodes[node].flags & NODE_LEAF ? "failed: " : "", reason);
+static bool is_same(const Cause *a, const Cause *b) {
+        return a && b && g_str_equal(a->kind, b->kind) && g_strcmp0(a->text, b->text) == 0;
 }
 
-static void record(Run *run, NodeId node, Status status, Reason reason, const Cause *leaf_cause) {
-        g_autofree char *text = NULL;
+/* Conditions fail all the time, and who tries again fails for the same reason again. What is only handed on has
+ * been logged. */
+static void log_failure(Run *run, NodeId node, const Cause *before) {
+        const Tree *tree = definition_tree(run->definition);
+        const Cause *cause = history_cause(run->history, node);
+        bool usual = tree->nodes[node].type->class == NODE_CONDITION || is_same(before, cause);
+        g_autofree char *text = cause_describe(tree, cause, node);
 
-        if (status == STATUS_FAILURE || status == STATUS_SKIPPED)
-                text = own_reason(run, node, reason, leaf_cause);
-        if (status == STATUS_FAILURE && text)
-                log_failure(run, node, text);
+        log_message(
+                usual ? LOG_DEBUG : LOG_INFO,
+                &(LogSubject){ .tree = run->tree, .run = run->id, .node = tree_node_name(tree, node), .cause = cause },
+                "%s%s", tree->nodes[node].flags & NODE_LEAF ? "failed: " : "", text);
+}
 
-        history_record(run->history, node, status, reason, text, run->now);
+static void record(Run *run, NodeId node, Status status, Reason reason, Cause *leaf_cause) {
+        bool failed = status == STATUS_FAILURE || status == STATUS_SKIPPED;
+        Cause *cause = failed ? own_cause(run, node, reason, leaf_cause) : NULL,
+              *last = history_last_cause(run->history, node);
+        bool telling = status == STATUS_FAILURE && (cause || reason == REASON_ATTEMPTS);
+        g_autoptr(Cause) before = telling && last ? cause_ref(last) : NULL;
+
+        history_record(run->history, node, status, reason, cause, run->now);
+        if (telling)
+                log_failure(run, node, before);
 }
 
 static void action_changed(Run *run, NodeId node, Status status, Reason reason) {

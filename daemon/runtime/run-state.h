@@ -6,9 +6,9 @@
  * what is kept of what the machine tells in run-record.c.
  */
 
+#include "definition/history.h"
 #include "definition/variables.h"
 #include "runtime/activity.h"
-#include "runtime/history.h"
 #include "runtime/node-timers.h"
 #include "runtime/run.h"
 
@@ -27,12 +27,13 @@ struct Run {
         NodeTimers *timers; /* these */
         History *history;
         Cause *last_look; /* why the condition that was looked at last is false, or NULL */
+        Guard last_guard; /* that was asked for: if one has decided, it was this */
         bool first_look;  /* ... for the first time since it was released */
 
         Status status;
         bool halting, ticking;
-        char *why; /* it is halting */
-        char *cause;
+        Cause *why;   /* it is halting */
+        Cause *cause; /* of its result: of the run itself, and goes on with that of the root */
         uint64_t started, finished; /* CLOCK_REALTIME */
         uint64_t start, now;        /* CLOCK_MONOTONIC; now: of this tick or input */
 };

@@ -4,14 +4,22 @@
 
 #include <json-c/linkhash.h>
 
+#include "engine/error-text.h"
 #include "runtime/detail.h"
 #include "runtime/run-state.h"
 
-static char *error_cause(const Run *run, NodeId *ret_node) {
-        const char *error = machine_error(run->machine, ret_node);
-        g_autofree char *path = tree_node_path(definition_tree(run->definition), *ret_node);
+/* Of the run, handed on from the root. */
+static Cause *root_cause(const Run *run) {
+        Cause *below = history_cause(run->history, 0), *cause;
+        g_autofree char *text = NULL;
 
-        return g_strdup_printf("%s: %s", path, detail_error(error));
+        if (!below)
+                return NULL;
+
+        text = cause_describe(definition_tree(run->definition), below, NODE_NONE);
+        cause = cause_new(CAUSE_CHILD, NULL, text);
+        cause->because = cause_ref(below);
+        return cause;
 }
 
 static void drop_all(Run *run) {
@@ -30,7 +38,7 @@ static void finish(Run *run, Status status) {
         if (status == STATUS_HALTED && !run->cause)
                 run->cause = g_steal_pointer(&run->why);
         else if (!run->cause)
-                run->cause = history_full_cause(run->history, 0);
+                run->cause = root_cause(run);
 
         drop_all(run);
         run->callbacks->changed(run, run->userdata);
@@ -39,11 +47,13 @@ static void finish(Run *run, Status status) {
 
 static void halt_after_error(Run *run) {
         NodeId node = NODE_NONE;
+        const char *error = machine_error(run->machine, &node);
+        Cause *cause = cause_new(CAUSE_TREE, facts_new("error", fact_text(error), NULL), error_text(error));
 
-        run->cause = error_cause(run, &node);
         run->halting = true;
         machine_halt(run->machine);
-        history_close(run->history, node, run->now);
+        history_close(run->history, node, cause, run->now);
+        run->cause = root_cause(run);
 }
 
 static void run_tick(void *userdata) {
@@ -112,8 +122,8 @@ void run_free(Run *run) {
         variables_free(run->variables);
         json_object_put(run->given);
         definition_unref(run->definition);
-        g_free(run->why);
-        g_free(run->cause);
+        cause_unref(run->why);
+        cause_unref(run->cause);
         g_free(run->id);
         g_free(run->tree);
         g_free(run->instance);
@@ -136,13 +146,15 @@ void run_start(Run *run) {
         run_wake(run);
 }
 
-void run_halt(Run *run, const char *why) {
-        if (run->halting || run->status != STATUS_RUNNING)
+void run_halt(Run *run, Cause *why) {
+        if (run->halting || run->status != STATUS_RUNNING) {
+                cause_unref(why);
                 return;
+        }
 
         run_begin_input(run);
         run->halting = true;
-        run->why = g_strdup(why);
+        run->why = why;
         machine_halt(run->machine);
         run_wake(run);
 }
@@ -176,6 +188,10 @@ bool run_halting(const Run *run) {
 }
 
 const char *run_cause(const Run *run) {
+        return run->cause ? run->cause->text : NULL;
+}
+
+const Cause *run_cause_chain(const Run *run) {
         return run->cause;
 }
 

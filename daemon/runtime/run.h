@@ -43,9 +43,9 @@ void run_give(Run *run, json_object *variables);
 /* These, or NULL; borrowed. */
 json_object *run_given(const Run *run);
 void run_start(Run *run);
-/* Asks; it is over when the callback says that it has finished. why: the cause to be, "halted by UID 0". Asking again
- * changes nothing. */
-void run_halt(Run *run, const char *why);
+/* Asks; it is over when the callback says that it has finished. why: the cause to be (taken), "halted by UID 0". Asking
+ * again changes nothing. */
+void run_halt(Run *run, Cause *why);
 
 const char *run_id(const Run *run);
 const char *run_tree(const Run *run);
@@ -57,6 +57,8 @@ Status run_status(const Run *run);
 bool run_halting(const Run *run);
 /* Why, for a result other than SUCCESS: "Boot/LoadConfig: exited with status 3"; else NULL. */
 const char *run_cause(const Run *run);
+/* The same as it came up, from the run down to where it began. */
+const Cause *run_cause_chain(const Run *run);
 uint64_t run_started(const Run *run);
 uint64_t run_finished(const Run *run); /* 0 while it runs */
 

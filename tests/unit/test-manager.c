@@ -6,6 +6,7 @@
 #include <glib/gstdio.h>
 #include <string.h>
 
+#include "assert-cause.h"
 #include "basic/cleanup.h"
 #include "basic/timers.h"
 #include "fake-leaves.h"
@@ -48,6 +49,8 @@ static void on_reloaded(const GPtrArray *messages, void *userdata) {
 static void on_idle(void *userdata) {
         g_string_append(((Stage *) userdata)->events, "idle ");
 }
+
+static const Caller test_caller = { .pid = 1234, .command = (char *) "test", .text = (char *) "UID 0 (test)" };
 
 static const ManagerObserver observer = {
         .run_added = on_run_added,
@@ -212,22 +215,25 @@ static void test_halt(void) {
         Run *run = start(stage, "boot", "");
 
         assert_events(stage, "+boot.1 ");
-        g_assert_cmpint(manager_halt_run(stage->manager, "boot.1", "UID 0 (test)", &none), ==, 0);
+        g_assert_cmpint(manager_halt_run(stage->manager, "boot.1", &test_caller, &none), ==, 0);
         turn(stage);
         assert_events(stage, "!boot.1 =boot.1 ");
         g_assert_cmpstr(run_cause(run), ==, "halted by UID 0 (test)");
+        assert_cause(run_cause_chain(run), "halted", "{\"uid\":0,\"pid\":1234,\"command\":\"test\"}");
 
-        g_assert_cmpint(manager_halt_run(stage->manager, "boot.1", "me", &not_running), ==, MANAGER_NOT_RUNNING);
+        g_assert_cmpint(manager_halt_run(stage->manager, "boot.1", &test_caller, &not_running), ==,
+                        MANAGER_NOT_RUNNING);
         g_assert_cmpstr(not_running, ==, "run 'boot.1' is not running any more: halted");
-        g_assert_cmpint(manager_halt_run(stage->manager, "boot.2", "me", &no_run), ==, MANAGER_NO_SUCH_RUN);
+        g_assert_cmpint(manager_halt_run(stage->manager, "boot.2", &test_caller, &no_run), ==, MANAGER_NO_SUCH_RUN);
         g_assert_cmpstr(no_run, ==, "no run 'boot.2'; did you mean 'boot.1'?");
-        g_assert_cmpint(manager_halt_tree(stage->manager, "boto", "me", &count, &no_tree), ==, MANAGER_NO_SUCH_TREE);
+        g_assert_cmpint(manager_halt_tree(stage->manager, "boto", &test_caller, &count, &no_tree), ==,
+                        MANAGER_NO_SUCH_TREE);
         g_assert_cmpuint(count, ==, 7);
-        g_assert_cmpint(manager_halt_tree(stage->manager, "boot", "me", &count, &none), ==, 0);
+        g_assert_cmpint(manager_halt_tree(stage->manager, "boot", &test_caller, &count, &none), ==, 0);
         g_assert_cmpuint(count, ==, 0);
 
         start(stage, "boot", "");
-        g_assert_cmpint(manager_halt_tree(stage->manager, "boot", "me", &count, &none), ==, 0);
+        g_assert_cmpint(manager_halt_tree(stage->manager, "boot", &test_caller, &count, &none), ==, 0);
         g_assert_cmpuint(count, ==, 1);
         turn(stage);
         assert_events(stage, "-boot.1 +boot.2 !boot.2 =boot.2 ");
@@ -245,7 +251,7 @@ static void test_a_tree_that_is_gone(void) {
         messages = manager_reload(stage->manager);
         g_assert_null(manager_tree(stage->manager, "boot"));
         g_assert_cmpuint(manager_n_running(stage->manager), ==, 1);
-        g_assert_cmpint(manager_halt_tree(stage->manager, "boot", "me", &count, &error), ==, 0);
+        g_assert_cmpint(manager_halt_tree(stage->manager, "boot", &test_caller, &count, &error), ==, 0);
         g_assert_cmpuint(count, ==, 1);
 }
 

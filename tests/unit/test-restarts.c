@@ -227,17 +227,20 @@ static void test_halt_calls_it_off(void) {
 
         start(stage, "", NULL);
         end(stage, STATUS_FAILURE);
-        g_assert_cmpint(manager_halt_run(stage->manager, "t.1", "UID 0", &error), ==, 0);
+        g_assert_cmpint(manager_halt_run(stage->manager, "t.1", &(Caller){ .text = (char *) "UID 0" }, &error), ==, 0);
         assert_events(stage, "+t.1 =t.1 off:t.1 ");
         assert_restart(stage, "t.1", NULL);
-        g_assert_cmpint(manager_halt_run(stage->manager, "t.1", "UID 0", &not_running), ==, MANAGER_NOT_RUNNING);
+        g_assert_cmpint(manager_halt_run(stage->manager, "t.1", &(Caller){ .text = (char *) "UID 0" }, &not_running),
+                        ==, MANAGER_NOT_RUNNING);
 
         start(stage, "", NULL);
         end(stage, STATUS_SUCCESS);
-        g_assert_cmpint(manager_halt_tree(stage->manager, "t", "UID 0", &count, &error), ==, 0);
+        g_assert_cmpint(manager_halt_tree(stage->manager, "t", &(Caller){ .text = (char *) "UID 0" }, &count, &error),
+                        ==, 0);
         g_assert_cmpuint(count, ==, 1);
         assert_events(stage, "+t.2 =t.2 off:t.2 ");
-        g_assert_cmpint(manager_halt_tree(stage->manager, "t", "UID 0", &count, &error), ==, 0);
+        g_assert_cmpint(manager_halt_tree(stage->manager, "t", &(Caller){ .text = (char *) "UID 0" }, &count, &error),
+                        ==, 0);
         g_assert_cmpuint(count, ==, 0);
 }
 
@@ -246,7 +249,7 @@ static void test_what_was_halted_stays(void) {
         char *error = NULL;
 
         start(stage, "", NULL);
-        g_assert_cmpint(manager_halt_run(stage->manager, "t.1", "UID 0", &error), ==, 0);
+        g_assert_cmpint(manager_halt_run(stage->manager, "t.1", &(Caller){ .text = (char *) "UID 0" }, &error), ==, 0);
         turn(stage);
         assert_restart(stage, "t.1", NULL);
         assert_events(stage, "+t.1 =t.1 ");

@@ -221,7 +221,7 @@ static void test_timeout_and_halt(void) {
         start(stage);
         while (fake_halts("A") == 0)
                 g_main_context_iteration(stage->context, TRUE);
-        run_halt(stage->run, "halted by the test");
+        run_halt(stage->run, cause_new(CAUSE_HALTED, NULL, "halted by the test"));
         turn(stage);
         g_assert_true(run_halting(stage->run));
         g_assert_cmpuint(fake_halts("A"), ==, 1);
@@ -234,8 +234,8 @@ static void test_halt_is_awaited(void) {
         g_autoptr(Stage) stage = stage_new("{ 'type': 'Parallel', 'children': [" ACTION("A") ", " STUBBORN("B") "] }");
 
         start(stage);
-        run_halt(stage->run, "halted by UID 0 (btctl)");
-        run_halt(stage->run, "a second reason");
+        run_halt(stage->run, cause_new(CAUSE_HALTED, NULL, "halted by UID 0 (btctl)"));
+        run_halt(stage->run, cause_new(CAUSE_HALTED, NULL, "a second reason"));
         turn(stage);
         g_assert_false(fake_is_alive("A"));
         g_assert_true(run_halting(stage->run));
@@ -243,7 +243,7 @@ static void test_halt_is_awaited(void) {
         fake_end("B", STATUS_SUCCESS, NULL);
         turn(stage);
         assert_finished(stage, STATUS_HALTED, "halted by UID 0 (btctl)");
-        run_halt(stage->run, "too late");
+        run_halt(stage->run, cause_new(CAUSE_HALTED, NULL, "too late"));
         assert_finished(stage, STATUS_HALTED, "halted by UID 0 (btctl)");
 }
 
@@ -251,7 +251,7 @@ static void test_halt_before_the_first_tick(void) {
         g_autoptr(Stage) stage = stage_new(ACTION("A"));
 
         run_start(stage->run);
-        run_halt(stage->run, "changed my mind");
+        run_halt(stage->run, cause_new(CAUSE_HALTED, NULL, "changed my mind"));
         turn(stage);
         assert_finished(stage, STATUS_HALTED, "changed my mind");
         g_assert_cmpuint(fake_starts("A"), ==, 0);
@@ -269,8 +269,8 @@ static void test_error_halts(void) {
         assert_finished(stage, STATUS_ERROR, "P/If: its condition was skipped, which is neither true nor false");
         g_assert_false(fake_is_alive("A"));
         assert_node(stage, 1, STATUS_HALTED, NULL);
-        assert_node(stage, 2, STATUS_ERROR, NULL);
-        assert_node(stage, 0, STATUS_ERROR, NULL);
+        assert_node(stage, 2, STATUS_ERROR, "its condition was skipped, which is neither true nor false");
+        assert_node(stage, 0, STATUS_ERROR, "If: its condition was skipped, which is neither true nor false");
 }
 
 static void test_bad_reference_is_a_failure(void) {
@@ -402,7 +402,7 @@ static void test_endless_loop(void) {
         for (unsigned i = 0; i < 10; i++)
                 g_main_context_iteration(stage->context, FALSE);
         g_assert_cmpuint(fake_starts("A"), <=, 10);
-        run_halt(stage->run, "enough");
+        run_halt(stage->run, cause_new(CAUSE_HALTED, NULL, "enough"));
         turn(stage);
         assert_finished(stage, STATUS_HALTED, "enough");
 }

@@ -5,10 +5,9 @@
  * parent does, so when a parent fails, the child that decided it is the one that has failed last.
  */
 
+#include "definition/history.h"
 #include <assert.h>
-#include <string.h>
-
-#include "runtime/history.h"
+#include <inttypes.h>
 
 typedef struct Record {
         uint64_t since : 48; /* microseconds since the run's start, plus one: 0 is never */
@@ -23,26 +22,13 @@ G_STATIC_ASSERT(STATUS_MAX_ <= 8);
 
 #define TIME_MAX ((UINT64_C(1) << 48) - 1)
 
-/* Why a node failed or was skipped. Kept until it succeeds, valid while its status says so. */
-typedef struct Cause {
-        NodeId origin; /* where the chain begins */
-        uint64_t serial;
-        char *text; /* a GRefString */
-} Cause;
-
 struct History {
         const Tree *tree;
         uint64_t start;
         Record *records;
-        GHashTable *causes; /* of node; NULL until something fails */
-        uint64_t next_serial;
+        Causes *causes;
         GArray *changes; /* NULL while nobody watches */
 };
-
-static void cause_free(Cause *cause) {
-        g_ref_string_release(cause->text);
-        g_free(cause);
-}
 
 History *history_new(const Tree *tree, uint64_t start) {
         History *history = g_new0(History, 1);
@@ -50,6 +36,7 @@ History *history_new(const Tree *tree, uint64_t start) {
         history->tree = tree;
         history->start = start;
         history->records = g_new0(Record, tree->n_nodes);
+        history->causes = causes_new(tree);
         return history;
 }
 
@@ -59,25 +46,9 @@ void history_free(History *history) {
 
         if (history->changes)
                 g_array_unref(history->changes);
-        if (history->causes)
-                g_hash_table_unref(history->causes);
+        causes_free(history->causes);
         g_free(history->records);
         g_free(history);
-}
-
-static const Cause *cause_of(const History *history, NodeId node) {
-        return history->causes ? g_hash_table_lookup(history->causes, GUINT_TO_POINTER(node)) : NULL;
-}
-
-/* Takes the text. */
-static void set_cause(History *history, NodeId node, NodeId origin, char *text) {
-        Cause *cause = g_new(Cause, 1);
-
-        if (!history->causes)
-                history->causes = g_hash_table_new_full(NULL, NULL, NULL, (GDestroyNotify) cause_free);
-
-        *cause = (Cause){ .origin = origin, .serial = history->next_serial++, .text = text };
-        g_hash_table_replace(history->causes, GUINT_TO_POINTER(node), cause);
 }
 
 /* The child that has come to the status last, in this activation of the node. */
@@ -87,55 +58,74 @@ static NodeId last_child(const History *history, NodeId node, Status status) {
         NodeId last = NODE_NONE;
 
         for (NodeId child = node + 1; child < history->tree->nodes[node].end; child = history->tree->nodes[child].end) {
-                const Cause *cause = cause_of(history, child);
+                uint64_t serial = causes_serial(history->causes, child);
 
-                if (!cause || records[child].status != status ||
-                    records[child].since + records[child].duration < records[node].since)
-                        continue;
-
-                if (last == NODE_NONE || cause->serial > last_serial) {
+                if (serial > last_serial && records[child].status == status &&
+                    records[child].since + records[child].duration >= records[node].since) {
                         last = child;
-                        last_serial = cause->serial;
+                        last_serial = serial;
                 }
         }
 
         return last;
 }
 
-/* For a node that failed although none of its children did. */
-static const char *reason_alone(const History *history, NodeId node, Status status, Reason reason) {
-        const Node *definition = &history->tree->nodes[node];
+static Cause *attempts_cause(const History *history, NodeId node, const Cause *below) {
+        uint32_t n = history_rounds(history, node);
+        g_autofree char *text = below ? g_strdup_printf("failed %" PRIu32 " time%s", n, n == 1 ? "" : "s")
+                                      : g_strdup("no attempts are left");
 
-        if (reason == REASON_GUARD)
-                return status == STATUS_FAILURE ? "its fail_if is true" : "its skip_if is true, or its while is false";
-        if (reason == REASON_ATTEMPTS)
-                return "no attempts are left";
-        if (status == STATUS_SKIPPED)
-                return "skipped";
-        if (reason == REASON_THRESHOLD)
-                return "not enough of its children succeeded";
-        if (definition->type->class == NODE_DECORATOR && history->records[node + 1].status == STATUS_SUCCESS)
-                return "its child succeeded";
-        return "failed";
+        return cause_new(CAUSE_ATTEMPTS, facts_new("attempts", json_object_new_int64(n), NULL), text);
 }
 
-static void explain(History *history, NodeId node, Status status, Reason reason, const char *text) {
-        NodeId child;
-        const Cause *below;
+static uint32_t count_children(const History *history, NodeId node, Status status) {
+        const Node *nodes = history->tree->nodes;
+        uint32_t n = 0;
 
-        if (text) {
-                set_cause(history, node, node, g_ref_string_new(text));
-                return;
-        }
+        for (NodeId child = node + 1; child < nodes[node].end; child = nodes[child].end)
+                n += history->records[child].status == status;
 
-        child = reason == REASON_GUARD ? NODE_NONE : last_child(history, node, status);
-        if (child == NODE_NONE) {
-                set_cause(history, node, node, g_ref_string_new(reason_alone(history, node, status, reason)));
-                return;
-        }
+        return n;
+}
 
-        below = cause_of(history, child);
-        set_cause(history, node, below->origin, g_ref_string_acquire(below->text));
+static Cause *threshold_cause(const History *history, NodeId node) {
+        uint32_t n = history->tree->nodes[node].n_children, n_failed = count_children(history, node, STATUS_FAILURE),
+                 n_succeeded = count_children(history, node, STATUS_SUCCESS);
+
+        return cause_new(CAUSE_THRESHOLD,
+                         facts_new("children", json_object_new_int64(n), "failed", json_object_new_int64(n_failed),
+                                   "succeeded", json_object_new_int64(n_succeeded), NULL),
+                         "not enough of its children succeeded");
+}
+
+/* Of a node to which nothing was handed up. */
+static Cause *lone_cause(const History *history, NodeId node, Status status) {
+        const char *text = status == STATUS_SKIPPED ? "skipped" : "failed";
+
+        if (status == STATUS_FAILURE && history->tree->nodes[node].type->class == NODE_DECORATOR &&
+            history->records[node + 1].status == STATUS_SUCCESS)
+                text = "its child succeeded";
+
+        return cause_new(CAUSE_FAILED, NULL, text);
+}
+
+/* What the node adds to the cause of the child that decided, if there is one. */
+static Cause *inner_cause(const History *history, NodeId node, Status status, Reason reason, const Cause *below) {
+        if (reason == REASON_ATTEMPTS)
+                return attempts_cause(history, node, below);
+        if (reason == REASON_THRESHOLD && status == STATUS_FAILURE)
+                return threshold_cause(history, node);
+
+        return below ? cause_new(CAUSE_CHILD, NULL, NULL) : lone_cause(history, node, status);
+}
+
+static void explain(History *history, NodeId node, Status status, Reason reason) {
+        NodeId child = last_child(history, node, status);
+        Cause *below = child == NODE_NONE ? NULL : causes_get(history->causes, child);
+        Cause *cause = inner_cause(history, node, status, reason, below);
+
+        cause->because = below ? cause_ref(below) : NULL;
+        causes_set(history->causes, node, cause);
 }
 
 static void note_change(History *history, NodeId node) {
@@ -166,41 +156,57 @@ static void begin(History *history, NodeId node, uint64_t time) {
                 record->count = 0;
 }
 
-void history_record(History *history, NodeId node, Status status, Reason reason, const char *text, uint64_t now) {
+static void set_status(History *history, NodeId node, Status status, uint64_t now) {
         Record *record = &history->records[node];
         uint64_t time = MIN(now - history->start + 1, TIME_MAX);
 
         assert(status != STATUS_IDLE && now >= history->start);
 
-        if (status == record->status && status == STATUS_RUNNING)
-                return;
-
         if (record->status != STATUS_RUNNING)
                 begin(history, node, time);
         record->duration = time - record->since;
         record->status = status;
+        note_change(history, node);
+}
 
-        if (status == STATUS_FAILURE || status == STATUS_SKIPPED)
-                explain(history, node, status, reason, text);
-        else if (status == STATUS_SUCCESS && history->causes)
-                g_hash_table_remove(history->causes, GUINT_TO_POINTER(node));
+void history_record(History *history, NodeId node, Status status, Reason reason, Cause *cause, uint64_t now) {
+        if (status == STATUS_RUNNING && history->records[node].status == STATUS_RUNNING) {
+                cause_unref(cause);
+                return;
+        }
+
+        set_status(history, node, status, now);
+        if (cause)
+                causes_set(history->causes, node, cause);
+        else if (status == STATUS_FAILURE || status == STATUS_SKIPPED)
+                explain(history, node, status, reason);
+        else if (status == STATUS_SUCCESS)
+                causes_drop(history->causes, node);
 
         if (status == STATUS_SUCCESS || status == STATUS_FAILURE)
                 count_round(history, node);
-        note_change(history, node);
 }
 
 void history_repeat(History *history, NodeId node) {
         count_round(history, node);
 }
 
-void history_close(History *history, NodeId error_node, uint64_t now) {
-        for (; error_node != NODE_NONE; error_node = history->tree->nodes[error_node].parent)
-                history_record(history, error_node, STATUS_ERROR, REASON_NONE, NULL, now);
+void history_close(History *history, NodeId error_node, Cause *cause, uint64_t now) {
+        while (error_node != NODE_NONE) {
+                Cause *below = cause;
+
+                set_status(history, error_node, STATUS_ERROR, now);
+                causes_set(history->causes, error_node, cause);
+                error_node = history->tree->nodes[error_node].parent;
+                if (error_node != NODE_NONE) {
+                        cause = cause_new(CAUSE_CHILD, NULL, NULL);
+                        cause->because = cause_ref(below);
+                }
+        }
 
         for (NodeId node = 0; node < history->tree->n_nodes; node++)
                 if (history->records[node].status == STATUS_RUNNING)
-                        history_record(history, node, STATUS_HALTED, REASON_NONE, NULL, now);
+                        set_status(history, node, STATUS_HALTED, now);
 }
 
 uint32_t history_count_start(History *history, NodeId leaf) {
@@ -231,45 +237,24 @@ uint64_t history_duration(const History *history, NodeId node, uint64_t now) {
                                                                : history->records[node].duration;
 }
 
-static bool has_failed(const History *history, NodeId node) {
+Cause *history_last_cause(const History *history, NodeId node) {
+        return causes_get(history->causes, node);
+}
+
+Cause *history_cause(const History *history, NodeId node) {
         Status status = history->records[node].status;
 
-        return status == STATUS_FAILURE || status == STATUS_SKIPPED;
+        return status == STATUS_FAILURE || status == STATUS_SKIPPED || status == STATUS_ERROR
+                       ? history_last_cause(history, node)
+                       : NULL;
 }
 
-char *history_last_cause(const History *history, NodeId node) {
-        const Cause *cause = cause_of(history, node);
-        g_autofree char *path = NULL, *prefix = NULL;
+NodeId history_halted_by(const History *history, NodeId node) {
+        do
+                node = history->tree->nodes[node].parent;
+        while (node != NODE_NONE && history->records[node].status == STATUS_HALTED);
 
-        if (!cause)
-                return NULL;
-        if (cause->origin == node)
-                return g_strdup(cause->text);
-
-        path = tree_node_path(history->tree, cause->origin);
-        prefix = tree_node_path(history->tree, node);
-        return g_strdup_printf("%s: %s", path + strlen(prefix) + 1, cause->text);
-}
-
-char *history_cause(const History *history, NodeId node) {
-        return has_failed(history, node) ? history_last_cause(history, node) : NULL;
-}
-
-char *history_full_cause(const History *history, NodeId node) {
-        const Cause *cause = cause_of(history, node);
-        g_autofree char *path = NULL;
-
-        if (!cause || !has_failed(history, node))
-                return NULL;
-
-        path = tree_node_path(history->tree, cause->origin);
-        return g_strdup_printf("%s: %s", path, cause->text);
-}
-
-const char *history_own_reason(const History *history, NodeId node) {
-        const Cause *cause = cause_of(history, node);
-
-        return cause && cause->origin == node ? cause->text : NULL;
+        return node;
 }
 
 /* They are in no list any more. */

@@ -2,14 +2,13 @@
 #pragma once
 
 /*
- * What became of each node of a run: its last status, when and for how long, how often it was started, and for a
- * failure the cause: the node where it began and the reason there, handed up from child to parent.
+ * What became of each node of a run: its last status, when and for how long, how often it was started, and for what
+ * has not succeeded the cause, with the chain that leads down to where it began.
  *
- * Sixteen bytes a node; causes only for nodes that have failed.
+ * Sixteen bytes a node; causes only for nodes that have one.
  */
 
-#include <glib.h>
-
+#include "definition/causes.h"
 #include "engine/machine.h"
 
 typedef struct History History;
@@ -18,15 +17,16 @@ typedef struct History History;
 History *history_new(const Tree *tree, uint64_t start);
 void history_free(History *history);
 
-/* The machine has told of a change. text: the node's own reason where it has one, NULL where it follows from the
+/* The machine has told of a change. cause: the node's own where it has one (taken), NULL where it follows from the
  * children. */
-void history_record(History *history, NodeId node, Status status, Reason reason, const char *text, uint64_t now);
+void history_record(History *history, NodeId node, Status status, Reason reason, Cause *cause, uint64_t now);
 
 /* A node that has completed is looked at again, and gives the same. */
 void history_repeat(History *history, NodeId node);
 
-/* Everything that still counts as running has been halted; the node (or NODE_NONE) and those above it are in error. */
-void history_close(History *history, NodeId error_node, uint64_t now);
+/* Everything that still counts as running has been halted; the node (or NODE_NONE) and those above it are in error.
+ * Takes the cause. */
+void history_close(History *history, NodeId error_node, Cause *cause, uint64_t now);
 
 /* Counts one more start of a leaf, from 1; begins again after 65535. */
 uint32_t history_count_start(History *history, NodeId leaf);
@@ -38,14 +38,12 @@ Status history_status(const History *history, NodeId node);
 uint64_t history_since(const History *history, NodeId node);
 uint64_t history_duration(const History *history, NodeId node, uint64_t now);
 
-/* "LoadConfig: exited with status 3", seen from the node; NULL when it has not failed. To be freed. */
-char *history_cause(const History *history, NodeId node);
+/* Why it failed, was skipped or is in error; NULL: it is in none of these states. Borrowed, until the next change. */
+Cause *history_cause(const History *history, NodeId node);
 /* Of its last failure, though it may have been started again since; NULL when there was none or it has succeeded. */
-char *history_last_cause(const History *history, NodeId node);
-/* As history_cause(), with the whole path: "Boot/LoadConfig: exited with status 3". */
-char *history_full_cause(const History *history, NodeId node);
-/* The reason alone, where the failure began at the node itself; else NULL. */
-const char *history_own_reason(const History *history, NodeId node);
+Cause *history_last_cause(const History *history, NodeId node);
+/* For a node that was halted: the one above it that was not, and so has stopped it; NODE_NONE: the run was halted. */
+NodeId history_halted_by(const History *history, NodeId node);
 
 /* Collects the nodes that change, each once, while watched. */
 void history_set_watched(History *history, bool watched);

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* A table only of the nodes that have one, since most never fail. */
+
+#include <string.h>
+
+#include "definition/causes.h"
+
+typedef struct Entry {
+        Cause *cause;
+        uint64_t serial;
+} Entry;
+
+struct Causes {
+        const Tree *tree;
+        GHashTable *entries; /* of node; NULL until something fails */
+        uint64_t last_serial;
+};
+
+static void entry_free(void *data) {
+        Entry *entry = data;
+
+        cause_unref(entry->cause);
+        g_free(entry);
+}
+
+Causes *causes_new(const Tree *tree) {
+        Causes *causes = g_new0(Causes, 1);
+
+        causes->tree = tree;
+        return causes;
+}
+
+void causes_free(Causes *causes) {
+        if (!causes)
+                return;
+
+        if (causes->entries)
+                g_hash_table_unref(causes->entries);
+        g_free(causes);
+}
+
+void causes_set(Causes *causes, NodeId node, Cause *cause) {
+        Entry *entry = g_new(Entry, 1);
+
+        if (!causes->entries)
+                causes->entries = g_hash_table_new_full(NULL, NULL, NULL, entry_free);
+
+        cause->node = node;
+        *entry = (Entry){ .cause = cause, .serial = ++causes->last_serial };
+        g_hash_table_replace(causes->entries, GUINT_TO_POINTER(node), entry);
+}
+
+void causes_drop(Causes *causes, NodeId node) {
+        if (causes->entries)
+                g_hash_table_remove(causes->entries, GUINT_TO_POINTER(node));
+}
+
+static const Entry *entry_of(const Causes *causes, NodeId node) {
+        return causes->entries ? g_hash_table_lookup(causes->entries, GUINT_TO_POINTER(node)) : NULL;
+}
+
+Cause *causes_get(const Causes *causes, NodeId node) {
+        const Entry *entry = entry_of(causes, node);
+
+        return entry ? entry->cause : NULL;
+}
+
+uint64_t causes_serial(const Causes *causes, NodeId node) {
+        const Entry *entry = entry_of(causes, node);
+
+        return entry ? entry->serial : 0;
+}
+
+/* Attempts are worth telling besides what the last one failed for; what others add says no more than that. */
+static const Cause *worth_telling(const Cause *cause) {
+        while (cause->because && !g_str_equal(cause->kind, CAUSE_ATTEMPTS))
+                cause = cause->because;
+
+        return cause;
+}
+
+static char *place_of(const Tree *tree, NodeId node, NodeId from) {
+        g_autofree char *path = tree_node_path(tree, node), *prefix = NULL;
+
+        if (from == NODE_NONE)
+                return g_steal_pointer(&path);
+
+        prefix = tree_node_path(tree, from);
+        return g_strdup(path + strlen(prefix) + 1);
+}
+
+char *cause_describe(const Tree *tree, const Cause *cause, NodeId from) {
+        GString *text = g_string_new(NULL);
+
+        for (;; cause = cause->because) {
+                g_autofree char *place = NULL;
+
+                cause = worth_telling(cause);
+                if (cause->node != from) {
+                        place = place_of(tree, cause->node, from);
+                        g_string_append_printf(text, "%s: ", place);
+                }
+                g_string_append(text, cause->text);
+                if (!cause->because)
+                        return g_string_free(text, FALSE);
+
+                from = cause->because->node;
+                g_string_append(text, "; last: ");
+        }
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* The name of a process is only seen where the daemon may see it, and says nothing of the process to be relied on. */
+
+#include <inttypes.h>
+
+#include "runtime/caller.h"
+
+static char *find_command(uint32_t pid) {
+        g_autofree char *path = g_strdup_printf("/proc/%" PRIu32 "/comm", pid), *name = NULL;
+
+        if (pid == 0 || !g_file_get_contents(path, &name, NULL, NULL))
+                return NULL;
+
+        return g_utf8_make_valid(g_strchomp(name), -1);
+}
+
+void caller_init(Caller *caller, uint32_t uid, uint32_t pid) {
+        *caller = (Caller){ .uid = uid, .pid = pid, .command = find_command(pid) };
+        caller->text = caller->command ? g_strdup_printf("UID %" PRIu32 " (%s)", uid, caller->command)
+                                       : g_strdup_printf("UID %" PRIu32, uid);
+}
+
+void caller_clear(Caller *caller) {
+        g_clear_pointer(&caller->command, g_free);
+        g_clear_pointer(&caller->text, g_free);
+}
+
+Cause *caller_halts(const Caller *caller) {
+        g_autofree char *text = g_strdup_printf("halted by %s", caller->text);
+        json_object *pid = caller->pid > 0 ? json_object_new_int64(caller->pid) : NULL;
+
+        return cause_new(CAUSE_HALTED,
+                         facts_new("uid", json_object_new_int64(caller->uid), "pid", pid, "command",
+                                   fact_text(caller->command), NULL),
+                         text);
+}
