@@ -18,6 +18,7 @@ Machine *machine_new(const Tree *tree, const MachineHost *host, void *userdata, 
                 g_malloc0(sizeof(Machine) + n * sizeof(NodeState) + G_N_ELEMENTS(sets) * words * sizeof(uint64_t));
 
         machine->nodes = tree->nodes;
+        machine->routes = tree->routes;
         machine->leaf_start = host->leaf_start;
         machine->host = host;
         machine->tree = tree;
@@ -224,12 +225,14 @@ static __attribute__((noinline)) Status begin_settle(Machine *machine, Status st
 
 /* Most ticks that begin an activation have nothing to mind besides the nodes, so that is asked first. */
 Status machine_tick(Machine *machine) {
+        const NodeType *type;
         Status status;
 
         if (machine->attention != 0 || !node_is_untouched(node_state(machine, 0)))
                 return tick_attentively(machine);
 
-        status = machine->nodes[0].type->tick(machine, 0);
+        type = machine->nodes[0].type;
+        status = type->course ? node_walk(machine, 0) : type->tick(machine, 0);
         if (status_is_outcome(status) && machine->attention == 0)
                 return status;
 

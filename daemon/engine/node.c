@@ -239,32 +239,6 @@ Status child_tick_touched(Machine *machine, NodeId child) {
         return node_tick(machine, child);
 }
 
-/* Ticks the first node of a chain that does something of its own; those above it only matter if it goes on running. */
-static Status chain_tick(Machine *machine, NodeId child) {
-        NodeId last = child;
-        Status status;
-
-        while (machine->nodes[last].flags & NODE_TRANSPARENT)
-                last++;
-
-        status = child_tick(machine, last);
-        if (G_LIKELY(status_is_outcome(status) && !(machine->attention & ATTENTION_NODES)))
-                return status;
-
-        /* What each of them would have made of that. */
-        for (NodeId node = last; node-- > child;) {
-                node_state(machine, node)->position = node + 1;
-                node_state(machine, node)->skipped = 0;
-                status = node_settle(machine, node, status);
-        }
-
-        return status;
-}
-
-Status child_begin_specially(Machine *machine, NodeId child) {
-        return machine->nodes[child].flags & NODE_TRANSPARENT ? chain_tick(machine, child) : node_tick(machine, child);
-}
-
 Status node_error(Machine *machine, NodeId node, const char *error) {
         machine->error = error;
         machine->error_node = node;

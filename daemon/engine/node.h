@@ -65,6 +65,7 @@ typedef enum Attention {
 
 struct Machine {
         const Node *nodes;
+        const Route *routes;
         NodeState *states;
         Status (*leaf_start)(Machine *machine, NodeId node); /* the host's, where every tick finds it */
         const MachineHost *host;
@@ -98,8 +99,8 @@ struct Machine {
 Status node_tick(Machine *machine, NodeId node);
 /* The same for a child, which is still running when it was and nothing has happened to it. */
 Status child_tick_touched(Machine *machine, NodeId child);
-/* child_begin() for a child that has guards, is a condition or transparent. */
-Status child_begin_specially(Machine *machine, NodeId child);
+/* For a node whose type has a course, in the tick that begins an activation, while nothing needs attention. */
+Status node_walk(Machine *machine, NodeId node);
 /* What follows from the answer of a node's own tick. */
 Status node_settle(Machine *machine, NodeId node, Status status);
 /* The same for a leaf, which has ended where it answers ERROR. */
@@ -204,14 +205,21 @@ static inline __attribute__((always_inline)) Status child_begin(Machine *machine
                 return status;
         }
 
-        if (G_UNLIKELY(node->flags & (NODE_GUARDED | NODE_LEAF | NODE_TRANSPARENT)))
-                return child_begin_specially(machine, child);
+        if (G_UNLIKELY(node->flags & (NODE_GUARDED | NODE_LEAF)))
+                return node_tick(machine, child);
 
         status = node->type->tick(machine, child);
         if (G_UNLIKELY(!status_is_outcome(status) || machine->attention & ATTENTION_NODES))
                 return node_settle(machine, child, status);
 
         return status;
+}
+
+/* Nothing is written down for the node nor for anything below it, nothing else is to be minded, and the routes end at
+ * it. */
+static inline bool node_may_walk(Machine *machine, NodeId node) {
+        return node_is_fresh(machine, node) && !(machine->attention & ATTENTION_NODES) &&
+               !(machine->nodes[node].flags & NODE_PASSED);
 }
 
 static inline __attribute__((always_inline)) Status child_tick(Machine *machine, NodeId child) {

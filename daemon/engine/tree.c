@@ -99,9 +99,6 @@ void tree_builder_close(TreeBuilder *builder) {
         if (live && node->type->class == NODE_ACTION)
                 node->flags |= NODE_PLAIN_LEAF;
 
-        if (live && node->type->flags & TYPE_ORDERED && node->n_children == 1)
-                node->flags |= NODE_TRANSPARENT;
-
         node->end = builder->nodes->len;
         if (node->flags & NODE_LEAF)
                 live = live && node->type->class == NODE_CONDITION;
@@ -132,6 +129,43 @@ static void mark_retained(Tree *tree) {
         }
 }
 
+/* It is begun by beginning its first child, and what comes of that child says what comes of it. */
+static void mark_passed(Tree *tree) {
+        for (NodeId id = 1; id < tree->n_nodes; id++) {
+                Node *node = &tree->nodes[id];
+
+                if (node->type->course && tree->nodes[node->parent].type->course && !(node->flags & NODE_GUARDED))
+                        node->flags |= NODE_PASSED;
+        }
+}
+
+/* To the next child, or to where the parent's outcome leads. */
+static NodeId route_after(const Tree *tree, NodeId child, Status outcome) {
+        NodeId parent = tree->nodes[child].parent, next = tree->nodes[child].end;
+        const Course *course = tree->nodes[parent].type->course;
+
+        if (outcome == course->goes_on && next < tree->nodes[parent].end) {
+                while (tree->nodes[next].flags & NODE_PASSED)
+                        next++;
+
+                return next;
+        }
+
+        outcome = outcome == STATUS_SUCCESS ? course->success : course->failure;
+        return tree->nodes[parent].flags & NODE_PASSED ? tree->routes[parent].after[outcome - STATUS_SUCCESS]
+                                                       : ROUTE_OUT | outcome;
+}
+
+/* Parents come before their children, whose routes may be theirs. */
+static void lay_routes(Tree *tree) {
+        tree->routes = g_new0(Route, tree->n_nodes);
+
+        for (NodeId id = 1; id < tree->n_nodes; id++)
+                if (tree->nodes[tree->nodes[id].parent].type->course)
+                        tree->routes[id] = (Route){ .after = { route_after(tree, id, STATUS_SUCCESS),
+                                                               route_after(tree, id, STATUS_FAILURE) } };
+}
+
 Tree *tree_builder_finish(TreeBuilder *builder) {
         Tree *tree = g_new0(Tree, 1);
 
@@ -143,6 +177,8 @@ Tree *tree_builder_finish(TreeBuilder *builder) {
         tree->nodes = g_renew(Node, g_array_free(g_steal_pointer(&builder->nodes), false), tree->n_nodes);
         tree->names = g_renew(const char *, g_ptr_array_free(g_steal_pointer(&builder->names), false), tree->n_nodes);
         mark_retained(tree);
+        mark_passed(tree);
+        lay_routes(tree);
         return tree;
 }
 
@@ -151,6 +187,7 @@ void tree_free(Tree *tree) {
                 return;
 
         g_free(tree->nodes);
+        g_free(tree->routes);
         g_free(tree->names);
         g_free(tree);
 }

@@ -21,8 +21,8 @@ typedef enum NodeFlags {
         NODE_RETAINED = 1 << 2, /* below a reactive node, which looks at its conditions again when they change */
         NODE_GUARDED = 1 << 3,  /* has guards */
         NODE_IMMEDIATE = 1 << 4,
-        NODE_PLAIN_LEAF = 1 << 5,  /* an action without guards */
-        NODE_TRANSPARENT = 1 << 6, /* gives whatever its only child gives */
+        NODE_PLAIN_LEAF = 1 << 5, /* an action without guards */
+        NODE_PASSED = 1 << 6,     /* passed by on the way from leaf to leaf, see Route */
         NODE_NEVER_FAILS = TYPE_NEVER_FAILS,
         NODE_NEVER_SUCCEEDS = TYPE_NEVER_SUCCEEDS,
         NODE_MAY_SKIP = TYPE_SKIPS, /* it, or something inside of it, may be skipped */
@@ -44,8 +44,21 @@ struct Node {
         uint16_t flags;
 };
 
+/*
+ * Where the outcome of a node leads whose parent's type has a course: to the node that begins next or, with ROUTE_OUT,
+ * to an outcome of the nearest node above that is not passed by.
+ */
+typedef struct Route {
+        NodeId after[2]; /* SUCCESS and FAILURE */
+} Route;
+
+G_STATIC_ASSERT(STATUS_FAILURE == STATUS_SUCCESS + 1);
+
+#define ROUTE_OUT (UINT32_C(1) << 31)
+
 struct Tree {
         Node *nodes;
+        Route *routes;      /* of all nodes */
         const char **names; /* as given by the user, or NULL: then the type's name */
         uint32_t n_nodes;
         uint64_t interval; /* µs between two ticks that nothing but the tree itself asks for */

@@ -92,12 +92,10 @@ typedef enum NodeTypeFlags {
         TYPE_REACTIVE_FIRST = 1 << 2,
         /* A leaf that always completes in the tick that starts it: nothing to wait for, nothing to halt. */
         TYPE_IMMEDIATE = 1 << 3,
-        /* With one child only it gives whatever that gives, and its position is that child. */
-        TYPE_ORDERED = 1 << 4,
         /* Its timer goes on when it has completed, until something above it has an outcome or is reset. */
-        TYPE_KEEPS_TIMER = 1 << 5,
+        TYPE_KEEPS_TIMER = 1 << 4,
         /* Does not start its child again once that has completed. */
-        TYPE_ONCE = 1 << 6,
+        TYPE_ONCE = 1 << 5,
         /* Can never answer FAILURE. This and the next two are also flags of nodes. */
         TYPE_NEVER_FAILS = 1 << 7,
         /* Can never answer SUCCESS. */
@@ -124,6 +122,17 @@ typedef struct ForEachParams {
         int64_t concurrency, max_failures;
 } ForEachParams;
 
+/*
+ * Of a type that, while its children complete at once, only begins them one after the other. Which leaf follows which
+ * is worked out with the tree then (Route), and a tick that begins an activation goes that way (node_walk()).
+ */
+typedef struct Course {
+        Status goes_on;          /* the outcome of a child after which the next one begins; IDLE: none does */
+        Status success, failure; /* what it makes of these where no child follows */
+        /* The rest of such a tick, after a child that has answered something else, or with more to mind. */
+        Status (*resume)(Machine *machine, NodeId node, NodeId child, Status answer);
+} Course;
+
 typedef struct LeafKind LeafKind;
 
 typedef struct NodeType {
@@ -138,6 +147,7 @@ typedef struct NodeType {
         const char *doc;     /* paragraphs for the reference, may be NULL */
 
         /* Controls and decorators: the engine's functions. */
+        const Course *course; /* NULL: it has none; else tick() takes it where it may, see node_may_walk() */
         Status (*tick)(Machine *machine, NodeId node);
         void (*halt)(Machine *machine, NodeId node);   /* of a running node; NULL: resets all children */
         bool (*finish)(Machine *machine, NodeId node); /* for a halt that takes time, see node_set_ending() */

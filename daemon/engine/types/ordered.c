@@ -65,36 +65,17 @@ static __attribute__((noinline)) Status ordered_tick(Machine *machine, NodeId no
         return ordered_go_on(machine, node, child, STATUS_IDLE, order);
 }
 
-/* The child has answered something else than to go on; where it was the first tick, so that nothing is written down
- * for the node yet. */
-static __attribute__((noinline)) Status plain_interrupted(Machine *machine, NodeId node, NodeId child, Status answer,
-                                                          Status goes_on) {
-        node_state(machine, node)->skipped = 0;
-        return ordered_go_on(machine, node, child, answer, (Order){ goes_on, false, false });
+static Status plain_tick(Machine *machine, NodeId node, Status goes_on) {
+        if (node_may_walk(machine, node))
+                return node_walk(machine, node);
+
+        return ordered_tick(machine, node, (Order){ goes_on, false, false });
 }
 
-/* The same without yielding and memory. In the first tick of an activation every child is untouched, and as long as
- * all say to go on, there is nothing to write down. */
-static inline __attribute__((always_inline)) Status plain_tick(Machine *machine, NodeId node, Status goes_on) {
-        NodeId child = node + 1, end = machine->nodes[node].end;
-
-        if (!node_is_fresh(machine, node) || machine->attention & ATTENTION_NODES)
-                return ordered_tick(machine, node, (Order){ goes_on, false, false });
-
-        do {
-                Status status = child_begin(machine, child);
-
-                if (status != goes_on) {
-                        if (status == (goes_on == STATUS_SUCCESS ? STATUS_FAILURE : STATUS_SUCCESS))
-                                return status;
-                        return plain_interrupted(machine, node, child, status, goes_on);
-                }
-
-                child = machine->nodes[child].end;
-        } while (child < end);
-
-        node_forget_counts_below(machine, node);
-        return goes_on;
+/* In a tick that begins an activation nothing is written down for the node yet. */
+static Status plain_resume(Machine *machine, NodeId node, NodeId child, Status answer, Status goes_on) {
+        node_state(machine, node)->skipped = 0;
+        return ordered_go_on(machine, node, child, answer, (Order){ goes_on, false, false });
 }
 
 static void ordered_halt(Machine *machine, NodeId node) {
@@ -103,6 +84,10 @@ static void ordered_halt(Machine *machine, NodeId node) {
 
 static Status sequence_tick(Machine *machine, NodeId node) {
         return plain_tick(machine, node, STATUS_SUCCESS);
+}
+
+static Status sequence_resume(Machine *machine, NodeId node, NodeId child, Status answer) {
+        return plain_resume(machine, node, child, answer, STATUS_SUCCESS);
 }
 
 static Status async_sequence_tick(Machine *machine, NodeId node) {
@@ -115,6 +100,10 @@ static Status sequence_with_memory_tick(Machine *machine, NodeId node) {
 
 static Status fallback_tick(Machine *machine, NodeId node) {
         return plain_tick(machine, node, STATUS_FAILURE);
+}
+
+static Status fallback_resume(Machine *machine, NodeId node, NodeId child, Status answer) {
+        return plain_resume(machine, node, child, answer, STATUS_FAILURE);
 }
 
 static Status async_fallback_tick(Machine *machine, NodeId node) {
@@ -137,15 +126,23 @@ static char *fallback_check(const Tree *tree, NodeId node, bool *ret_is_error) {
         return outlook_check_fallback(tree, node, tree->nodes[node].end, ret_is_error);
 }
 
+static const Course sequence_course = {
+        .goes_on = STATUS_SUCCESS,
+        .success = STATUS_SUCCESS,
+        .failure = STATUS_FAILURE,
+        .resume = sequence_resume,
+};
+
 const NodeType sequence_type = {
         .name = "Sequence",
         .class = NODE_CONTROL,
-        .flags = TYPE_PURE | TYPE_ORDERED,
+        .flags = TYPE_PURE,
         .min_children = 1,
         .max_children = UINT32_MAX,
         .summary = "Runs its children one after the other until one fails",
         .doc = "SUCCESS when all children have succeeded; FAILURE as soon as one fails. The children behind it are "
                "not started then. A skipped child is passed over; SKIPPED when all children were skipped.",
+        .course = &sequence_course,
         .tick = sequence_tick,
         .halt = ordered_halt,
         .never = sequence_never,
@@ -185,16 +182,24 @@ const NodeType sequence_with_memory_type = {
 
 static const char *const fallback_aliases[] = { "Selector", NULL };
 
+static const Course fallback_course = {
+        .goes_on = STATUS_FAILURE,
+        .success = STATUS_SUCCESS,
+        .failure = STATUS_FAILURE,
+        .resume = fallback_resume,
+};
+
 const NodeType fallback_type = {
         .name = "Fallback",
         .aliases = fallback_aliases,
         .class = NODE_CONTROL,
-        .flags = TYPE_PURE | TYPE_ORDERED,
+        .flags = TYPE_PURE,
         .min_children = 1,
         .max_children = UINT32_MAX,
         .summary = "Tries its children one after the other until one succeeds",
         .doc = "SUCCESS as soon as one child succeeds; FAILURE when all have failed. The children behind the one that "
                "succeeded are not started. A skipped child is passed over; SKIPPED when all children were skipped.",
+        .course = &fallback_course,
         .tick = fallback_tick,
         .halt = ordered_halt,
         .never = fallback_never,

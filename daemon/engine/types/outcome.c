@@ -6,25 +6,17 @@
 #include "engine/types/outlook.h"
 #include "engine/types/types.h"
 
-static Status inverter_tick(Machine *machine, NodeId node) {
-        Status status = child_tick(machine, node + 1);
+static Status outcome_resume(Machine *machine, NodeId node, NodeId child, Status answer) {
+        const Course *course = machine->nodes[node].type->course;
 
-        if (status == STATUS_SUCCESS)
-                return STATUS_FAILURE;
-
-        return status == STATUS_FAILURE ? STATUS_SUCCESS : status;
+        return answer == STATUS_SUCCESS ? course->success : answer == STATUS_FAILURE ? course->failure : answer;
 }
 
-static Status force_success_tick(Machine *machine, NodeId node) {
-        Status status = child_tick(machine, node + 1);
+static Status outcome_tick(Machine *machine, NodeId node) {
+        if (node_may_walk(machine, node))
+                return node_walk(machine, node);
 
-        return status == STATUS_FAILURE ? STATUS_SUCCESS : status;
-}
-
-static Status force_failure_tick(Machine *machine, NodeId node) {
-        Status status = child_tick(machine, node + 1);
-
-        return status == STATUS_SUCCESS ? STATUS_FAILURE : status;
+        return outcome_resume(machine, node, node + 1, child_tick(machine, node + 1));
 }
 
 /* A child that never ends is not forced to. */
@@ -39,14 +31,27 @@ static unsigned inverter_never(const Node *nodes, NodeId node) {
                (flags & NODE_NEVER_FAILS ? TYPE_NEVER_SUCCEEDS : 0);
 }
 
+static const Course inverter_course = {
+        .success = STATUS_FAILURE,
+        .failure = STATUS_SUCCESS,
+        .resume = outcome_resume,
+};
+
 const NodeType inverter_type = {
         .name = "Inverter",
         .class = NODE_DECORATOR,
         .flags = TYPE_PURE,
         .summary = "Turns its child's SUCCESS into FAILURE and its FAILURE into SUCCESS",
         .doc = "SKIPPED stays SKIPPED.",
-        .tick = inverter_tick,
+        .course = &inverter_course,
+        .tick = outcome_tick,
         .never = inverter_never,
+};
+
+static const Course force_success_course = {
+        .success = STATUS_SUCCESS,
+        .failure = STATUS_SUCCESS,
+        .resume = outcome_resume,
 };
 
 static const char *const force_success_aliases[] = { "Succeeder", NULL };
@@ -58,8 +63,15 @@ const NodeType force_success_type = {
         .flags = TYPE_PURE | TYPE_NEVER_FAILS,
         .summary = "SUCCESS, whether its child succeeds or fails",
         .doc = "For what may fail without failing the rest. SKIPPED stays SKIPPED.",
-        .tick = force_success_tick,
+        .course = &force_success_course,
+        .tick = outcome_tick,
         .never = force_never,
+};
+
+static const Course force_failure_course = {
+        .success = STATUS_FAILURE,
+        .failure = STATUS_FAILURE,
+        .resume = outcome_resume,
 };
 
 const NodeType force_failure_type = {
@@ -68,6 +80,7 @@ const NodeType force_failure_type = {
         .flags = TYPE_PURE | TYPE_NEVER_SUCCEEDS,
         .summary = "FAILURE, whether its child succeeds or fails",
         .doc = "SKIPPED stays SKIPPED.",
-        .tick = force_failure_tick,
+        .course = &force_failure_course,
+        .tick = outcome_tick,
         .never = force_never,
 };
