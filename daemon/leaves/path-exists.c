@@ -8,6 +8,7 @@
 #include "leaves/leaf.h"
 #include "leaves/path-watch.h"
 #include "leaves/registry.h"
+#include "leaves/unknown.h"
 
 typedef enum Kind {
         KIND_ANY,
@@ -18,7 +19,7 @@ typedef enum Kind {
 
 typedef struct PathExistsParams {
         const char *path;
-        int kind;
+        int kind, unknown;
 } PathExistsParams;
 
 typedef struct PathExists {
@@ -52,7 +53,7 @@ static bool holds(Kind kind, PathState state) {
                 break;
         }
 
-        return true;
+        return state != PATH_MISSING;
 }
 
 static char *complaint(const PathExistsParams *params, PathState state, const char *detail) {
@@ -87,12 +88,13 @@ static Status look(Leaf *leaf) {
         const PathExistsParams *params = leaf->params;
         const PathExists *op = leaf->op;
         PathState state = path_watch_state(op->watch);
+        Status status = state == PATH_UNKNOWN        ? unknown_status(params->unknown)
+                        : holds(params->kind, state) ? STATUS_SUCCESS
+                                                     : STATUS_FAILURE;
 
-        if (state != PATH_UNKNOWN && state != PATH_MISSING && holds(params->kind, state))
-                return STATUS_SUCCESS;
-
-        set_cause(leaf, state, path_watch_detail(op->watch));
-        return STATUS_FAILURE;
+        if (status == STATUS_FAILURE)
+                set_cause(leaf, state, path_watch_detail(op->watch));
+        return status;
 }
 
 static void on_changed(void *userdata) {
@@ -123,6 +125,12 @@ static void path_exists_release(Leaf *leaf) {
         PathExists *op = leaf->op;
 
         path_watch_free(op->watch);
+}
+
+static void path_exists_describe(Leaf *leaf, GString *text) {
+        const PathExists *op = leaf->op;
+
+        g_string_append_printf(text, "a look: %s", path_watch_detail(op->watch));
 }
 
 static bool is_below(const char *path, const char *directory) {
@@ -160,6 +168,7 @@ static const Param path_exists_params[] = {
                 .doc = "What there must be: anything; a regular file; a directory; a directory with entries or a file "
                        "with bytes",
         },
+        UNKNOWN_PARAM(PathExistsParams),
         {},
 };
 
@@ -167,6 +176,7 @@ static const LeafKind path_exists_kind = {
         .op_size = sizeof(PathExists),
         .start = path_exists_start,
         .release = path_exists_release,
+        .describe = path_exists_describe,
 };
 
 const NodeType path_exists_type = {

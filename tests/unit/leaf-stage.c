@@ -39,7 +39,7 @@ void leaf_end(Leaf *leaf, Status status) {
 void leaf_set_value(Leaf *leaf, Status value) {
         Actor *actor = leaf->owner;
 
-        g_assert_true(value == STATUS_SUCCESS || value == STATUS_FAILURE);
+        g_assert_true(value == STATUS_SUCCESS || value == STATUS_FAILURE || value == STATUS_RUNNING);
         actor->status = value;
         actor->n_reports++;
 }

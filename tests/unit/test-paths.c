@@ -303,6 +303,39 @@ static void test_permissions(Scene *scene, const void *data) {
         become_root();
 }
 
+static void test_unknown(Scene *scene, const void *data) {
+        const char *const values[] = { "failure", "success", "running" };
+        const Status statuses[] = { STATUS_FAILURE, STATUS_SUCCESS, STATUS_RUNNING };
+        Actor *actors[G_N_ELEMENTS(values)];
+        g_autofree char *text = NULL, *expected = NULL;
+
+        make_directory(scene, "safe");
+        make_file(scene, "safe/gold", "");
+        set_mode(scene, "safe", 0);
+        for (size_t i = 0; i < G_N_ELEMENTS(values); i++) {
+                g_autofree char *node =
+                        g_strdup_printf("{ \"type\": \"PathExists\", \"path\": \"%s\", \"unknown\": \"%s\" }",
+                                        at(scene, "safe/gold"), values[i]);
+
+                actors[i] = leaf_stage_start(scene->stage, types, node);
+                g_assert_cmpint(actors[i]->status, ==, statuses[i]);
+        }
+
+        text = actor_describe(actors[2]);
+        expected = g_strdup_printf("a look: %s cannot be watched: Permission denied", at(scene, "safe"));
+        g_assert_cmpstr(text, ==, expected);
+
+        set_mode(scene, "safe", 0755);
+        for (size_t i = 0; i < G_N_ELEMENTS(values); i++)
+                wait_status(actors[i], STATUS_SUCCESS);
+        set_mode(scene, "safe", 0);
+        for (size_t i = 0; i < G_N_ELEMENTS(values); i++) {
+                wait_status(actors[i], statuses[i]);
+                actor_free(actors[i]);
+        }
+        become_root();
+}
+
 /* What is in a directory that may not be read can be seen to go, but not to come. */
 static void test_hidden_directory(Scene *scene, const void *data) {
         g_autoptr(Actor) gold = NULL, silver = NULL;
@@ -506,6 +539,10 @@ static void test_bad_parameters(Scene *scene, const void *data) {
 
         assert_refused("\"path\": \"tmp/x\"", "path: \"tmp/x\" must begin with \"/\"");
         assert_refused("\"path\": \"\"", "path: \"\" must begin with \"/\"");
+        assert_refused("\"path\": \"/x\", \"kind\": \"dir\"",
+                       "kind: \"dir\" is none of \"any\", \"file\", \"directory\", \"not-empty\"");
+        assert_refused("\"path\": \"/x\", \"unknown\": true",
+                       "unknown: expected one of \"failure\", \"success\", \"running\", not true");
         assert_refused("\"path\": \"{path}\"", NULL);
 
         leaf_stage_set_variable(scene->stage, "path", "tmp/x");
@@ -530,6 +567,7 @@ int main(int argc, char **argv) {
         add("file-fills", test_file_fills);
         add("root", test_root);
         add("permissions", test_permissions);
+        add("unknown", test_unknown);
         add("hidden-directory", test_hidden_directory);
         add("shared", test_shared);
         add("nothing-is-left-behind", test_nothing_is_left_behind);
