@@ -5,7 +5,7 @@
 
 #include <assert.h>
 
-#include "engine/node.h"
+#include "engine/node-attributes.h"
 
 /* The generator must not start at 0, which is also the seed that one would give first. */
 #define SEED_MIX UINT64_C(0x9e3779b97f4a7c15)
@@ -27,8 +27,10 @@ Machine *machine_new(const Tree *tree, const MachineHost *host, void *userdata, 
         machine->error_node = NODE_NONE;
         machine->states = (NodeState *) (void *) machine->memory;
 
-        if (tree->nodes[0].flags & (NODE_LEAF | NODE_GUARDED))
+        if (tree->nodes[0].flags & (NODE_LEAF | NODE_GUARDED | NODE_ATTRIBUTED))
                 machine->attention = ATTENTION_ROOT;
+        if (tree->attributed)
+                attributes_make(machine);
 
         memory = (uint64_t *) (void *) (machine->states + n);
         sets[0] = &machine->marked;
@@ -44,6 +46,10 @@ Machine *machine_new(const Tree *tree, const MachineHost *host, void *userdata, 
 }
 
 void machine_free(Machine *machine) {
+        if (!machine)
+                return;
+
+        g_free(machine->attributes);
         g_free(machine);
 }
 
@@ -56,7 +62,7 @@ void *machine_userdata(const Machine *machine) {
 }
 
 /* Every input counts as progress: what follows from it is not a loop of the tree's own making. */
-static void machine_input(Machine *machine, NodeId node) {
+void machine_input(Machine *machine, NodeId node) {
         machine->unprompted = 0;
         node_mark(machine, node);
 }
@@ -70,10 +76,7 @@ void machine_start(Machine *machine) {
 void machine_halt(Machine *machine) {
         machine->woke = false;
         machine->attention |= ATTENTION_HALTING;
-        if (machine->error)
-                node_halt_all(machine);
-        else
-                node_reset(machine, 0);
+        node_reset(machine, 0);
         machine_input(machine, 0);
 }
 
@@ -83,7 +86,9 @@ void machine_leaf_ended(Machine *machine, NodeId leaf, Status status) {
         assert(machine->nodes[leaf].flags & NODE_LEAF);
         assert(status_is_outcome(status) || status == STATUS_ERROR);
 
-        if (state->flags & STATE_ENDING) {
+        if (state->flags & STATE_ENDING && machine->nodes[leaf].flags & NODE_ATTRIBUTED) {
+                attributes_leaf_ended(machine, leaf, status);
+        } else if (state->flags & STATE_ENDING) {
                 state->flags &= ~STATE_ENDING;
                 index_set_remove(&machine->ending, leaf);
         } else {
@@ -157,9 +162,10 @@ static void mark_sticky(Machine *machine) {
 
 /* Of one activation nothing is left to happen in the next but what a root that was skipped has counted. */
 static void forget_marks(Machine *machine) {
-        for (NodeId node = index_set_next(&machine->counting, 0); node != INDEX_SET_END;
-             node = index_set_next(&machine->counting, node + 1))
-                node_disarm_timer(machine, node);
+        if (index_set_is_empty(&machine->ending))
+                for (NodeId node = index_set_next(&machine->counting, 0); node != INDEX_SET_END;
+                     node = index_set_next(&machine->counting, node + 1))
+                        node_disarm_timer(machine, node);
 
         if (G_UNLIKELY(!index_set_is_empty(&machine->marked)))
                 index_set_remove_range(&machine->marked, 0, machine->tree->n_nodes);
@@ -172,26 +178,49 @@ static void forget_marks(Machine *machine) {
 /* Of the last tick; what goes on is found in the sets. */
 static void settle_attention(Machine *machine) {
         machine->woke = machine->later = false;
-        machine->attention = (machine->attention & (ATTENTION_INTERVAL | ATTENTION_ROOT)) |
+        machine->attention = (machine->attention & ATTENTION_STANDING) |
                              (machine->host->changed ? ATTENTION_OBSERVED : 0) |
                              (index_set_is_empty(&machine->ending) ? 0 : ATTENTION_ENDING) |
                              (index_set_is_empty(&machine->counting) ? 0 : ATTENTION_COUNTING) |
                              (index_set_is_empty(&machine->sticky) ? 0 : ATTENTION_STICKY);
 }
 
-static Status tick_halting(Machine *machine) {
-        forget_marks(machine);
-        node_finish_endings(machine);
-        if (!index_set_is_empty(&machine->ending))
-                return STATUS_RUNNING;
+/* An error is told once. Where it was met in what is ending, the root knows nothing of it. */
+static Status settle_error(Machine *machine, Status status) {
+        if (G_LIKELY(!(machine->attention & ATTENTION_ERROR)))
+                return status;
 
+        machine->attention &= ~ATTENTION_ERROR;
+        return STATUS_ERROR;
+}
+
+/* What still runs is ticked in full: marks are for those who come in from the root. */
+static Status tick_halting(Machine *machine) {
         settle_attention(machine);
-        return STATUS_HALTED;
+        machine->attention |= ATTENTION_HALTING;
+        index_set_remove_range(&machine->marked, 0, machine->tree->n_nodes);
+        node_finish_endings(machine);
+
+        if (!index_set_is_empty(&machine->ending)) {
+                settle_interval(machine, machine->later);
+                return settle_error(machine, STATUS_RUNNING);
+        }
+
+        forget_marks(machine);
+        machine->attention &= ~ATTENTION_HALTING;
+        return settle_error(machine, STATUS_HALTED);
+}
+
+static Status settle(Machine *machine, Status status) {
+        if (status == STATUS_RUNNING)
+                settle_interval(machine, machine->later);
+        else
+                forget_marks(machine);
+
+        return settle_error(machine, status);
 }
 
 static __attribute__((noinline)) Status tick_attentively(Machine *machine) {
-        Status status;
-
         if (machine->attention & ATTENTION_HALTING)
                 return tick_halting(machine);
 
@@ -201,26 +230,12 @@ static __attribute__((noinline)) Status tick_attentively(Machine *machine) {
 
         mark_sticky(machine);
         index_set_remove(&machine->marked, 0);
-        status = node_tick(machine, 0);
-
-        if (status == STATUS_RUNNING)
-                settle_interval(machine, machine->later);
-        else
-                forget_marks(machine);
-
-        return status;
+        return settle(machine, node_tick(machine, 0));
 }
 
 /* What the first tick of an activation leaves to be done when it has more to mind than it began with. */
 static __attribute__((noinline)) Status begin_settle(Machine *machine, Status status) {
-        status = node_settle(machine, 0, status);
-
-        if (status == STATUS_RUNNING)
-                settle_interval(machine, machine->later);
-        else
-                forget_marks(machine);
-
-        return status;
+        return settle(machine, node_settle(machine, 0, status));
 }
 
 /* Most ticks that begin an activation have nothing to mind besides the nodes, so that is asked first. */

@@ -5,7 +5,7 @@
  * can ask of the machine. What is special about leaves is in node-leaf.c.
  */
 
-#include "engine/node.h"
+#include "engine/node-attributes.h"
 #include "engine/node-leaf.h"
 
 void node_mark(Machine *machine, NodeId node) {
@@ -14,7 +14,7 @@ void node_mark(Machine *machine, NodeId node) {
                 index_set_add(&machine->marked, node);
 }
 
-static void notify(Machine *machine, NodeId node, Status status) {
+void node_notify(Machine *machine, NodeId node, Status status) {
         Reason reason = machine->reason;
 
         machine->reason = REASON_NONE;
@@ -22,35 +22,43 @@ static void notify(Machine *machine, NodeId node, Status status) {
                 machine->host->changed(machine, node, status, reason);
 }
 
-/* A node that holds a result has nothing running below it. */
 static void inner_halt(Machine *machine, NodeId node) {
         const NodeType *type = machine->nodes[node].type;
-
-        if (node_state(machine, node)->flags & (STATE_HELD | STATE_DEFERRED)) {
-                node_state(machine, node)->flags &= ~(STATE_HELD | STATE_DEFERRED);
-                return;
-        }
+        NodeState *state = node_state(machine, node);
 
         if (type->halt)
                 type->halt(machine, node);
         else
                 node_reset_children(machine, node);
 
-        if (node_state(machine, node)->flags & (STATE_TIMER | STATE_EXPIRED))
+        if (state->flags & (STATE_TIMER | STATE_EXPIRED) && !(state->flags & STATE_ENDING))
                 node_disarm_timer(machine, node);
 }
 
-static void node_halt(Machine *machine, NodeId node) {
-        NodeState *state = node_state(machine, node);
+/* A node that holds a result, or was not started yet, has nothing running below it. */
+static void halt_what_runs(Machine *machine, NodeId node) {
+        if (node_has_attributes(machine, node) && attributes_halt(machine, node))
+                return;
 
-        if (machine->nodes[node].flags & NODE_LEAF)
+        if (node_state(machine, node)->flags & STATE_HELD)
+                node_state(machine, node)->flags &= ~STATE_HELD;
+        else if (machine->nodes[node].flags & NODE_LEAF)
                 leaf_halt(machine, node);
+        else if (node_state(machine, node)->flags & STATE_DEFERRED)
+                node_state(machine, node)->flags &= ~STATE_DEFERRED;
         else
                 inner_halt(machine, node);
+}
 
-        state->status = STATUS_IDLE;
+static void node_halt(Machine *machine, NodeId node) {
+        Reason reason = machine->reason;
+
+        machine->reason = REASON_NONE;
+        halt_what_runs(machine, node);
+        node_state(machine, node)->status = STATUS_IDLE;
         index_set_remove(&machine->marked, node);
-        notify(machine, node, STATUS_HALTED);
+        node_begin_ending(machine, node);
+        machine->reason = reason;
 }
 
 void node_keep_count(Machine *machine, NodeId node) {
@@ -61,6 +69,9 @@ void node_keep_count(Machine *machine, NodeId node) {
 void node_forget_kept_counts(Machine *machine, NodeId from, NodeId end) {
         for (NodeId loop = index_set_next(&machine->counting, from); loop < end;
              loop = index_set_next(&machine->counting, loop + 1)) {
+                if (node_is_spared(machine, loop, from))
+                        continue;
+
                 node_state(machine, loop)->position = 0;
                 node_disarm_timer(machine, loop);
                 index_set_remove(&machine->counting, loop);
@@ -114,7 +125,8 @@ static Status guards_look(Machine *machine, NodeId node) {
 
         Verdict verdict;
 
-        if (node_is_fresh(machine, node))
+        if (node_is_fresh(machine, node) ||
+            (node_has_attributes(machine, node) && attributes_awaits_start(machine, node)))
                 for (Guard guard = GUARD_FAIL_IF; guard <= GUARD_SKIP_IF; guard++) {
                         verdict = host->guard(machine, node, guard);
                         if (verdict == VERDICT_ERROR)
@@ -152,8 +164,10 @@ static Status hold(Machine *machine, NodeId node, Status status) {
 
 static Status complete(Machine *machine, NodeId node, Status status) {
         NodeState *state = node_state(machine, node);
+        Status answer;
 
-        if (state->flags & (STATE_TIMER | STATE_EXPIRED) && !(machine->nodes[node].type->flags & TYPE_KEEPS_TIMER))
+        if (state->flags & (STATE_TIMER | STATE_EXPIRED) && !(state->flags & STATE_ENDING) &&
+            !(machine->nodes[node].type->flags & TYPE_KEEPS_TIMER))
                 node_disarm_timer(machine, node);
 
         if (G_UNLIKELY(!index_set_is_empty(&machine->ending)) && node_ending_inside(machine, node))
@@ -165,9 +179,12 @@ static Status complete(Machine *machine, NodeId node, Status status) {
                 node_forget_counts_below(machine, node);
 
         state->status = STATUS_IDLE;
+        answer = status;
+        if (G_UNLIKELY(node_has_attributes(machine, node)))
+                answer = attributes_complete(machine, node, status);
         if (machine->host->changed)
-                notify(machine, node, status);
-        return status;
+                node_notify(machine, node, status);
+        return answer;
 }
 
 Status node_settle(Machine *machine, NodeId node, Status status) {
@@ -179,7 +196,7 @@ Status node_settle(Machine *machine, NodeId node, Status status) {
         if (state->status == STATUS_IDLE) {
                 state->status = STATUS_RUNNING;
                 if (machine->host->changed && machine->nodes[node].flags & NODE_LEAF)
-                        notify(machine, node, STATUS_RUNNING);
+                        node_notify(machine, node, STATUS_RUNNING);
         }
 
         return status;
@@ -200,6 +217,13 @@ Status node_tick(Machine *machine, NodeId node) {
         const Node *definition = &machine->nodes[node];
         NodeState *state = node_state(machine, node);
 
+        if (G_UNLIKELY(machine->attention & ATTENTION_CONTROLLED)) {
+                Status status = attributes_forced(machine, node);
+
+                if (status != STATUS_IDLE)
+                        return node_settle(machine, node, status);
+        }
+
         if (G_UNLIKELY(state->flags & STATE_HELD))
                 return node_tick_held(machine, node);
 
@@ -212,6 +236,9 @@ Status node_tick(Machine *machine, NodeId node) {
                         return node_settle(machine, node, status);
         }
 
+        if (G_UNLIKELY(node_has_attributes(machine, node)) && !attributes_start(machine, node))
+                return node_settle(machine, node, STATUS_RUNNING);
+
         if (definition->type->class == NODE_CONDITION)
                 return condition_tick(machine, node);
 
@@ -223,7 +250,7 @@ Status node_tick(Machine *machine, NodeId node) {
                 return node_settle(machine, node, STATUS_RUNNING);
 
         if (machine->host->changed && state->status == STATUS_IDLE)
-                notify(machine, node, STATUS_RUNNING);
+                node_notify(machine, node, STATUS_RUNNING);
 
         return node_settle(machine, node, definition->type->tick(machine, node));
 }
@@ -240,29 +267,13 @@ Status child_tick_touched(Machine *machine, NodeId child) {
 }
 
 Status node_error(Machine *machine, NodeId node, const char *error) {
-        machine->error = error;
-        machine->error_node = node;
-        return STATUS_ERROR;
-}
-
-/* After an error the records of the nodes above it say nothing: look at every node. */
-void node_halt_all(Machine *machine) {
-        for (NodeId node = 0; node < machine->tree->n_nodes; node++) {
-                NodeState *state = node_state(machine, node);
-
-                if (machine->nodes[node].flags & NODE_LEAF) {
-                        node_reset(machine, node);
-                        continue;
-                }
-
-                if (state->flags & (STATE_TIMER | STATE_EXPIRED))
-                        node_disarm_timer(machine, node);
-
-                state->flags &= STATE_ENDING;
-                state->status = STATUS_IDLE;
+        if (!machine->error) {
+                machine->error = error;
+                machine->error_node = node;
+                machine->attention |= ATTENTION_ERROR;
         }
 
-        node_release_conditions(machine, 0);
+        return STATUS_ERROR;
 }
 
 Status node_expression_failed(Machine *machine, NodeId node) {
@@ -326,6 +337,9 @@ void node_release_conditions(Machine *machine, NodeId node) {
 
         for (NodeId leaf = index_set_next(&machine->retained, node); leaf < end;
              leaf = index_set_next(&machine->retained, leaf + 1)) {
+                if (node_is_spared(machine, leaf, node))
+                        continue;
+
                 index_set_remove(&machine->retained, leaf);
                 machine->host->condition_release(machine, leaf);
         }
@@ -335,35 +349,6 @@ void node_reset_reactive(Machine *machine, NodeId node) {
         node_reset_children(machine, node);
         if (!(machine->nodes[node].flags & NODE_RETAINED))
                 node_release_conditions(machine, node);
-}
-
-void node_set_ending(Machine *machine, NodeId node) {
-        node_state(machine, node)->flags |= STATE_ENDING;
-        index_set_add(&machine->ending, node);
-        machine->attention |= ATTENTION_ENDING;
-}
-
-/* Inner nodes come before what is below them, so the last pass is the one that finds nothing more to do. */
-void node_finish_endings(Machine *machine) {
-        bool again = true;
-
-        while (again) {
-                again = false;
-                for (NodeId node = index_set_next(&machine->ending, 0); node != INDEX_SET_END;
-                     node = index_set_next(&machine->ending, node + 1)) {
-                        const Node *definition = &machine->nodes[node];
-
-                        if (definition->flags & NODE_LEAF ||
-                            index_set_has_any(&machine->ending, node + 1, definition->end) ||
-                            !definition->type->finish(machine, node))
-                                continue;
-
-                        node_state(machine, node)->flags &= ~STATE_ENDING;
-                        index_set_remove(&machine->ending, node);
-                        node_mark(machine, node);
-                        again = true;
-                }
-        }
 }
 
 /* xorshift64*: Vigna, "An experimental exploration of Marsaglia's xorshift generators, scrambled" (2016). */

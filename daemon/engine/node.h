@@ -57,11 +57,33 @@ typedef enum Attention {
         ATTENTION_HALTING = 1 << 6,
         ATTENTION_TIMERS = 1 << 7, /* one was armed in this tick */
         ATTENTION_MARKED = 1 << 8,
-        ATTENTION_INTERVAL = 1 << 9, /* the machine's own timer is armed */
-        ATTENTION_ROOT = 1 << 10,    /* the root is a leaf or has guards */
-        ATTENTION_NODES =
-                ATTENTION_OBSERVED | ATTENTION_ENDING | ATTENTION_COUNTING | ATTENTION_DEFERRING | ATTENTION_TIMERS,
+        ATTENTION_INTERVAL = 1 << 9,    /* the machine's own timer is armed */
+        ATTENTION_ROOT = 1 << 10,       /* the root is a leaf, or has guards or attributes */
+        ATTENTION_CONTROLLED = 1 << 11, /* there are or were breakpoints or forced outcomes */
+        ATTENTION_ERROR = 1 << 12,      /* there was an error, which is to be told */
+        ATTENTION_NODES = ATTENTION_OBSERVED | ATTENTION_ENDING | ATTENTION_COUNTING | ATTENTION_DEFERRING |
+                          ATTENTION_TIMERS | ATTENTION_CONTROLLED,
+        ATTENTION_STANDING = ATTENTION_INTERVAL | ATTENTION_ROOT | ATTENTION_CONTROLLED | ATTENTION_ERROR,
 } Attention;
+
+typedef enum AttributeFlags {
+        ATTRIBUTE_BEGUN = 1 << 0,         /* it was started, so that its hooks are to be run */
+        ATTRIBUTE_WAITS = 1 << 1,         /* for its lock */
+        ATTRIBUTE_HOLDS = 1 << 2,         /* its lock */
+        ATTRIBUTE_BREAKPOINT = 1 << 3,    /* stops before it starts */
+        ATTRIBUTE_AT_BREAKPOINT = 1 << 4, /* has stopped there */
+        ATTRIBUTE_PASSED = 1 << 5,        /* may go on from there */
+        ATTRIBUTE_FORCED = 1 << 6,        /* has a forced outcome, which its hooks will be about */
+        ATTRIBUTE_GOES_ON = 1 << 7,       /* was halted, but is uninterruptible */
+        ATTRIBUTE_OVER = 1 << 8,          /* ... and has come to an outcome, or the leaf has ended */
+} AttributeFlags;
+
+/* One a node, in machines that have use for any: see node-attributes.h. */
+typedef struct Attributes {
+        uint16_t flags;
+        uint8_t forced;  /* the outcome that it will have, or IDLE */
+        uint8_t outcome; /* with ATTRIBUTE_OVER */
+} Attributes;
 
 struct Machine {
         const Node *nodes;
@@ -90,6 +112,7 @@ struct Machine {
 
         const char *error;
         NodeId error_node;
+        Attributes *attributes; /* NULL where no node has any */
         uint64_t memory[];
 };
 
@@ -115,13 +138,14 @@ void node_forget_kept_counts(Machine *machine, NodeId from, NodeId end);
 /* node_reset() for all children, in order. */
 void node_reset_children(Machine *machine, NodeId node);
 
-/* Halts whatever runs, after an error. */
-void node_halt_all(Machine *machine);
-
-/* For a type's halt that is not over yet: finish() is called when nothing else below the node is ending, and at each
- * tick from then on until it says that it is. */
+/* For a type's halt that may take time: finish() is called then, and at each tick from then on until it says that it
+ * is over. What it ticks goes on being ticked in full. */
 void node_set_ending(Machine *machine, NodeId node);
 void node_finish_endings(Machine *machine);
+/* The node has just been halted, which may be over now. */
+void node_begin_ending(Machine *machine, NodeId node);
+/* Is the node, or one above it up to that, ending, so that what it keeps is still of use? */
+bool node_is_spared(Machine *machine, NodeId node, NodeId above);
 
 /* Ends the run with ERROR; returned by the type's tick. error is one of the texts that the documentation lists. */
 Status node_error(Machine *machine, NodeId node, const char *error);
@@ -141,7 +165,10 @@ void node_visit_again(Machine *machine, NodeId node, bool took_time);
 /* Only to be visited by every tick that happens anyway. */
 void node_visit_always(Machine *machine, NodeId node);
 
+void node_notify(Machine *machine, NodeId node, Status status);
 void node_mark(Machine *machine, NodeId node);
+/* Something has happened there. */
+void machine_input(Machine *machine, NodeId node);
 
 /* Marks the paths from the node to its deferred leaves, so that its next tick finds them. */
 void node_mark_deferred(Machine *machine, NodeId node);
@@ -167,9 +194,14 @@ static inline void node_forget_counts_below(Machine *machine, NodeId node) {
                 node_forget_kept_counts(machine, node + 1, machine->nodes[node].end);
 }
 
-/* Is anything below the node halted, and not over yet? */
+/* Is the node, or anything below it, halted and not over yet? */
 static inline bool node_ending_inside(Machine *machine, NodeId node) {
         return index_set_has_any(&machine->ending, node, machine->nodes[node].end);
+}
+
+/* The same without the node itself. */
+static inline bool node_ending_below(Machine *machine, NodeId node) {
+        return index_set_has_any(&machine->ending, node + 1, machine->nodes[node].end);
 }
 
 /* Is a leaf below the node yet to be started? */
@@ -205,7 +237,7 @@ static inline __attribute__((always_inline)) Status child_begin(Machine *machine
                 return status;
         }
 
-        if (G_UNLIKELY(node->flags & (NODE_GUARDED | NODE_LEAF)))
+        if (G_UNLIKELY(node->flags & (NODE_GUARDED | NODE_LEAF | NODE_ATTRIBUTED)))
                 return node_tick(machine, child);
 
         status = node->type->tick(machine, child);

@@ -94,7 +94,7 @@ static uint16_t outlook(const Node *nodes, NodeId id) {
 void tree_builder_close(TreeBuilder *builder) {
         NodeId id = builder->open;
         Node *node = builder_node(builder, id);
-        bool live = !(node->flags & NODE_GUARDED);
+        bool live = !(node->flags & (NODE_GUARDED | NODE_ATTRIBUTED));
 
         if (live && node->type->class == NODE_ACTION)
                 node->flags |= NODE_PLAIN_LEAF;
@@ -134,7 +134,8 @@ static void mark_passed(Tree *tree) {
         for (NodeId id = 1; id < tree->n_nodes; id++) {
                 Node *node = &tree->nodes[id];
 
-                if (node->type->course && tree->nodes[node->parent].type->course && !(node->flags & NODE_GUARDED))
+                if (node->type->course && tree->nodes[node->parent].type->course &&
+                    !(node->flags & (NODE_GUARDED | NODE_ATTRIBUTED)))
                         node->flags |= NODE_PASSED;
         }
 }
@@ -179,6 +180,9 @@ Tree *tree_builder_finish(TreeBuilder *builder) {
         mark_retained(tree);
         mark_passed(tree);
         lay_routes(tree);
+        for (NodeId id = 0; id < tree->n_nodes; id++)
+                tree->attributed = tree->attributed || tree->nodes[id].flags & NODE_ATTRIBUTED;
+
         return tree;
 }
 

@@ -61,6 +61,7 @@ struct Tree {
         Route *routes;      /* of all nodes */
         const char **names; /* as given by the user, or NULL: then the type's name */
         uint32_t n_nodes;
+        bool attributed;   /* some node is NODE_ATTRIBUTED */
         uint64_t interval; /* µs between two ticks that nothing but the tree itself asks for */
 };
 

@@ -9,10 +9,10 @@
 #include "engine/node.h"
 
 /* The node has answered something that no route is made for, or there is more to mind by now: those that were passed
- * by on the way to it do the rest of their ticks. An action that goes on running is settled here, all else is. */
+ * by on the way to it do the rest of their ticks. Actions are settled here, all else is. */
 static __attribute__((noinline)) Status walk_interrupted(Machine *machine, NodeId root, NodeId node, Status status) {
-        if (status == STATUS_RUNNING)
-                node_state(machine, node)->status = STATUS_RUNNING;
+        if (machine->nodes[node].flags & NODE_PLAIN_LEAF)
+                status = leaf_settle(machine, node, status);
 
         while (node != root) {
                 NodeId parent = machine->nodes[node].parent;

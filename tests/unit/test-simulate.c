@@ -346,6 +346,8 @@ static void test_error(void) {
               "   1.000s > P/I/If: skipped\n"
               "   1.000s ! P/I: error: if-condition-skipped\n"
               "   1.000s * P/B: halting\n"
+              "   1.000s # P/I: halted\n"
+              "   1.000s # P: halted\n"
               "   2.000s # P/B: halted\n"
               "   2.000s ! run: error: P/I: if-condition-skipped\n",
               STATUS_ERROR);

@@ -70,13 +70,12 @@ static Status try_catch_tick(Machine *machine, NodeId node) {
 /* The catch has one tick: what it starts that takes time is halted again. */
 static bool try_catch_finish(Machine *machine, NodeId node) {
         NodeId catch = node_state(machine, node)->last;
-        bool deferring = machine->deferring;
 
-        machine->deferring = false;
+        if (node_ending_below(machine, node))
+                return false;
+
         child_tick(machine, catch);
         node_reset(machine, catch);
-        node_release_conditions(machine, catch);
-        machine->deferring = deferring;
         return true;
 }
 
@@ -85,13 +84,8 @@ static void try_catch_halt(Machine *machine, NodeId node) {
         const TryCatchParams *params = machine->nodes[node].params;
 
         node_reset(machine, state->position);
-        if (state->phase == PHASE_CATCH || !params->catch_on_halt)
-                return;
-
-        if (node_ending_inside(machine, node))
+        if (state->phase == PHASE_TRY && params->catch_on_halt)
                 node_set_ending(machine, node);
-        else
-                try_catch_finish(machine, node);
 }
 
 static unsigned try_catch_never(const Node *nodes, NodeId node) {

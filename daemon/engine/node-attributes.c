@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/*
+ * While a node goes on after it was halted, its state record belongs to the activation that is ending, but for what
+ * says that it is waiting to be started again: its status, that it is deferred, a result that is held. What is said
+ * here of the activation that is ending, stands until it is over.
+ */
+
+#include <assert.h>
+
+#include "engine/node-attributes.h"
+
+static Attributes *attributes_of(Machine *machine, NodeId node) {
+        return &machine->attributes[node];
+}
+
+void attributes_make(Machine *machine) {
+        if (!machine->attributes)
+                machine->attributes = g_new0(Attributes, machine->tree->n_nodes);
+}
+
+/* Of the activation that ends, or of one that has not begun. */
+static void let_go(Machine *machine, NodeId node) {
+        Attributes *attributes = attributes_of(machine, node);
+
+        if (attributes->flags & (ATTRIBUTE_WAITS | ATTRIBUTE_HOLDS))
+                machine->host->unlock(machine, node);
+
+        attributes->flags &= ~(ATTRIBUTE_WAITS | ATTRIBUTE_HOLDS | ATTRIBUTE_AT_BREAKPOINT | ATTRIBUTE_PASSED);
+}
+
+static bool run_hook(Machine *machine, NodeId node, Hook hook) {
+        return machine->host->hook(machine, node, hook) != VERDICT_ERROR;
+}
+
+/* False: an ERROR. */
+static bool run_hooks(Machine *machine, NodeId node, Status status) {
+        Hook hook = status == STATUS_SUCCESS ? HOOK_SUCCESS : status == STATUS_FAILURE ? HOOK_FAILURE : HOOK_HALTED;
+        bool first;
+
+        if (!(machine->nodes[node].flags & NODE_HOOKED) || status == STATUS_SKIPPED)
+                return true;
+
+        first = run_hook(machine, node, hook);
+        if (run_hook(machine, node, HOOK_ALWAYS) && first)
+                return true;
+
+        node_expression_failed(machine, node);
+        return false;
+}
+
+Status attributes_forced(Machine *machine, NodeId node) {
+        NodeState *state = node_state(machine, node);
+        Attributes *attributes = attributes_of(machine, node);
+        Status status = attributes->forced;
+
+        if (status == STATUS_IDLE)
+                return STATUS_IDLE;
+
+        attributes->forced = STATUS_IDLE;
+        if (state->flags & STATE_HELD) {
+                state->flags &= ~STATE_HELD;
+        } else {
+                if (state->status == STATUS_RUNNING && !(state->flags & (STATE_DEFERRED | STATE_ENDING)))
+                        attributes->flags |= ATTRIBUTE_FORCED;
+                node_reset(machine, node);
+        }
+
+        machine->reason = REASON_FORCED;
+        return status;
+}
+
+/* Its own last activation is ending, or what it is to replace. */
+static bool must_wait(Machine *machine, NodeId node) {
+        unsigned flags = machine->nodes[node].flags;
+
+        return node_ending_inside(machine, node) ||
+               (machine->deferring && !(flags & NODE_IMMEDIATE) && flags & (NODE_LEAF | NODE_LOCKED));
+}
+
+static bool is_stopped_at_breakpoint(Machine *machine, NodeId node) {
+        Attributes *attributes = attributes_of(machine, node);
+
+        if (!(attributes->flags & (ATTRIBUTE_BREAKPOINT | ATTRIBUTE_AT_BREAKPOINT)) ||
+            attributes->flags & ATTRIBUTE_PASSED)
+                return false;
+
+        if (!(attributes->flags & ATTRIBUTE_AT_BREAKPOINT)) {
+                attributes->flags |= ATTRIBUTE_AT_BREAKPOINT;
+                machine->host->breakpoint(machine, node);
+        }
+
+        return true;
+}
+
+static bool has_lock(Machine *machine, NodeId node) {
+        Attributes *attributes = attributes_of(machine, node);
+
+        if (!(machine->nodes[node].flags & NODE_LOCKED) || attributes->flags & ATTRIBUTE_HOLDS)
+                return true;
+
+        if (!(attributes->flags & ATTRIBUTE_WAITS))
+                attributes->flags |= machine->host->lock(machine, node) ? ATTRIBUTE_HOLDS : ATTRIBUTE_WAITS;
+
+        return attributes->flags & ATTRIBUTE_HOLDS;
+}
+
+bool attributes_awaits_start(Machine *machine, NodeId node) {
+        return node_state(machine, node)->flags & STATE_DEFERRED && !node_ending_inside(machine, node);
+}
+
+bool attributes_start(Machine *machine, NodeId node) {
+        NodeState *state = node_state(machine, node);
+        Attributes *attributes = attributes_of(machine, node);
+        bool waits;
+
+        if (state->status == STATUS_RUNNING && !(state->flags & STATE_DEFERRED))
+                return true;
+
+        waits = must_wait(machine, node);
+        if (waits)
+                index_set_add(&machine->deferred, node);
+        else
+                index_set_remove(&machine->deferred, node);
+
+        if (waits || is_stopped_at_breakpoint(machine, node) || !has_lock(machine, node)) {
+                state->flags |= STATE_DEFERRED;
+                return false;
+        }
+
+        attributes->flags = (attributes->flags & ~(ATTRIBUTE_AT_BREAKPOINT | ATTRIBUTE_PASSED)) | ATTRIBUTE_BEGUN;
+        if (machine->nodes[node].type->class == NODE_CONDITION)
+                state->flags &= ~STATE_DEFERRED;
+
+        return true;
+}
+
+/* It was to start, and does not any more. */
+static void forget_start(Machine *machine, NodeId node) {
+        node_state(machine, node)->flags &= ~STATE_DEFERRED;
+        index_set_remove(&machine->deferred, node);
+        if (!node_ending_inside(machine, node))
+                let_go(machine, node);
+}
+
+Status attributes_complete(Machine *machine, NodeId node, Status status) {
+        bool fine;
+
+        if (node_state(machine, node)->flags & STATE_DEFERRED)
+                forget_start(machine, node);
+
+        fine = run_hooks(machine, node, status);
+        let_go(machine, node);
+        attributes_of(machine, node)->flags &= ~(ATTRIBUTE_BEGUN | ATTRIBUTE_FORCED);
+        return fine ? status : STATUS_ERROR;
+}
+
+static bool is_uninterruptible(const Node *node) {
+        return node->flags & NODE_UNINTERRUPTIBLE && node->type->class != NODE_CONDITION;
+}
+
+bool attributes_halt(Machine *machine, NodeId node) {
+        NodeState *state = node_state(machine, node);
+        Attributes *attributes = attributes_of(machine, node);
+
+        if (state->flags & STATE_DEFERRED) {
+                forget_start(machine, node);
+                return true;
+        }
+
+        if (state->flags & STATE_HELD) {
+                state->flags &= ~STATE_HELD;
+                attributes->flags &= ~ATTRIBUTE_FORCED;
+                return true;
+        }
+
+        if (!is_uninterruptible(&machine->nodes[node]))
+                return false;
+
+        attributes->flags |= ATTRIBUTE_GOES_ON;
+        node_set_ending(machine, node);
+        if (state->flags & STATE_ENDED) {
+                state->flags &= ~STATE_ENDED;
+                attributes_leaf_ended(machine, node, state->result);
+        }
+
+        return true;
+}
+
+bool attributes_goes_on(Machine *machine, NodeId node) {
+        return attributes_of(machine, node)->flags & ATTRIBUTE_GOES_ON;
+}
+
+void attributes_leaf_ended(Machine *machine, NodeId leaf, Status status) {
+        attributes_of(machine, leaf)->flags |= ATTRIBUTE_OVER;
+        attributes_of(machine, leaf)->outcome = status;
+}
+
+/* As if it had not been halted. */
+static Status go_on(Machine *machine, NodeId node) {
+        const NodeType *type = machine->nodes[node].type;
+        NodeState *state = node_state(machine, node);
+        uint8_t timer = STATE_TIMER | STATE_EXPIRED, status = state->status, flags = state->flags & ~timer;
+        Status answer;
+
+        state->status = STATUS_RUNNING;
+        state->flags &= timer;
+        answer = type->tick(machine, node);
+        if (answer == STATUS_ERROR) {
+                if (type->halt)
+                        type->halt(machine, node);
+                else
+                        node_reset_children(machine, node);
+                answer = STATUS_HALTED;
+        }
+
+        state->status = status;
+        state->flags = flags | (state->flags & timer);
+        return answer;
+}
+
+bool attributes_are_over(Machine *machine, NodeId node) {
+        Attributes *attributes = attributes_of(machine, node);
+
+        if (!(attributes->flags & ATTRIBUTE_OVER)) {
+                Status status = machine->nodes[node].flags & NODE_LEAF ? STATUS_RUNNING : go_on(machine, node);
+
+                if (status == STATUS_RUNNING)
+                        return false;
+
+                node_disarm_timer(machine, node);
+                attributes_leaf_ended(machine, node, status);
+        }
+
+        return !node_ending_below(machine, node);
+}
+
+Status attributes_end(Machine *machine, NodeId node) {
+        Attributes *attributes = attributes_of(machine, node);
+        Status status = attributes->flags & ATTRIBUTE_GOES_ON ? attributes->outcome : STATUS_HALTED;
+
+        if (status == STATUS_ERROR) {
+                node_expression_failed(machine, node);
+                status = STATUS_HALTED;
+        }
+
+        if (attributes->flags & ATTRIBUTE_BEGUN && !(attributes->flags & ATTRIBUTE_FORCED))
+                run_hooks(machine, node, status);
+
+        let_go(machine, node);
+        attributes->flags &= ~(ATTRIBUTE_BEGUN | ATTRIBUTE_GOES_ON | ATTRIBUTE_OVER);
+        return status;
+}
