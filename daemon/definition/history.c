@@ -21,21 +21,26 @@ G_STATIC_ASSERT(sizeof(Record) == 16);
 G_STATIC_ASSERT(STATUS_MAX_ <= 8);
 
 #define TIME_MAX ((UINT64_C(1) << 48) - 1)
+/* Much of a large tree may never run. */
+#define BLOCK 16u
 
 struct History {
         const Tree *tree;
         uint64_t start;
-        Record *records;
         Causes *causes;
-        GArray *changes; /* NULL while nobody watches */
+        GArray *changes;  /* NULL while nobody watches */
+        Record *blocks[]; /* of BLOCK nodes each; NULL until there is something to tell of one of them */
 };
 
+static uint32_t count_blocks(const Tree *tree) {
+        return (tree->n_nodes + BLOCK - 1) / BLOCK;
+}
+
 History *history_new(const Tree *tree, uint64_t start) {
-        History *history = g_new0(History, 1);
+        History *history = g_malloc0(sizeof(History) + count_blocks(tree) * sizeof(Record *));
 
         history->tree = tree;
         history->start = start;
-        history->records = g_new0(Record, tree->n_nodes);
         history->causes = causes_new(tree);
         return history;
 }
@@ -47,21 +52,37 @@ void history_free(History *history) {
         if (history->changes)
                 g_array_unref(history->changes);
         causes_free(history->causes);
-        g_free(history->records);
+        for (uint32_t i = 0; i < count_blocks(history->tree); i++)
+                g_free(history->blocks[i]);
         g_free(history);
+}
+
+static const Record *record_of(const History *history, NodeId node) {
+        static const Record nothing;
+        const Record *block = history->blocks[node / BLOCK];
+
+        return block ? &block[node % BLOCK] : &nothing;
+}
+
+static Record *record_to_change(History *history, NodeId node) {
+        Record **block = &history->blocks[node / BLOCK];
+
+        if (!*block)
+                *block = g_new0(Record, BLOCK);
+
+        return &(*block)[node % BLOCK];
 }
 
 /* The child that has come to the status last, in this activation of the node. */
 static NodeId last_child(const History *history, NodeId node, Status status) {
-        const Record *records = history->records;
-        uint64_t last_serial = 0;
+        uint64_t began = record_of(history, node)->since, last_serial = 0;
         NodeId last = NODE_NONE;
 
         for (NodeId child = node + 1; child < history->tree->nodes[node].end; child = history->tree->nodes[child].end) {
                 uint64_t serial = causes_serial(history->causes, child);
+                const Record *record = record_of(history, child);
 
-                if (serial > last_serial && records[child].status == status &&
-                    records[child].since + records[child].duration >= records[node].since) {
+                if (serial > last_serial && record->status == status && record->since + record->duration >= began) {
                         last = child;
                         last_serial = serial;
                 }
@@ -83,7 +104,7 @@ static uint32_t count_children(const History *history, NodeId node, Status statu
         uint32_t n = 0;
 
         for (NodeId child = node + 1; child < nodes[node].end; child = nodes[child].end)
-                n += history->records[child].status == status;
+                n += record_of(history, child)->status == status;
 
         return n;
 }
@@ -103,7 +124,7 @@ static Cause *lone_cause(const History *history, NodeId node, Status status) {
         const char *text = status == STATUS_SKIPPED ? "skipped" : "failed";
 
         if (status == STATUS_FAILURE && history->tree->nodes[node].type->class == NODE_DECORATOR &&
-            history->records[node + 1].status == STATUS_SUCCESS)
+            record_of(history, node + 1)->status == STATUS_SUCCESS)
                 text = "its child succeeded";
 
         return cause_new(CAUSE_FAILED, NULL, text);
@@ -129,10 +150,12 @@ static void explain(History *history, NodeId node, Status status, Reason reason)
 }
 
 static void note_change(History *history, NodeId node) {
-        if (!history->changes || history->records[node].changed)
+        Record *record = record_to_change(history, node);
+
+        if (!history->changes || record->changed)
                 return;
 
-        history->records[node].changed = true;
+        record->changed = true;
         g_array_append_val(history->changes, node);
 }
 
@@ -143,13 +166,13 @@ static void count_round(History *history, NodeId node) {
         if (parent == NODE_NONE || history->tree->nodes[parent].type->class != NODE_DECORATOR)
                 return;
 
-        record = &history->records[parent];
+        record = record_to_change(history, parent);
         if (record->count < UINT16_MAX)
                 record->count++;
 }
 
 static void begin(History *history, NodeId node, uint64_t time) {
-        Record *record = &history->records[node];
+        Record *record = record_to_change(history, node);
 
         record->since = time;
         if (!(history->tree->nodes[node].flags & NODE_LEAF))
@@ -157,7 +180,7 @@ static void begin(History *history, NodeId node, uint64_t time) {
 }
 
 static void set_status(History *history, NodeId node, Status status, uint64_t now) {
-        Record *record = &history->records[node];
+        Record *record = record_to_change(history, node);
         uint64_t time = MIN(now - history->start + 1, TIME_MAX);
 
         assert(status != STATUS_IDLE && now >= history->start);
@@ -170,7 +193,7 @@ static void set_status(History *history, NodeId node, Status status, uint64_t no
 }
 
 void history_record(History *history, NodeId node, Status status, Reason reason, Cause *cause, uint64_t now) {
-        if (status == STATUS_RUNNING && history->records[node].status == STATUS_RUNNING) {
+        if (status == STATUS_RUNNING && record_of(history, node)->status == STATUS_RUNNING) {
                 cause_unref(cause);
                 return;
         }
@@ -205,12 +228,12 @@ void history_close(History *history, NodeId error_node, Cause *cause, uint64_t n
         }
 
         for (NodeId node = 0; node < history->tree->n_nodes; node++)
-                if (history->records[node].status == STATUS_RUNNING)
+                if (record_of(history, node)->status == STATUS_RUNNING)
                         set_status(history, node, STATUS_HALTED, now);
 }
 
 uint32_t history_count_start(History *history, NodeId leaf) {
-        Record *record = &history->records[leaf];
+        Record *record = record_to_change(history, leaf);
 
         if (++record->count == 0)
                 record->count = 1;
@@ -219,22 +242,22 @@ uint32_t history_count_start(History *history, NodeId leaf) {
 }
 
 uint32_t history_rounds(const History *history, NodeId decorator) {
-        return history->records[decorator].count;
+        return record_of(history, decorator)->count;
 }
 
 Status history_status(const History *history, NodeId node) {
-        return history->records[node].status;
+        return record_of(history, node)->status;
 }
 
 uint64_t history_since(const History *history, NodeId node) {
-        const Record *record = &history->records[node];
+        const Record *record = record_of(history, node);
 
         return record->since > 0 ? history->start + record->since - 1 : 0;
 }
 
 uint64_t history_duration(const History *history, NodeId node, uint64_t now) {
-        return history->records[node].status == STATUS_RUNNING ? now - history_since(history, node)
-                                                               : history->records[node].duration;
+        return record_of(history, node)->status == STATUS_RUNNING ? now - history_since(history, node)
+                                                                  : record_of(history, node)->duration;
 }
 
 Cause *history_last_cause(const History *history, NodeId node) {
@@ -242,7 +265,7 @@ Cause *history_last_cause(const History *history, NodeId node) {
 }
 
 Cause *history_cause(const History *history, NodeId node) {
-        Status status = history->records[node].status;
+        Status status = record_of(history, node)->status;
 
         return status == STATUS_FAILURE || status == STATUS_SKIPPED || status == STATUS_ERROR
                        ? history_last_cause(history, node)
@@ -252,7 +275,7 @@ Cause *history_cause(const History *history, NodeId node) {
 NodeId history_halted_by(const History *history, NodeId node) {
         do
                 node = history->tree->nodes[node].parent;
-        while (node != NODE_NONE && history->records[node].status == STATUS_HALTED);
+        while (node != NODE_NONE && record_of(history, node)->status == STATUS_HALTED);
 
         return node;
 }
@@ -260,7 +283,7 @@ NodeId history_halted_by(const History *history, NodeId node) {
 /* They are in no list any more. */
 static void clear_changed(History *history) {
         for (unsigned i = 0; i < history->changes->len; i++)
-                history->records[g_array_index(history->changes, NodeId, i)].changed = false;
+                record_to_change(history, g_array_index(history->changes, NodeId, i))->changed = false;
 }
 
 void history_set_watched(History *history, bool watched) {

@@ -5,7 +5,7 @@
  * What became of each node of a run: its last status, when and for how long, how often it was started, and for what
  * has not succeeded the cause, with the chain that leads down to where it began.
  *
- * Sixteen bytes a node; causes only for nodes that have one.
+ * Sixteen bytes a node, for those that have run or are near to one that has; causes only for nodes that have one.
  */
 
 #include "definition/causes.h"

@@ -21,7 +21,7 @@ struct Blackboard {
         Blackboard *outermost; /* itself when it is that */
         Blackboard *parent;    /* of a local scope, else NULL */
         char **names;          /* that a local scope holds */
-        GHashTable *variables; /* key (owned) -> Variable */
+        GHashTable *variables; /* key (owned) -> Variable; NULL until there is one */
         uint64_t n_changes;
 };
 
@@ -50,7 +50,6 @@ static Blackboard *scope_new(Blackboard *outermost) {
         Blackboard *blackboard = g_new0(Blackboard, 1);
 
         blackboard->outermost = outermost ?: blackboard;
-        blackboard->variables = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, variable_free);
         return blackboard;
 }
 
@@ -74,7 +73,7 @@ void blackboard_free(Blackboard *blackboard) {
         if (!blackboard)
                 return;
 
-        g_hash_table_unref(blackboard->variables);
+        g_clear_pointer(&blackboard->variables, g_hash_table_unref);
         g_strfreev(blackboard->names);
         g_free(blackboard);
 }
@@ -94,12 +93,19 @@ static const Blackboard *holder_of(const Blackboard *blackboard, const char *key
         return blackboard;
 }
 
+static Variable *held_by(const Blackboard *holder, const char *key) {
+        return holder->variables ? g_hash_table_lookup(holder->variables, plain_key(key)) : NULL;
+}
+
 static Variable *look_up(const Blackboard *blackboard, const char *key) {
-        return g_hash_table_lookup(holder_of(blackboard, key)->variables, plain_key(key));
+        return held_by(holder_of(blackboard, key), key);
 }
 
 static Variable *look_up_or_add(Blackboard *holder, const char *key) {
-        Variable *variable = g_hash_table_lookup(holder->variables, plain_key(key));
+        Variable *variable = held_by(holder, key);
+
+        if (!holder->variables)
+                holder->variables = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, variable_free);
 
         if (!variable) {
                 variable = g_new0(Variable, 1);
@@ -186,6 +192,9 @@ static void collect(const Blackboard *blackboard, GHashTable *visible) {
 
         for (char **name = blackboard->names; name && *name; name++)
                 g_hash_table_remove(visible, *name);
+
+        if (!blackboard->variables)
+                return;
 
         g_hash_table_iter_init(&iter, blackboard->variables);
         while (g_hash_table_iter_next(&iter, &key, &variable))
