@@ -89,6 +89,13 @@ static void test_refused_at_load(void) {
                 "{ \"type\": \"UnitState\", \"unit\": \"cam\", \"state\": \"actve\" }",
                 "state: \"actve\" is none; there are active, reloading, inactive, failed, activating, deactivating, "
                 "maintenance");
+        assert_refused("{ \"type\": \"UnitState\", \"unit\": \"cam\", \"state\": [\"active\", \"dead\"] }",
+                       "state: \"dead\" is none; there are active, reloading, inactive, failed, activating, "
+                       "deactivating, maintenance");
+        assert_refused("{ \"type\": \"UnitState\", \"unit\": \"cam\", \"result\": [] }",
+                       "result: a list of states without any could never be right");
+        assert_refused("{ \"type\": \"UnitState\", \"unit\": \"cam\", \"sub_state\": 5 }",
+                       "sub_state: expected a string or an array of strings, not a number");
         assert_refused("{ \"type\": \"UnitState\", \"unit\": \"{unit}\", \"state\": \"{state}\" }", NULL);
         assert_refused(CALL ", \"signature\": \"a{ss}\", \"args\": [{ \"key\": \"value\" }] }", NULL);
         assert_refused(CALL ", \"args\": [\"value\"] }", "args: signature '' takes 0 arguments, not 1");

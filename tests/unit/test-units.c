@@ -27,7 +27,7 @@ typedef struct Fake {
         bool conditional, unmet;
         bool signal_first; /* JobRemoved before the reply to StartUnit */
         const char *error; /* to StartUnit */
-        unsigned n_started, n_cancelled, n_referenced, n_unreferenced, n_subscribed;
+        unsigned n_started, n_cancelled, n_referenced, n_unreferenced, n_subscribed, n_loaded, n_read;
 } Fake;
 
 typedef struct Scene {
@@ -56,6 +56,7 @@ static int reply_property(Fake *fake, sd_bus_message *message, const char *name)
 }
 
 static int reply_all(Fake *fake, sd_bus_message *message) {
+        fake->n_read++;
         return sd_bus_reply_method_return(message, "a{sv}", 7, "InvocationID", "ay", 16, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10,
                                           11, 12, 13, 14, 15, 255, "LoadState", "s", fake->load_state, "ActiveState",
                                           "s", fake->active_state, "SubState", "s", "some", "Result", "s", "success",
@@ -88,6 +89,7 @@ static int on_message(sd_bus_message *message, void *userdata, sd_bus_error *ret
         }
         if (strcmp(member, "GetAll") == 0)
                 return reply_all(fake, message);
+        fake->n_loaded += strcmp(member, "LoadUnit") == 0;
         if (strcmp(member, "LoadUnit") == 0)
                 return sd_bus_reply_method_return(message, "o", UNIT_PATH);
         if (strcmp(member, "RefUnit") == 0)
@@ -323,6 +325,11 @@ static void test_state_reloaded(Scene *scene, const void *data) {
         g_assert_cmpint(actor_wait_reports(actor, 2), ==, STATUS_SUCCESS);
 }
 
+static void wait_status(Actor *actor, Status status) {
+        while (actor->status != status)
+                actor_wait_reports(actor, actor->n_reports + 1);
+}
+
 static void test_state_without_systemd(Scene *scene, const void *data) {
         g_autoptr(Actor) actor = start(scene, CAM_IS_ACTIVE), late = NULL;
 
@@ -331,14 +338,79 @@ static void test_state_without_systemd(Scene *scene, const void *data) {
         assert_cause(actor->reason, "condition",
                      "{\"unit\":\"cam.service\",\"wanted\":{\"state\":\"active\"},\"seen\":null}");
         late = start(scene, CAM_IS_ACTIVE);
-        g_assert_cmpint(actor_wait(late), ==, STATUS_FAILURE);
+        g_assert_cmpint(late->status, ==, STATUS_FAILURE);
 
         fake_come(scene);
-        g_assert_cmpint(actor_wait_reports(actor, 2), ==, STATUS_SUCCESS);
-        g_assert_cmpint(actor_wait_reports(late, 2), ==, STATUS_SUCCESS);
+        wait_status(actor, STATUS_SUCCESS);
+        wait_status(late, STATUS_SUCCESS);
         fake_go(scene);
-        g_assert_cmpint(actor_wait_reports(actor, 3), ==, STATUS_FAILURE);
+        wait_status(actor, STATUS_FAILURE);
         g_assert_cmpstr(actor->cause, ==, "the state of cam.service is not known: systemd has left the bus");
+}
+
+/* What it is while nothing is known. */
+static void test_state_unknown(Scene *scene, const void *data) {
+        g_autoptr(Actor)
+                running = start(scene, "{ \"type\": \"UnitState\", \"unit\": \"cam\", \"unknown\": \"running\" }"),
+                success = start(scene, "{ \"type\": \"UnitState\", \"unit\": \"cam\", \"unknown\": \"success\" }");
+        g_autofree char *before = actor_describe(running), *after = NULL;
+
+        g_assert_cmpstr(before, ==, "state of cam.service");
+        wait_status(success, STATUS_SUCCESS);
+        g_assert_cmpint(running->status, ==, STATUS_RUNNING);
+        after = actor_describe(running);
+        g_assert_true(g_str_has_prefix(after, "state of cam.service: "));
+
+        scene->fake.active_state = "failed";
+        fake_come(scene);
+        wait_status(running, STATUS_FAILURE);
+        wait_status(success, STATUS_FAILURE);
+        fake_go(scene);
+        wait_status(running, STATUS_RUNNING);
+        wait_status(success, STATUS_SUCCESS);
+}
+
+static void test_state_lists(Scene *scene, const void *data) {
+        g_autoptr(Actor) actor = NULL;
+
+        fake_come(scene);
+        actor = start(scene, "{ \"type\": \"UnitState\", \"unit\": \"cam\", \"state\": [\"active\", \"reloading\"], "
+                             "\"sub_state\": \"some\", \"result\": [\"success\"] }");
+        wait_status(actor, STATUS_SUCCESS);
+        properties_changed(&scene->fake, "failed");
+        wait_status(actor, STATUS_FAILURE);
+        g_assert_cmpstr(actor->cause, ==, "cam.service is failed (some), not active or reloading");
+        assert_cause(actor->reason, "condition",
+                     "{\"unit\":\"cam.service\",\"wanted\":{\"state\":[\"active\",\"reloading\"],"
+                     "\"sub_state\":\"some\",\"result\":\"success\"},\"seen\":{\"load_state\":\"loaded\","
+                     "\"state\":\"failed\",\"sub_state\":\"some\",\"result\":\"success\"}}");
+        properties_changed(&scene->fake, "reloading");
+        wait_status(actor, STATUS_SUCCESS);
+}
+
+/* However many look at a unit, systemd is asked but once, and one that comes later need not wait. */
+static void test_state_shared(Scene *scene, const void *data) {
+        g_autoptr(GPtrArray) actors = g_ptr_array_new_with_free_func((GDestroyNotify) actor_free);
+        g_autoptr(Actor) late = NULL;
+
+        fake_come(scene);
+        for (unsigned i = 0; i < 1000; i++)
+                g_ptr_array_add(actors, start(scene, CAM_IS_ACTIVE));
+        for (unsigned i = 0; i < actors->len; i++)
+                wait_status(g_ptr_array_index(actors, i), STATUS_SUCCESS);
+        late = start(scene, CAM_IS_ACTIVE);
+        g_assert_cmpint(late->status, ==, STATUS_SUCCESS);
+        g_assert_cmpuint(scene->fake.n_loaded, ==, 1);
+        g_assert_cmpuint(scene->fake.n_read, ==, 1);
+
+        properties_changed(&scene->fake, "failed");
+        for (unsigned i = 0; i < actors->len; i++)
+                wait_status(g_ptr_array_index(actors, i), STATUS_FAILURE);
+        wait_status(late, STATUS_FAILURE);
+
+        g_ptr_array_set_size(actors, 0);
+        g_clear_pointer(&late, actor_free);
+        wait_until(scene->fake.n_subscribed == 0);
 }
 
 static void test_state_bus_lost(Scene *scene, const void *data) {
@@ -348,7 +420,7 @@ static void test_state_bus_lost(Scene *scene, const void *data) {
         actor = start(scene, CAM_IS_ACTIVE);
         g_assert_cmpint(actor_wait(actor), ==, STATUS_SUCCESS);
         fake_go(scene);
-        g_assert_cmpint(actor_wait_reports(actor, 2), ==, STATUS_FAILURE);
+        wait_status(actor, STATUS_FAILURE);
 
         bus_fixture_kill(scene->bus);
         bus_fixture_start(scene->bus);
@@ -375,6 +447,9 @@ int main(int argc, char **argv) {
         add("/units/state", test_state);
         add("/units/state-reloaded", test_state_reloaded);
         add("/units/state-without-systemd", test_state_without_systemd);
+        add("/units/state-unknown", test_state_unknown);
+        add("/units/state-lists", test_state_lists);
+        add("/units/state-shared", test_state_shared);
         add("/units/state-bus-lost", test_state_bus_lost);
 
         return g_test_run();
