@@ -13,6 +13,7 @@
 #include "bus/connection.h"
 #include "bus/matches.h"
 #include "bus/names.h"
+#include "bus/properties.h"
 #include "bus/rules.h"
 
 #define RETRY_MSEC_MIN 100u
@@ -31,6 +32,7 @@ struct Connection {
         Rules *rules;
         Names *names;
         Matches *matches;
+        Properties *properties;
         GQueue listeners;
         GList *next_listener; /* the one to be called next: freeing it moves it on */
 };
@@ -73,6 +75,7 @@ static void connection_came(Connection *connection) {
 
         matches_attach(connection->matches, connection->source);
         rules_attach(connection->rules, connection->bus, connection->source);
+        names_attach(connection->names, connection->bus);
         listeners_tell(connection);
         calls_attach(connection->calls, connection->bus, connection->source);
 }
@@ -190,8 +193,9 @@ Connection *connection_new(GMainContext *context, const char *name, const char *
         connection->retry_msec = RETRY_MSEC_MIN;
         connection->calls = calls_new(connection->name);
         connection->rules = rules_new(connection->name);
-        connection->names = names_new(connection->rules, connection->calls);
+        connection->names = names_new(connection->rules);
         connection->matches = matches_new(connection->rules, connection->names);
+        connection->properties = properties_new(connection);
 
         connection_open(connection);
         return connection;
@@ -203,6 +207,7 @@ void connection_free(Connection *connection) {
 
         for (GList *i = connection->listeners.head; i; i = i->next)
                 ((Listener *) i->data)->connection = NULL;
+        properties_free(connection->properties);
         rules_detach(connection->rules);
         matches_free(connection->matches);
         names_free(connection->names);
@@ -244,6 +249,10 @@ Match *connection_match(Connection *connection, const SignalPattern *pattern, Ma
 
 Names *connection_names(Connection *connection) {
         return connection->names;
+}
+
+Properties *connection_properties(Connection *connection) {
+        return connection->properties;
 }
 
 Listener *connection_listen(Connection *connection, const ListenerCallbacks *callbacks, void *userdata) {

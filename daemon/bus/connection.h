@@ -19,6 +19,7 @@ typedef struct Connection Connection;
 typedef struct Call Call;
 typedef struct Match Match;
 typedef struct Names Names;
+typedef struct Properties Properties;
 
 /* How many calls may wait for their replies at once; a dbus-daemon refuses the 129th of a connection. */
 #define CONNECTION_WINDOW 100u
@@ -61,8 +62,10 @@ Match *connection_match(Connection *connection, const SignalPattern *pattern, Ma
                         void *userdata);
 void match_free(Match *match);
 
-/* Who owns which name: see bus/names.h. */
+/* What is shared by those who look at the same: who owns which name, see bus/names.h, and the values of properties, see
+ * bus/property-watch.h. */
 Names *connection_names(Connection *connection);
+Properties *connection_properties(Connection *connection);
 
 /* Told when the connection comes (each time: publish objects, request names, ask for values again) and when it
  * is lost. If it is there already, told from the main loop. */

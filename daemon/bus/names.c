@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * When the bus has confirmed the rule, it is asked for the owner. What it says comes in the order in which it
- * happened, so the answer and the signals need no comparison.
+ * The bus is asked for the owner right behind the rule, before anything else is sent: so what is brought about by what
+ * is sent later is not heard before it is known who says it. What the bus says comes in the order in which it happened,
+ * so its answer and its signals need no comparison.
  */
 
 #include <stdbool.h>
 
 #include "basic/cleanup.h"
+#include "basic/log.h"
 #include "bus/names.h"
 
 struct Names {
         Rules *rules;
-        Calls *calls;
+        sd_bus *bus;          /* NULL: not there */
         GHashTable *names;    /* Name by text */
         GHashTable *by_owner; /* unique name -> GPtrArray of texts */
 };
@@ -23,7 +25,7 @@ struct Name {
         NameState state;
         char *owner; /* NAME_OWNED */
         RuleUse rule;
-        Call *question;
+        sd_bus_slot *question; /* until it is answered */
         Audience audience;
         bool kept; /* though nobody uses it */
 };
@@ -62,7 +64,7 @@ static void drop_unused(Name *name) {
 
         set_owner(name, NULL);
         rule_leave(&name->rule);
-        call_free(name->question);
+        sd_bus_slot_unref(name->question);
         g_hash_table_remove(name->names->names, name->text);
 }
 
@@ -76,42 +78,52 @@ static void name_change(Name *name, NameState state, const char *owner) {
         drop_unused(name);
 }
 
+/* owner: as the bus says it, so "" is none. */
 static void name_change_owner(Name *name, const char *owner) {
-        if (owner && *owner)
+        if (*owner)
                 name_change(name, NAME_OWNED, owner);
         else
                 name_change(name, NAME_ABSENT, NULL);
 }
 
-static void on_answer(sd_bus_message *reply, const sd_bus_error *error, void *userdata) {
+/* An answer before the rule is in place would soon be out of date. */
+static int on_answer(sd_bus_message *reply, void *userdata, sd_bus_error *ret_error) {
         Name *name = userdata;
-        const char *owner = NULL;
+        const char *owner;
 
-        g_clear_pointer(&name->question, call_free);
-        if (reply ? sd_bus_message_read(reply, "s", &owner) >= 0
-                  : sd_bus_error_has_name(error, SD_BUS_ERROR_NAME_HAS_NO_OWNER))
+        name->question = sd_bus_slot_unref(name->question);
+        if (sd_bus_is_open(name->names->bus) <= 0 || !rule_is_confirmed(&name->rule))
+                return 1;
+
+        if (sd_bus_message_is_method_error(reply, SD_BUS_ERROR_NAME_HAS_NO_OWNER) > 0)
+                name_change_owner(name, "");
+        else if (sd_bus_message_is_method_error(reply, NULL) <= 0 && sd_bus_message_read(reply, "s", &owner) >= 0)
                 name_change_owner(name, owner);
+        return 1;
 }
 
-static int make_question(sd_bus *bus, sd_bus_message **ret_message, void *userdata) {
+static void name_ask(Name *name) {
         g_autoptr(sd_bus_message) message = NULL;
-        const Name *name = userdata;
-        int r = sd_bus_message_new_method_call(bus, &message, BUS_DRIVER, BUS_DRIVER_PATH, BUS_DRIVER, "GetNameOwner");
+        sd_bus *bus = name->names->bus;
+        int r;
 
+        if (!bus || name->question)
+                return;
+
+        r = sd_bus_message_new_method_call(bus, &message, BUS_DRIVER, BUS_DRIVER_PATH, BUS_DRIVER, "GetNameOwner");
         if (r >= 0)
                 r = sd_bus_message_append(message, "s", name->text);
-        if (r < 0)
-                return r;
-
-        *ret_message = g_steal_pointer(&message);
-        return 0;
+        if (r >= 0)
+                r = sd_bus_call_async(bus, &name->question, message, on_answer, name, UINT64_MAX);
+        if (r < 0 && sd_bus_is_open(bus) > 0)
+                log_error("cannot ask for the owner of %s: %s", name->text, g_strerror(-r));
 }
 
 static void on_confirmed(void *userdata) {
         Name *name = userdata;
 
-        call_free(name->question);
-        name->question = calls_add(name->names->calls, NULL, make_question, on_answer, name);
+        if (name->state == NAME_UNKNOWN)
+                name_ask(name);
 }
 
 static void name_free(void *p) {
@@ -122,11 +134,10 @@ static void name_free(void *p) {
         g_free(name);
 }
 
-Names *names_new(Rules *rules, Calls *calls) {
+Names *names_new(Rules *rules) {
         Names *names = g_new0(Names, 1);
 
         names->rules = rules;
-        names->calls = calls;
         names->names = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, name_free);
         names->by_owner = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, (GDestroyNotify) g_ptr_array_unref);
         return names;
@@ -145,7 +156,7 @@ void names_free(Names *names) {
                 Name *name = p;
 
                 rule_leave(&name->rule);
-                call_free(name->question);
+                sd_bus_slot_unref(name->question);
                 for (GList *i = name->audience.followers.head; i; i = i->next)
                         ((NameUse *) ((Follower *) i->data))->name = NULL;
         }
@@ -155,17 +166,28 @@ void names_free(Names *names) {
         g_free(names);
 }
 
+void names_attach(Names *names, sd_bus *bus) {
+        GHashTableIter iterator;
+        void *name;
+
+        names->bus = bus;
+        g_hash_table_iter_init(&iterator, names->names);
+        while (g_hash_table_iter_next(&iterator, NULL, &name))
+                name_ask(name);
+}
+
 /* Whoever is told may leave any of them. */
 void names_detach(Names *names) {
         g_autoptr(GList) all = g_hash_table_get_values(names->names);
 
+        names->bus = NULL;
         for (GList *i = all; i; i = i->next)
                 ((Name *) i->data)->kept = true;
 
         for (GList *i = all; i; i = i->next) {
                 Name *name = i->data;
 
-                g_clear_pointer(&name->question, call_free);
+                name->question = sd_bus_slot_unref(name->question);
                 name_change(name, NAME_UNKNOWN, NULL);
                 name->kept = false;
                 drop_unused(name);
@@ -199,8 +221,7 @@ void name_use(Names *names, NameUse *use, const char *text) {
                 name->rule = (RuleUse){ .confirmed = on_confirmed, .userdata = name };
                 g_hash_table_insert(names->names, name->text, name);
                 rule_use(names->rules, &name->rule, &pattern);
-                if (rule_is_confirmed(&name->rule))
-                        on_confirmed(name);
+                name_ask(name);
         }
 
         use->name = name;

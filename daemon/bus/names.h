@@ -6,7 +6,6 @@
  */
 
 #include "basic/audience.h"
-#include "bus/calls.h"
 #include "bus/rules.h"
 
 typedef enum NameState {
@@ -24,12 +23,14 @@ typedef struct NameUse {
         Name *name;
 } NameUse;
 
-/* Both borrowed. */
-Names *names_new(Rules *rules, Calls *calls);
+/* rules: borrowed. */
+Names *names_new(Rules *rules);
 /* Uses that are left over can be left. */
 void names_free(Names *names);
 
-/* The bus is lost: all names are unknown. */
+/* The bus is there, and has been given all rules. */
+void names_attach(Names *names, sd_bus *bus);
+/* It is lost: all names are unknown. */
 void names_detach(Names *names);
 /* A signal has come: before anybody else hears of it. */
 void names_hear(Names *names, sd_bus_message *signal);

@@ -3,7 +3,8 @@
 
 /*
  * The value of a property of a D-Bus object, followed by signals, without polling, through restarts of its service
- * and of the bus.
+ * and of the bus. All who watch the same property share one value; all who watch one interface of an object, its match
+ * rules.
  */
 
 #include <json-c/json_object.h>
@@ -12,24 +13,34 @@
 
 typedef struct PropertyWatch PropertyWatch;
 
-/* What is watched; borrowed for as long as the watch lives. */
 typedef struct PropertyAddress {
         const char *destination, *path, *interface, *property;
 } PropertyAddress;
 
-/* Called from the main loop each time that something is heard: the value (borrowed), or that it is not known
- * and why. It may free the watch. */
-typedef void (*PropertyKnown)(json_object *value, void *userdata);
-typedef void (*PropertyUnknown)(const char *reason, void *userdata);
+typedef enum PropertyState {
+        PROPERTY_ASKED, /* not known yet */
+        PROPERTY_KNOWN,
+        PROPERTY_UNKNOWN, /* it cannot be known */
+} PropertyState;
 
-typedef struct PropertyCallbacks {
-        PropertyKnown known;
-        PropertyUnknown unknown;
-} PropertyCallbacks;
+/* Why a value is unknown. */
+typedef struct PropertyProblem {
+        char *text;         /* for people */
+        bool lost;          /* it is the bus that is gone */
+        sd_bus_error error; /* what the service or the bus said, if anything */
+} PropertyProblem;
 
-/* Asking for the first time may make the bus start the service; later the watch only waits for it. */
+/* changed is called from the main loop when there is another value, or another reason why there is none. It may free
+ * the watch. What is known already is not told. Asking may make the bus start a service that is not there, once for
+ * each watch; later the watch only waits for it. */
 PropertyWatch *property_watch_new(Connection *connection, const PropertyAddress *address,
-                                  const PropertyCallbacks *callbacks, void *userdata);
+                                  void (*changed)(void *userdata), void *userdata);
 void property_watch_free(PropertyWatch *watch);
+
+PropertyState property_watch_state(const PropertyWatch *watch);
+/* Borrowed. While it is known, which JSON null is, too. */
+json_object *property_watch_value(const PropertyWatch *watch);
+/* Borrowed. While it is unknown. */
+const PropertyProblem *property_watch_problem(const PropertyWatch *watch);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(PropertyWatch, property_watch_free)

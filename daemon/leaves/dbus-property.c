@@ -5,126 +5,97 @@
 #include "basic/cleanup.h"
 #include "bus/buses.h"
 #include "bus/property-watch.h"
-#include "bus/value.h"
 #include "engine/tree.h"
+#include "leaves/claim.h"
 #include "leaves/dbus-address.h"
+#include "leaves/dbus-error.h"
 #include "leaves/leaf.h"
 #include "leaves/registry.h"
+#include "leaves/unknown.h"
 
 typedef struct DBusPropertyParams {
         DBusAddress address;
         const char *property;
-        json_object *equals, *one_of;
+        Claim claim;
+        int unknown;
 } DBusPropertyParams;
 
 typedef struct DBusProperty {
         Connection *connection;
         PropertyWatch *watch;
-        Status told; /* IDLE: nothing yet */
+        Status value; /* as it was last told; RUNNING at first */
 } DBusProperty;
 
-/* The leaf may be gone afterwards. */
-static void report(Leaf *leaf, Status value) {
-        DBusProperty *op = leaf->op;
-        bool news = value != op->told;
+static void set_cause(Leaf *leaf, const char *kind, json_object *facts, json_object *seen, const char *text) {
+        const DBusPropertyParams *params = leaf->params;
 
-        op->told = value;
+        json_object_object_add(facts, "destination", fact_text(params->address.destination));
+        json_object_object_add(facts, "path", fact_text(params->address.path));
+        json_object_object_add(facts, "property", fact_text(params->property));
+        json_object_object_add(facts, "seen", json_object_get(seen));
+        json_object_object_add(facts, "wanted", claim_wanted(&params->claim));
+        leaf_set_cause_of(leaf, kind, facts, "%s", text);
+}
+
+static void set_problem(Leaf *leaf, const PropertyProblem *problem) {
+        bool told = sd_bus_error_is_set(&problem->error);
+
+        set_cause(leaf,
+                  problem->lost ? CAUSE_CONNECTION_LOST
+                  : told        ? CAUSE_DBUS_ERROR
+                                : CAUSE_CONDITION,
+                  told ? dbus_error_facts(&problem->error) : json_object_new_object(), NULL, problem->text);
+}
+
+static Status judge(Leaf *leaf, json_object *value) {
+        const DBusPropertyParams *params = leaf->params;
+        g_autofree char *text = NULL;
+        json_object *seen = NULL;
+        ClaimResult result = claim_check(&params->claim, params->property, value, &seen, &text);
+
+        if (result == CLAIM_HOLDS)
+                return STATUS_SUCCESS;
+
+        set_cause(leaf, CAUSE_CONDITION, json_object_new_object(), seen, text);
+        return result == CLAIM_FAILS ? STATUS_FAILURE : unknown_status(params->unknown);
+}
+
+static Status look(Leaf *leaf) {
+        const DBusPropertyParams *params = leaf->params;
+        const DBusProperty *op = leaf->op;
+
+        switch (property_watch_state(op->watch)) {
+        case PROPERTY_KNOWN:
+                return judge(leaf, property_watch_value(op->watch));
+        case PROPERTY_UNKNOWN:
+                set_problem(leaf, property_watch_problem(op->watch));
+                return unknown_status(params->unknown);
+        default:
+                return op->value;
+        }
+}
+
+/* The leaf may be gone afterwards. */
+static void on_changed(void *userdata) {
+        Leaf *leaf = userdata;
+        DBusProperty *op = leaf->op;
+        Status value = look(leaf);
+        bool news = value != op->value;
+
+        op->value = value;
         if (news)
                 leaf_set_value(leaf, value);
 }
 
-static bool is_true(json_object *value) {
-        switch (json_object_get_type(value)) {
-        case json_type_boolean:
-                return json_object_get_boolean(value);
-        case json_type_int:
-        case json_type_double:
-                return json_object_get_double(value) != 0;
-        case json_type_string:
-                return json_object_get_string_len(value) > 0;
-        case json_type_array:
-                return json_object_array_length(value) > 0;
-        case json_type_object:
-                return json_object_object_length(value) > 0;
-        default:
-                return false;
-        }
-}
-
-static bool is_one_of(json_object *value, json_object *choices) {
-        for (size_t i = 0; i < json_object_array_length(choices); i++)
-                if (value_equal(value, json_object_array_get_idx(choices, i)))
-                        return true;
-        return false;
-}
-
-static bool holds(const DBusPropertyParams *params, json_object *value) {
-        if (params->equals)
-                return value_equal(value, params->equals);
-        if (params->one_of)
-                return is_one_of(value, params->one_of);
-        return is_true(value);
-}
-
-/* "Powered is false, not true" */
-static char *describe_mismatch(const DBusPropertyParams *params, json_object *value) {
-        json_object *wanted = params->equals ? params->equals : params->one_of;
-        g_autofree char *is = value_to_text(value), *should = NULL;
-
-        if (wanted)
-                should = value_to_text(wanted);
-        else if (json_object_is_type(value, json_type_boolean))
-                should = g_strdup("true");
-        else
-                return g_strdup_printf("%s is %s", params->property, is);
-
-        return g_strdup_printf("%s is %s, not %s%s", params->property, is, wanted && !params->equals ? "one of " : "",
-                               should);
-}
-
-/* seen: NULL when it is not known. */
-static json_object *facts_of(const DBusPropertyParams *params, json_object *seen) {
-        json_object *facts = facts_new("destination", fact_text(params->address.destination), "property",
-                                       fact_text(params->property), "equals", json_object_get(params->equals), "one_of",
-                                       json_object_get(params->one_of), NULL);
-
-        json_object_object_add(facts, "seen", json_object_get(seen));
-        return facts;
-}
-
-static void on_known(json_object *value, void *userdata) {
-        Leaf *leaf = userdata;
-        g_autofree char *text = NULL;
-
-        if (holds(leaf->params, value)) {
-                report(leaf, STATUS_SUCCESS);
-                return;
-        }
-
-        text = describe_mismatch(leaf->params, value);
-        leaf_set_cause_of(leaf, CAUSE_CONDITION, facts_of(leaf->params, value), "%s", text);
-        report(leaf, STATUS_FAILURE);
-}
-
-static void on_unknown(const char *reason, void *userdata) {
-        Leaf *leaf = userdata;
-
-        leaf_set_cause_of(leaf, CAUSE_CONDITION, facts_of(leaf->params, NULL), "%s", reason);
-        report(leaf, STATUS_FAILURE);
-}
-
 /* What cannot be watched, in the parameters that are known; NULL: nothing. */
 static char *params_problem(const DBusPropertyParams *params) {
+        char *problem;
+
         if (params->property && !sd_bus_member_name_is_valid(params->property))
                 return g_strdup_printf("property: '%s' is not the name of a property", params->property);
-        if (params->one_of && !json_object_is_type(params->one_of, json_type_array)) {
-                g_autofree char *text = value_to_text(params->one_of);
 
-                return g_strdup_printf("one_of: expected an array of values, not %s", text);
-        }
-        if (params->equals && params->one_of)
-                return g_strdup("give equals or one_of, not both");
-        return dbus_address_problem(&params->address);
+        problem = claim_problem(&params->claim);
+        return problem ? problem : dbus_address_problem(&params->address);
 }
 
 static char *dbus_property_check(const Tree *tree, NodeId node, bool *ret_is_error) {
@@ -132,8 +103,8 @@ static char *dbus_property_check(const Tree *tree, NodeId node, bool *ret_is_err
         return params_problem(tree->nodes[node].params);
 }
 
+/* What others watch already is known at once. */
 static Status dbus_property_start(Leaf *leaf) {
-        static const PropertyCallbacks callbacks = { .known = on_known, .unknown = on_unknown };
         const DBusPropertyParams *params = leaf->params;
         const DBusAddress *where = &params->address;
         PropertyAddress address = { where->destination, where->path, where->interface, params->property };
@@ -145,8 +116,10 @@ static Status dbus_property_start(Leaf *leaf) {
                 return STATUS_FAILURE;
         }
 
-        op->watch = property_watch_new(op->connection, &address, &callbacks, leaf);
-        return STATUS_RUNNING;
+        op->watch = property_watch_new(op->connection, &address, on_changed, leaf);
+        op->value = STATUS_RUNNING;
+        op->value = look(leaf);
+        return op->value;
 }
 
 static void dbus_property_release(Leaf *leaf) {
@@ -204,15 +177,22 @@ static const Param dbus_property_params[] = {
         {
                 .name = "equals",
                 .kind = PARAM_JSON,
-                .offset = offsetof(DBusPropertyParams, equals),
+                .offset = offsetof(DBusPropertyParams, claim.equals),
                 .doc = "The value that it must have; without it and one_of: any but false, 0 and the empty ones",
         },
         {
                 .name = "one_of",
                 .kind = PARAM_JSON,
-                .offset = offsetof(DBusPropertyParams, one_of),
+                .offset = offsetof(DBusPropertyParams, claim.one_of),
                 .doc = "An array of the values that it may have",
         },
+        {
+                .name = "field",
+                .kind = PARAM_JSON,
+                .offset = offsetof(DBusPropertyParams, claim.field),
+                .doc = "Where in the value to look: an array of keys, and of indices from 0",
+        },
+        UNKNOWN_PARAM(DBusPropertyParams),
         {},
 };
 
@@ -229,10 +209,10 @@ const NodeType dbus_property_type = {
         .params = dbus_property_params,
         .params_size = sizeof(DBusPropertyParams),
         .summary = "Holds while a property of a D-Bus object has a certain value",
-        .doc = "Follows the property by the signals of its service, without polling. A value that is not known, since "
-               "the service is not there, the object is gone or the bus is lost, does not hold; it is known again when "
-               "they are back. Asking for the first time may start the service; later it is only waited for. Integers "
-               "and other numbers are compared by value.",
+        .doc = "Follows the property by the signals of its service, without polling; all who look at the same property "
+               "share one value. It is unknown while the service is not there, the object or the property is gone, it "
+               "has no such field, or the bus is lost; it is known again when they are back. Asking for the first time "
+               "may start the service; later it is only waited for. Integers and other numbers are compared by value.",
         .check = dbus_property_check,
         .leaf = &dbus_property_kind,
 };

@@ -162,7 +162,7 @@ void leaf_end(Leaf *leaf, Status status) {
 void leaf_set_value(Leaf *leaf, Status value) {
         Stage *stage = leaf->owner;
 
-        g_assert_true(value == STATUS_SUCCESS || value == STATUS_FAILURE);
+        g_assert_true(value != STATUS_IDLE && value != STATUS_SKIPPED);
         stage->result = value;
         stage->n_results++;
 }
@@ -186,6 +186,10 @@ static void fill_param(const Param *param, json_object *value, void *params) {
         switch (param->kind) {
         case PARAM_BOOL:
                 *(bool *) field = json_object_get_boolean(value);
+                break;
+        case PARAM_ENUM:
+                for (int i = 0; !g_str_equal(param->values[i], json_object_get_string(value)); i++)
+                        *(int *) field = i + 1;
                 break;
         case PARAM_STRING:
                 *(const char **) field = json_object_get_string(value);
@@ -528,12 +532,15 @@ static void test_property_facts(Fixture *fixture, gconstpointer data) {
         start_property(fixture, &count, "Count", ", \"one_of\": [1, 2]");
         wait_for_value(&count, 1, STATUS_FAILURE, NULL);
         assert_cause(count.reason, "condition",
-                     "{\"destination\":\"org.example.Camera\",\"property\":\"Count\",\"one_of\":[1,2],\"seen\":3}");
+                     "{\"destination\":\"org.example.Camera\",\"path\":\"/org/example/Camera\",\"property\":\"Count\","
+                     "\"seen\":3,\"wanted\":[1,2]}");
 
         start_property(fixture, &odd, "Odd", "");
         wait_for_value(&odd, 1, STATUS_FAILURE, NULL);
-        assert_cause(odd.reason, "condition",
-                     "{\"destination\":\"org.example.Camera\",\"property\":\"Odd\",\"seen\":null}");
+        assert_cause(odd.reason, "dbus-error",
+                     "{\"name\":\"org.freedesktop.DBus.Error.UnknownProperty\",\"message\":\"no property Odd\","
+                     "\"destination\":\"org.example.Camera\",\"path\":\"/org/example/Camera\",\"property\":\"Odd\","
+                     "\"seen\":null,\"wanted\":true}");
 }
 
 static void test_property_changes(Fixture *fixture, gconstpointer data) {
