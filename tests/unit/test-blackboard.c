@@ -7,6 +7,7 @@
 
 #include "basic/cleanup.h"
 #include "script/blackboard.h"
+#include "script/seen.h"
 
 static json_object *json(const char *text) {
         json_object *value = json_tokener_parse(text);
@@ -367,6 +368,23 @@ static void test_inside(void) {
         }
 }
 
+static void test_seen(void) {
+        static const char *const names[] = { "count", "@name", "none", NULL }, *const nothing[] = { NULL };
+        g_autoptr(Blackboard) blackboard = blackboard_new();
+        g_autoptr(json_object) values = NULL, empty = NULL;
+        g_autofree char *text = NULL, *no_text = NULL;
+
+        blackboard_set(blackboard, "count", json("3"));
+        blackboard_set(blackboard, "name", json("\"a/b\""));
+        values = seen_variables(blackboard, names);
+        text = seen_describe(values);
+        g_assert_cmpstr(text, ==, "count is 3, @name is \"a/b\", none is not set");
+
+        empty = seen_variables(blackboard, nothing);
+        no_text = seen_describe(empty);
+        g_assert_cmpstr(no_text, ==, "");
+}
+
 int main(int argc, char **argv) {
         g_test_init(&argc, &argv, NULL);
 
@@ -377,6 +395,7 @@ int main(int argc, char **argv) {
         g_test_add_func("/blackboard/version", test_version);
         g_test_add_func("/blackboard/watch", test_watch);
         g_test_add_func("/blackboard/watch-meddles", test_watch_meddles);
+        g_test_add_func("/blackboard/seen", test_seen);
         g_test_add_func("/reference/expand", test_expand);
         g_test_add_func("/reference/bad-syntax", test_bad_syntax);
         g_test_add_func("/reference/no-variable", test_no_variable);
