@@ -89,36 +89,51 @@ static Status wait_for_more(Machine *machine, NodeId node, const Tally *tally) {
         return STATUS_RUNNING;
 }
 
-/* The first tick: as long as every child completes at once there is nothing to remember of them. */
-static Status parallel_begin(Machine *machine, NodeId node, const Thresholds *thresholds) {
-        NodeId end = machine->nodes[node].end;
-        bool calm = !(machine->attention & ATTENTION_NODES), waits = false;
-        Tally tally = {};
+/* The rest of the first tick, from a child on that did not complete at once: those that have are to be remembered. */
+static __attribute__((noinline)) Status begin_remembering(Machine *machine, NodeId node, const Thresholds *thresholds,
+                                                          NodeId child, Status status, Tally tally) {
+        for (NodeId done = node + 1; done < child; done = machine->nodes[done].end)
+                remember(machine, done, STATUS_SUCCESS, false);
 
-        for (NodeId child = node + 1; child < end; child = machine->nodes[child].end) {
-                Status status = calm ? child_begin(machine, child) : child_tick_touched(machine, child), decision;
+        while (status != STATUS_ERROR) {
+                Status decision;
 
-                if (G_UNLIKELY(status == STATUS_ERROR))
-                        return status;
-
-                if (!waits && (status == STATUS_RUNNING || status == STATUS_SKIPPED)) {
-                        waits = true;
-                        for (NodeId done = node + 1; done < child; done = machine->nodes[done].end)
-                                remember(machine, done, STATUS_SUCCESS, false);
-                }
-                if (waits)
-                        remember(machine, child, status, false);
-
+                remember(machine, child, status, false);
                 count(&tally, status);
                 decision = decide(machine, thresholds, &tally);
                 if (decision != STATUS_RUNNING) {
-                        if (waits)
-                                node_reset_children(machine, node);
+                        node_reset_children(machine, node);
                         return decision;
                 }
+
+                child = machine->nodes[child].end;
+                if (child >= machine->nodes[node].end)
+                        return wait_for_more(machine, node, &tally);
+
+                status = child_tick(machine, child);
         }
 
-        return wait_for_more(machine, node, &tally);
+        return status;
+}
+
+/* The first tick: as long as every child completes at once there is nothing to remember of them. It is decided with the
+ * last of them at the latest. */
+static Status parallel_begin(Machine *machine, NodeId node, const Thresholds *thresholds) {
+        bool calm = !(machine->attention & ATTENTION_NODES);
+        Status decision = STATUS_RUNNING;
+        Tally tally = {};
+
+        for (NodeId child = node + 1; decision == STATUS_RUNNING; child = machine->nodes[child].end) {
+                Status status = calm ? child_begin(machine, child) : child_tick_touched(machine, child);
+
+                if (G_UNLIKELY(status != STATUS_SUCCESS && status != STATUS_FAILURE))
+                        return begin_remembering(machine, node, thresholds, child, status, tally);
+
+                count(&tally, status);
+                decision = decide(machine, thresholds, &tally);
+        }
+
+        return decision;
 }
 
 /* A child that something has happened to; IDLE when it has completed before. */
@@ -138,7 +153,7 @@ static Status revisit(Machine *machine, NodeId child) {
         return status;
 }
 
-static Status parallel_go_on(Machine *machine, NodeId node, const Thresholds *thresholds) {
+static __attribute__((noinline)) Status parallel_go_on(Machine *machine, NodeId node, const Thresholds *thresholds) {
         const NodeState *state = node_state(machine, node);
         Tally tally = { .successes = state->successes, .failures = state->failures };
         NodeId end = machine->nodes[node].end;
