@@ -195,8 +195,8 @@ int client_call(Client *client, sd_bus_message **ret_reply, const char *path, co
         return client_send(client, message, ret_reply);
 }
 
-static int get_property(Client *client, const char *path, const char *interface, const char *property, const char *type,
-                        sd_bus_message **ret_reply) {
+int client_get(Client *client, const char *path, const char *interface, const char *property, const char *type,
+               sd_bus_message **ret_reply) {
         g_autoptr(sd_bus_message) reply = NULL;
         int status, r;
 
@@ -217,7 +217,7 @@ int client_get_string(Client *client, const char *path, const char *interface, c
         const char *text;
         int status, r;
 
-        status = get_property(client, path, interface, property, "s", &reply);
+        status = client_get(client, path, interface, property, "s", &reply);
         if (status != EXIT_SUCCESS)
                 return status;
 
@@ -234,7 +234,7 @@ int client_get_strings(Client *client, const char *path, const char *interface, 
         g_autoptr(sd_bus_message) reply = NULL;
         int status;
 
-        status = get_property(client, path, interface, property, "as", &reply);
+        status = client_get(client, path, interface, property, "as", &reply);
         if (status != EXIT_SUCCESS)
                 return status;
 

@@ -33,6 +33,9 @@ int client_message(Client *client, const char *path, const char *interface, cons
 int client_send(Client *client, sd_bus_message *message, sd_bus_message **ret_reply);
 int client_call(Client *client, sd_bus_message **ret_reply, const char *path, const char *interface, const char *member,
                 const char *types, ...);
+/* The reply, entered into the variant, which has to be of that type. */
+int client_get(Client *client, const char *path, const char *interface, const char *property, const char *type,
+               sd_bus_message **ret_reply);
 int client_get_string(Client *client, const char *path, const char *interface, const char *property, char **ret_text);
 int client_get_strings(Client *client, const char *path, const char *interface, const char *property,
                        char ***ret_texts);

@@ -6,17 +6,21 @@
 #include <string.h>
 
 #include "basic/cleanup.h"
+#include "cause-chain.h"
+#include "journal.h"
 #include "look.h"
 #include "moment.h"
 #include "target.h"
 #include "tree-view.h"
 #include "verbs.h"
 
+#define LABEL_COLUMNS 9
+
 /* "  Since: ..." */
 static void append_field(const Output *output, GString *text, const char *label, const char *value) {
         g_autoptr(GString) line = g_string_new(NULL);
 
-        output_appendf(output, line, STYLE_BOLD, "%9s:", label);
+        output_appendf(output, line, STYLE_BOLD, "%*s:", LABEL_COLUMNS, label);
         output_appendf(output, line, STYLE_PLAIN, " %s", value);
         output_end_line(output, text, line);
 }
@@ -41,7 +45,27 @@ static void append_run_header(const Output *output, GString *text, const RunInfo
         append_field(output, text, "Started", since);
         if (*run->cause)
                 append_field(output, text, "Cause", run->cause);
-        g_string_append_c(text, '\n');
+}
+
+/* Where the cause is about a unit: what that has said last, and how to see more. */
+static void append_journal(const Client *client, GString *text, json_object *facts) {
+        g_autofree char *command = journal_command(client, facts);
+        g_autoptr(json_object) lines = NULL;
+
+        if (!command)
+                return;
+
+        lines = journal_last_lines(client, facts);
+        append_field(&client->output, text, "Journal", command);
+        journal_append(&client->output, text, lines, LABEL_COLUMNS + 2);
+}
+
+static void append_cause(const Client *client, GString *text, json_object *chain) {
+        json_object *facts = cause_chain_facts(chain);
+
+        cause_chain_append(&client->output, text, chain, LABEL_COLUMNS);
+        if (facts)
+                append_journal(client, text, facts);
 }
 
 static void append_tree_header(const Output *output, GString *text, const TreeInfo *tree) {
@@ -67,24 +91,36 @@ static json_object *nodes_to_json(const GPtrArray *nodes) {
         return json;
 }
 
+static json_object *run_to_json(const Client *client, const RunInfo *run, json_object *chain, const GPtrArray *nodes) {
+        json_object *json = run_info_to_json(run), *facts = cause_chain_facts(chain);
+
+        json_object_object_add(json, "cause_chain", json_object_get(chain));
+        json_object_object_add(json, "journal", facts ? journal_last_lines(client, facts) : json_object_new_array());
+        json_object_object_add(json, "nodes", nodes_to_json(nodes));
+        return json;
+}
+
 static int show_run(Client *client, const RunInfo *run) {
         g_autoptr(GString) text = g_string_new(NULL);
+        g_autoptr(json_object) chain = NULL;
         g_autoptr(GPtrArray) nodes = NULL;
         int status;
 
         status = node_info_of_run(client, run->path, &nodes);
         if (status != EXIT_SUCCESS)
                 return status;
+        status = cause_chain_get(client, run->path, &chain);
+        if (status != EXIT_SUCCESS)
+                return status;
 
         if (client->output.json) {
-                json_object *json = run_info_to_json(run);
-
-                json_object_object_add(json, "nodes", nodes_to_json(nodes));
-                output_print_json(json);
+                output_print_json(run_to_json(client, run, chain, nodes));
                 return EXIT_SUCCESS;
         }
 
         append_run_header(&client->output, text, run);
+        append_cause(client, text, chain);
+        g_string_append_c(text, '\n');
         tree_view_append(&client->output, text, nodes);
         fputs(text->str, stdout);
 

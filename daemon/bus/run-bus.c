@@ -3,10 +3,12 @@
 /* How the bus sees a run: what became of its nodes, its variables, halting it. */
 
 #include <errno.h>
+#include <inttypes.h>
 #include <json-c/linkhash.h>
 
 #include "basic/cleanup.h"
 #include "basic/log.h"
+#include "bus/cause-bus.h"
 #include "bus/errors.h"
 #include "bus/run-bus.h"
 #include "bus/tree-bus.h"
@@ -181,6 +183,35 @@ static int property_get_finished(sd_bus *bus, const char *path, const char *inte
         return sd_bus_message_append(reply, "t", run_finished(run_at(userdata, path)));
 }
 
+static int property_get_cause_chain(sd_bus *bus, const char *path, const char *interface, const char *property,
+                                    sd_bus_message *reply, void *userdata, sd_bus_error *ret_error) {
+        return cause_bus_append_run(reply, run_at(userdata, path));
+}
+
+static int method_get_cause_chain(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
+        const Run *run = run_at(userdata, sd_bus_message_get_path(message));
+        uint32_t n_nodes = definition_tree(run_definition(run))->n_nodes, node;
+        g_autoptr(sd_bus_message) reply = NULL;
+        int r;
+
+        r = sd_bus_message_read(message, "u", &node);
+        if (r < 0)
+                return r;
+        if (node >= n_nodes)
+                return sd_bus_error_setf(ret_error, ERROR_INVALID_ARGUMENT,
+                                         "there is no node %" PRIu32 "; the nodes are 0 to %" PRIu32, node,
+                                         n_nodes - 1);
+
+        r = sd_bus_message_new_method_return(message, &reply);
+        if (r < 0)
+                return r;
+        r = cause_bus_append_node(reply, run, node);
+        if (r < 0)
+                return r;
+
+        return sd_bus_message_send(reply);
+}
+
 const sd_bus_vtable run_vtable[] = {
         SD_BUS_VTABLE_START(0),
 
@@ -193,10 +224,13 @@ const sd_bus_vtable run_vtable[] = {
         SD_BUS_PROPERTY("Finished", "t", property_get_finished, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
         SD_BUS_PROPERTY("Status", "s", property_get_text, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
         SD_BUS_PROPERTY("Cause", "s", property_get_text, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
+        SD_BUS_PROPERTY("CauseChain", "aa{sv}", property_get_cause_chain, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
 
         SD_BUS_METHOD_WITH_ARGS("Halt", SD_BUS_NO_ARGS, SD_BUS_NO_RESULT, method_halt, SD_BUS_VTABLE_UNPRIVILEGED),
         SD_BUS_METHOD_WITH_ARGS("GetNodes", SD_BUS_NO_ARGS, SD_BUS_RESULT("a" NODE_SIGNATURE, nodes), method_get_nodes,
                                 SD_BUS_VTABLE_UNPRIVILEGED),
+        SD_BUS_METHOD_WITH_ARGS("GetCauseChain", SD_BUS_ARGS("u", node), SD_BUS_RESULT("aa{sv}", chain),
+                                method_get_cause_chain, SD_BUS_VTABLE_UNPRIVILEGED),
         SD_BUS_METHOD_WITH_ARGS("GetVariables", SD_BUS_NO_ARGS, SD_BUS_RESULT("a{ss}", variables), method_get_variables,
                                 SD_BUS_VTABLE_UNPRIVILEGED),
 

@@ -282,6 +282,7 @@ static void on_run_halting(Run *run, void *userdata) {
         g_autofree char *path = run_bus_path(run_id(run));
 
         change(userdata, path, RUN_INTERFACE, "Status");
+        change(userdata, path, RUN_INTERFACE, "CauseChain");
 }
 
 static void on_run_finished(Run *run, void *userdata) {
@@ -293,6 +294,7 @@ static void on_run_finished(Run *run, void *userdata) {
 
         change(service, path, RUN_INTERFACE, "Status");
         change(service, path, RUN_INTERFACE, "Cause");
+        change(service, path, RUN_INTERFACE, "CauseChain");
         change(service, path, RUN_INTERFACE, "Finished");
         change_manager(service, "NRunning");
         change_tree_of_run(service, run, "NRunning");

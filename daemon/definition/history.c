@@ -73,16 +73,22 @@ static Record *record_to_change(History *history, NodeId node) {
         return &(*block)[node % BLOCK];
 }
 
-/* The child that has come to the status last, in this activation of the node. */
+/* Has the child come to the status in this activation of the node? */
+static bool has_come_to(const History *history, NodeId node, NodeId child, Status status) {
+        const Record *record = record_of(history, child);
+
+        return record->status == status && record->since + record->duration >= record_of(history, node)->since;
+}
+
+/* The one that has come to it last. */
 static NodeId last_child(const History *history, NodeId node, Status status) {
-        uint64_t began = record_of(history, node)->since, last_serial = 0;
+        uint64_t last_serial = 0;
         NodeId last = NODE_NONE;
 
         for (NodeId child = node + 1; child < history->tree->nodes[node].end; child = history->tree->nodes[child].end) {
                 uint64_t serial = causes_serial(history->causes, child);
-                const Record *record = record_of(history, child);
 
-                if (serial > last_serial && record->status == status && record->since + record->duration >= began) {
+                if (serial > last_serial && has_come_to(history, node, child, status)) {
                         last = child;
                         last_serial = serial;
                 }
@@ -104,7 +110,7 @@ static uint32_t count_children(const History *history, NodeId node, Status statu
         uint32_t n = 0;
 
         for (NodeId child = node + 1; child < nodes[node].end; child = nodes[child].end)
-                n += record_of(history, child)->status == status;
+                n += has_come_to(history, node, child, status);
 
         return n;
 }
@@ -112,11 +118,14 @@ static uint32_t count_children(const History *history, NodeId node, Status statu
 static Cause *threshold_cause(const History *history, NodeId node) {
         uint32_t n = history->tree->nodes[node].n_children, n_failed = count_children(history, node, STATUS_FAILURE),
                  n_succeeded = count_children(history, node, STATUS_SUCCESS);
+        g_autofree char *text = n_failed > 0
+                                        ? g_strdup_printf("%" PRIu32 " of its %" PRIu32 " children failed", n_failed, n)
+                                        : g_strdup("not enough of its children succeeded");
 
         return cause_new(CAUSE_THRESHOLD,
                          facts_new("children", json_object_new_int64(n), "failed", json_object_new_int64(n_failed),
                                    "succeeded", json_object_new_int64(n_succeeded), NULL),
-                         "not enough of its children succeeded");
+                         text);
 }
 
 /* Of a node to which nothing was handed up. */

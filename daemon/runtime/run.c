@@ -192,7 +192,38 @@ const char *run_cause(const Run *run) {
 }
 
 const Cause *run_cause_chain(const Run *run) {
-        return run->cause;
+        return run->cause ?: run->why;
+}
+
+static Cause *halted_cause(const Run *run, NodeId node) {
+        NodeId above = history_halted_by(run->history, node);
+        const Cause *of_run = run_cause_chain(run);
+        g_autofree char *text = NULL, *path = NULL;
+        Cause *cause;
+
+        if (above == NODE_NONE) {
+                cause = cause_new(CAUSE_HALTED, of_run ? json_object_get(of_run->facts) : NULL,
+                                  of_run ? of_run->text : "the run was halted");
+        } else {
+                path = tree_node_path(definition_tree(run->definition), above);
+                text = g_strdup_printf("stopped by %s", path);
+                cause = cause_new(CAUSE_HALTED, facts_new("by", fact_text(path), NULL), text);
+                cause->because = history_cause(run->history, above);
+                if (cause->because)
+                        cause_ref(cause->because);
+        }
+
+        cause->node = node;
+        return cause;
+}
+
+Cause *run_node_cause(const Run *run, NodeId node) {
+        Cause *cause = history_cause(run->history, node);
+
+        if (history_status(run->history, node) == STATUS_HALTED)
+                return halted_cause(run, node);
+
+        return cause ? cause_ref(cause) : NULL;
 }
 
 uint64_t run_started(const Run *run) {

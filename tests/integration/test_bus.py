@@ -56,6 +56,7 @@ INTERFACES = {
     RUN: {
         "Halt() -> ()",
         "GetNodes() -> (a(uussstts) nodes)",
+        "GetCauseChain(u node) -> (aa{sv} chain)",
         "GetVariables() -> (a{ss} variables)",
         "signal NodesChanged(a(uussstts) nodes)",
         "signal Finished(s status, s cause)",
@@ -68,6 +69,7 @@ INTERFACES = {
         "property Finished t true",
         "property Status s true",
         "property Cause s true",
+        "property CauseChain aa{sv} true",
     },
 }
 

@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Why something failed: as a chain on the bus, in btctl status and in its JSON."""
+
+import json
+import os
+
+import pytest
+
+from btctl_runs import BAD, LONG, UTF8, without_times
+from client import DBusError
+
+RUN = "org.btd1.Run"
+
+
+def chain_of(btd, path):
+    """The chain, without what every level of that kind has."""
+    return [{key: json.loads(value) if key == "facts" else value for key, value in level.items()}
+            for level in btd.client.get(path, RUN, "CauseChain")]
+
+
+def finished(btd, name, root):
+    btd.tree(name, root)
+    btd.start()
+    path = btd.client.start(name)[1]
+    btd.client.finish(path)
+    return path
+
+
+def test_the_chain_leads_from_the_run_to_the_leaf(btd):
+    path = finished(btd, "boot", BAD)
+    assert chain_of(btd, path) == [
+        {"run": "boot.1", "status": "failure", "kind": "child", "text": "Boot/LoadConfig: exited with status 3"},
+        {"node": 0, "path": "Boot", "name": "Boot", "type": "Sequence", "status": "failure", "kind": "child",
+         "text": "LoadConfig failed"},
+        {"node": 4, "path": "Boot/LoadConfig", "name": "LoadConfig", "type": "Spawn", "status": "failure",
+         "kind": "exit-status", "text": "exited with status 3", "facts": {"program": "/bin/sh", "status": 3}}]
+
+
+def test_attempts_and_timeouts_have_facts(btd):
+    path = finished(btd, "again", {"type": "RetryUntilSuccessful", "name": "Again", "num_attempts": 2, "child":
+                                   {"type": "Timeout", "name": "Limit", "timeout": "10ms", "child": LONG}})
+    _, retry, limit = chain_of(btd, path)
+    assert (retry["kind"], retry["text"], retry["facts"]) == ("attempts", "failed 2 times", {"attempts": 2})
+    assert (limit["kind"], limit["text"]) == ("timeout", "timed out after 10ms")
+    assert limit["facts"] == {"limit": "10ms", "limit_usec": 10000, "where": "timeout of Again/Limit"}
+
+
+def test_a_leaf_says_where_its_timeout_was_set(btd):
+    path = finished(btd, "slow", {"type": "Spawn", "name": "Slow", "argv": ["/bin/sleep", "1000"],
+                                  "timeout": "10ms"})
+    assert chain_of(btd, path)[-1]["facts"]["where"] == "timeout of Slow"
+
+
+def test_a_parallel_says_how_many_failed(btd):
+    path = finished(btd, "both", {"type": "Parallel", "name": "Both", "children": [
+        {"type": "AlwaysSuccess"}, {"type": "AlwaysFailure", "name": "One"}]})
+    both, one = chain_of(btd, path)[1:]
+    assert both["kind"] == "threshold" and both["text"] == "1 of its 2 children failed"
+    assert both["facts"] == {"children": 2, "failed": 1, "succeeded": 1}
+    assert one["text"] == "always fails"
+
+
+def test_a_run_that_goes_on_or_succeeded_has_none(btd):
+    assert chain_of(btd, finished(btd, "good", {"type": "AlwaysSuccess"})) == []
+    btd.tree("long", LONG)
+    btd.client.manager("Reload")
+    assert chain_of(btd, btd.client.start("long")[1]) == []
+
+
+def test_who_halted_a_run(btd):
+    btd.tree("long", {"type": "Sequence", "name": "All", "children": [LONG]})
+    btd.start()
+    btd.client.subscribe(RUN)
+    btd.client.manager("Subscribe")
+    path = btd.client.start("long")[1]
+    btd.client.wait_signal("NodesChanged", lambda signal: any(row[3] == "Long" for row in signal.args[0]))
+    btd.client.call(path, RUN, "Halt")
+    btd.client.finish(path)
+
+    level, = chain_of(btd, path)
+    assert (level["status"], level["kind"]) == ("halted", "halted")
+    assert level["facts"]["uid"] == os.getuid() and level["facts"]["pid"] == os.getpid()
+    assert level["text"] == f"halted by UID {os.getuid()} ({level['facts']['command']})"
+    *above, node = btd.client.call(path, RUN, "GetCauseChain", "u", 1)
+    assert [each.get("path", each.get("run")) for each in above] == ["long.1", "All"]
+    assert (node["path"], node["status"], node["kind"], node["text"]) == \
+        ("All/Long", "halted", "halted", level["text"])
+
+
+def test_what_stopped_a_node(btd):
+    path = finished(btd, "limit", {"type": "Timeout", "name": "Limit", "timeout": "10ms", "child": LONG})
+    chain = btd.client.call(path, RUN, "GetCauseChain", "u", 1)
+    assert [level["status"] for level in chain] == ["failure", "failure", "halted", "failure"]
+    assert chain[2]["text"] == "stopped by Limit" and chain[3]["text"] == "timed out after 10ms"
+
+
+def test_nodes_that_are_not_there(btd):
+    path = finished(btd, "good", {"type": "AlwaysSuccess"})
+    with pytest.raises(DBusError) as error:
+        btd.client.call(path, RUN, "GetCauseChain", "u", 1)
+    assert error.value.name == "org.btd1.Error.InvalidArgument"
+    assert error.value.message == "there is no node 1; the nodes are 0 to 0"
+    assert [level["status"] for level in btd.client.call(path, RUN, "GetCauseChain", "u", 0)] == ["success"] * 2
+
+
+def test_status_shows_the_way_down(btd):
+    finished(btd, "again", {"type": "RetryUntilSuccessful", "name": "Again", "num_attempts": 2, "child": BAD})
+    header = btd.btctl("status", "again", env=UTF8).stdout.split("\n\n")[0]
+    assert without_times(header) == (
+        "✗ again.1: failure after T\n"
+        "     Tree: again\n"
+        "  Started: T\n"
+        "    Cause: Again: failed 2 times; last: LoadConfig: exited with status 3\n"
+        "      Why: Again (RetryUntilSuccessful): failed 2 times\n"
+        "           └─ Boot (Sequence): LoadConfig failed\n"
+        "              └─ LoadConfig (Spawn): exited with status 3\n"
+        "    Facts: program: /bin/sh\n"
+        "           status: 3")
+    assert "           `- Boot (Sequence): LoadConfig failed\n" in \
+        btd.btctl("status", "again", "--ascii", env=UTF8).stdout
+
+
+def test_status_of_a_halted_run_shows_who(btd):
+    btd.tree("long", LONG)
+    btd.start()
+    path = btd.client.start("long")[1]
+    assert btd.btctl("halt", "long").returncode == 0
+    btd.client.finish(path)
+    lines = btd.btctl("status", "long", env=UTF8).stdout.splitlines()
+    assert f"    Cause: halted by UID {os.getuid()} (btctl)" in lines
+    assert f"    Facts: uid: {os.getuid()}" in lines and "           command: btctl" in lines
+    assert not any("Why:" in line for line in lines)
+
+
+def test_status_in_json_has_the_same(btd):
+    path = finished(btd, "boot", BAD)
+    run = json.loads(btd.btctl("status", "boot", "--json").stdout)
+    assert run["cause_chain"] == chain_of(btd, path) and run["journal"] == []
+
+
+def test_what_a_service_says_is_safe_to_print(btd):
+    finished(btd, "bad", {"type": "Spawn", "argv": ["/bin/\033[31m"]})
+    text = btd.btctl("status", "bad", env=UTF8).stdout
+    assert "\033" not in text and "program: /bin/?[31m\n" in text
