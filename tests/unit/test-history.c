@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* What became of the nodes of a run, and how causes come up from the leaf: told by hand, in the place of a machine. */
+
+#include "assert-cause.h"
+#include "definition/history.h"
+
+/* Retry(Both(One, Two)) */
+enum {
+        RETRY,
+        BOTH,
+        ONE,
+        TWO
+};
+
+typedef struct Stage {
+        Tree *tree;
+        History *history;
+        uint64_t now;
+} Stage;
+
+static const NodeType decorator_type = { .name = "Decorator", .class = NODE_DECORATOR },
+                      control_type = { .name = "Control", .class = NODE_CONTROL },
+                      leaf_type = { .name = "Leaf", .class = NODE_ACTION };
+
+static void stage_open(Stage *stage, const void *data) {
+        g_autoptr(TreeBuilder) builder = tree_builder_new();
+
+        tree_builder_open(builder, &decorator_type, "Retry", NULL);
+        tree_builder_open(builder, &control_type, "Both", NULL);
+        tree_builder_open(builder, &leaf_type, "One", NULL);
+        tree_builder_close(builder);
+        tree_builder_open(builder, &leaf_type, "Two", NULL);
+        tree_builder_close(builder);
+        tree_builder_close(builder);
+        tree_builder_close(builder);
+
+        stage->tree = tree_builder_finish(builder);
+        stage->now = 1000;
+        stage->history = history_new(stage->tree, stage->now);
+}
+
+static void stage_close(Stage *stage, const void *data) {
+        history_free(stage->history);
+        tree_free(stage->tree);
+}
+
+static void tell_reason(Stage *stage, NodeId node, Status status, Reason reason, const char *why) {
+        history_record(stage->history, node, status, reason, why ? cause_new(CAUSE_FAILED, NULL, why) : NULL,
+                       ++stage->now);
+}
+
+static void tell(Stage *stage, NodeId node, Status status, const char *why) {
+        tell_reason(stage, node, status, REASON_NONE, why);
+}
+
+static void begin(Stage *stage, NodeId from, NodeId to) {
+        for (NodeId node = from; node <= to; node++)
+                tell(stage, node, STATUS_RUNNING, NULL);
+}
+
+static void assert_described(const Stage *stage, NodeId node, NodeId from, const char *expected) {
+        g_autofree char *text = cause_describe(stage->tree, history_cause(stage->history, node), from);
+
+        g_assert_cmpstr(text, ==, expected);
+}
+
+static void test_comes_up(Stage *stage, const void *data) {
+        const Cause *cause;
+
+        begin(stage, RETRY, TWO);
+        tell(stage, TWO, STATUS_FAILURE, "no light");
+        tell(stage, BOTH, STATUS_FAILURE, NULL);
+        tell(stage, RETRY, STATUS_FAILURE, NULL);
+
+        cause = history_cause(stage->history, RETRY);
+        g_assert_cmpuint(cause->node, ==, RETRY);
+        assert_cause(cause, "child", "null");
+        g_assert_cmpuint(cause->because->node, ==, BOTH);
+        g_assert_cmpuint(cause_origin(cause)->node, ==, TWO);
+        assert_described(stage, RETRY, NODE_NONE, "Retry/Both/Two: no light");
+        assert_described(stage, RETRY, RETRY, "Both/Two: no light");
+        assert_described(stage, TWO, TWO, "no light");
+        g_assert_null(history_cause(stage->history, ONE));
+}
+
+/* The child that has failed last decides; one that failed in an earlier activation does not. */
+static void test_last_one_decides(Stage *stage, const void *data) {
+        begin(stage, RETRY, TWO);
+        tell(stage, TWO, STATUS_FAILURE, "second");
+        tell(stage, ONE, STATUS_FAILURE, "first");
+        tell(stage, BOTH, STATUS_FAILURE, NULL);
+        assert_described(stage, BOTH, BOTH, "One: first");
+
+        begin(stage, BOTH, BOTH);
+        tell(stage, TWO, STATUS_FAILURE, "again");
+        tell(stage, BOTH, STATUS_FAILURE, NULL);
+        assert_described(stage, BOTH, BOTH, "Two: again");
+
+        begin(stage, BOTH, BOTH);
+        tell(stage, BOTH, STATUS_FAILURE, NULL);
+        assert_described(stage, BOTH, BOTH, "failed");
+}
+
+static void test_attempts(Stage *stage, const void *data) {
+        begin(stage, RETRY, RETRY);
+        for (unsigned i = 0; i < 2; i++) {
+                begin(stage, BOTH, TWO);
+                tell(stage, TWO, STATUS_FAILURE, "no light");
+                tell_reason(stage, BOTH, STATUS_FAILURE, REASON_THRESHOLD, NULL);
+        }
+        tell_reason(stage, RETRY, STATUS_FAILURE, REASON_ATTEMPTS, NULL);
+
+        assert_cause(history_cause(stage->history, RETRY), "attempts", "{\"attempts\":2}");
+        assert_cause(history_cause(stage->history, BOTH), "threshold", "{\"children\":2,\"failed\":1,\"succeeded\":0}");
+        g_assert_cmpstr(history_cause(stage->history, BOTH)->text, ==, "1 of its 2 children failed");
+        assert_described(stage, RETRY, NODE_NONE, "Retry: failed 2 times; last: Two: no light");
+}
+
+/* What a chain holds stays, whatever becomes of the nodes that it is about. */
+static void test_chain_stays(Stage *stage, const void *data) {
+        g_autoptr(Cause) kept = NULL;
+        g_autofree char *text = NULL;
+
+        begin(stage, RETRY, TWO);
+        tell(stage, TWO, STATUS_FAILURE, "no light");
+        tell(stage, BOTH, STATUS_FAILURE, NULL);
+        kept = cause_ref(history_cause(stage->history, BOTH));
+
+        begin(stage, BOTH, TWO);
+        g_assert_null(history_cause(stage->history, BOTH));
+        g_assert_true(history_last_cause(stage->history, BOTH) == kept);
+        tell(stage, TWO, STATUS_SUCCESS, NULL);
+        tell(stage, BOTH, STATUS_SUCCESS, NULL);
+        g_assert_null(history_last_cause(stage->history, BOTH));
+
+        text = cause_describe(stage->tree, kept, NODE_NONE);
+        g_assert_cmpstr(text, ==, "Retry/Both/Two: no light");
+}
+
+static void test_skipped(Stage *stage, const void *data) {
+        begin(stage, RETRY, TWO);
+        tell(stage, ONE, STATUS_SKIPPED, "its skip_if is true");
+        tell(stage, TWO, STATUS_SKIPPED, NULL);
+        tell(stage, BOTH, STATUS_SKIPPED, NULL);
+        assert_described(stage, ONE, ONE, "its skip_if is true");
+        assert_described(stage, BOTH, BOTH, "Two: skipped");
+}
+
+static void test_error(Stage *stage, const void *data) {
+        begin(stage, RETRY, TWO);
+        history_close(stage->history, BOTH, cause_new(CAUSE_TREE, NULL, "it waits for too many"), ++stage->now);
+
+        g_assert_cmpint(history_status(stage->history, RETRY), ==, STATUS_ERROR);
+        g_assert_cmpint(history_status(stage->history, BOTH), ==, STATUS_ERROR);
+        g_assert_cmpint(history_status(stage->history, ONE), ==, STATUS_HALTED);
+        assert_described(stage, RETRY, NODE_NONE, "Retry/Both: it waits for too many");
+        g_assert_cmpuint(history_halted_by(stage->history, ONE), ==, BOTH);
+}
+
+static void test_halted_by(Stage *stage, const void *data) {
+        begin(stage, RETRY, TWO);
+        tell(stage, TWO, STATUS_HALTED, NULL);
+        tell(stage, BOTH, STATUS_HALTED, NULL);
+        g_assert_cmpuint(history_halted_by(stage->history, TWO), ==, RETRY);
+        tell(stage, RETRY, STATUS_HALTED, NULL);
+        g_assert_cmpuint(history_halted_by(stage->history, TWO), ==, NODE_NONE);
+}
+
+#define ADD(name, test) g_test_add("/history/" name, Stage, NULL, stage_open, test, stage_close)
+
+int main(int argc, char **argv) {
+        g_test_init(&argc, &argv, NULL);
+        ADD("comes-up", test_comes_up);
+        ADD("last-one-decides", test_last_one_decides);
+        ADD("attempts", test_attempts);
+        ADD("chain-stays", test_chain_stays);
+        ADD("skipped", test_skipped);
+        ADD("error", test_error);
+        ADD("halted-by", test_halted_by);
+        return g_test_run();
+}
