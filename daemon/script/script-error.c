@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* Lua's messages speak of lines and global names; people think of the line's text, and of variables. */
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "basic/excerpt.h"
+#include "script/budget.h"
+#include "script/chunk.h"
+#include "script/script-error.h"
+
+#define MESSAGE_MAX 1000
+
+/* "code:3: message": takes the place off. 0: it has none. */
+static unsigned take_line(const char **message) {
+        unsigned long line;
+        char *end;
+
+        if (!g_str_has_prefix(*message, CHUNK_NAME ":"))
+                return 0;
+
+        line = strtoul(*message + strlen(CHUNK_NAME ":"), &end, 10);
+        if (!g_str_has_prefix(end, ": "))
+                return 0;
+
+        *message = end + strlen(": ");
+        return (unsigned) line;
+}
+
+/* The text of a line, without the space around it. */
+static char *quote_line(const char *code, unsigned line) {
+        const char *end;
+
+        for (; line > 1 && strchr(code, '\n'); line--)
+                code = strchr(code, '\n') + 1;
+
+        end = strchrnul(code, '\n');
+        while (code < end && g_ascii_isspace(*code))
+                code++;
+        while (end > code && g_ascii_isspace(end[-1]))
+                end--;
+
+        return excerpt(code, (size_t) (end - code));
+}
+
+/* What stands before each message. */
+static char *quote(const char *code, unsigned line) {
+        g_autofree char *text = NULL;
+
+        if (line == 0)
+                return excerpt(code, strlen(code));
+
+        text = quote_line(code, line);
+        return strchr(code, '\n') ? g_strdup_printf("line %u: %s", line, text) : g_steal_pointer(&text);
+}
+
+/* "battery is not set, mode is null", for all variables that are read and have no value; NULL when all have one. */
+static char *list_missing(const Script *script, const Blackboard *blackboard) {
+        g_autoptr(GString) list = g_string_new(NULL);
+
+        for (unsigned i = 0; i < script->uses->len; i++) {
+                const Use *use = &g_array_index(script->uses, Use, i);
+                json_object *value = NULL;
+                bool is_set = blackboard_get(blackboard, use->name, &value);
+
+                if (!value && g_strv_contains((const char *const *) script->names.reads, use->name))
+                        g_string_append_printf(list, "%s%s%s %s", list->len > 0 ? ", " : "",
+                                               use->is_outermost ? "_G." : "", use->key,
+                                               is_set ? "is null" : "is not set");
+        }
+
+        return list->len > 0 ? g_string_free(g_steal_pointer(&list), false) : NULL;
+}
+
+/* Lua knows the name only sometimes: " (global 'battery')" at the end. */
+static char *explain_nil(const Script *script, const Blackboard *blackboard, const char *message) {
+        g_autofree char *missing = NULL;
+        const char *global = strstr(message, " (global '");
+
+        if (strstr(message, "nil"))
+                missing = list_missing(script, blackboard);
+        if (!missing)
+                return g_strdup(message);
+
+        return g_strdup_printf("%.*s (%s)", (int) (global ? (size_t) (global - message) : strlen(message)), message,
+                               missing);
+}
+
+char *script_error(const Script *script, const Blackboard *blackboard, int status) {
+        g_autofree char *text = NULL, *where = NULL, *valid = NULL;
+        const char *message;
+        unsigned line;
+
+        if (status == LUA_ERRMEM)
+                message = "used more than " BUDGET_MEMORY_TEXT " of memory";
+        else if (lua_type(script->lua, -1) != LUA_TSTRING)
+                message = "an error that is no text";
+        else
+                message = lua_tostring(script->lua, -1);
+
+        line = take_line(&message);
+        valid = g_utf8_make_valid(message, (gssize) strnlen(message, MESSAGE_MAX));
+        where = quote(script->code, line);
+        text = explain_nil(script, blackboard, valid);
+        return g_strdup_printf("%s: %s", where, text);
+}
+
+char *script_error_value(const Script *script, const char *reason) {
+        g_autofree char *where = quote(script->code, 0);
+
+        return g_strdup_printf("%s: %s", where, reason);
+}

@@ -1,0 +1,365 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* How JSON becomes tables, and tables become JSON. */
+
+#include <errno.h>
+#include <json-c/linkhash.h>
+#include <lauxlib.h>
+#include <math.h>
+#include <string.h>
+
+#include "basic/cleanup.h"
+#include "script/budget.h"
+#include "script/values.h"
+
+#define DEPTH_MAX 100
+/* What one value may come to as JSON: the same string or table can be in it a thousand times. */
+#define COST_MAX BUDGET_MEMORY
+#define COST_OF_VALUE 64
+
+/* The registry has the metatables at the addresses of these, that tell what an empty table is. */
+static const char array_key, object_key;
+
+void values_prepare(lua_State *lua) {
+        lua_newtable(lua);
+        lua_rawsetp(lua, LUA_REGISTRYINDEX, &array_key);
+        lua_newtable(lua);
+        lua_rawsetp(lua, LUA_REGISTRYINDEX, &object_key);
+}
+
+static void mark(lua_State *lua, const char *key) {
+        lua_rawgetp(lua, LUA_REGISTRYINDEX, key);
+        lua_setmetatable(lua, -2);
+}
+
+static bool is_marked(lua_State *lua, int index, const char *key) {
+        bool is;
+
+        if (!lua_getmetatable(lua, index))
+                return false;
+
+        lua_rawgetp(lua, LUA_REGISTRYINDEX, key);
+        is = lua_rawequal(lua, -1, -2);
+        lua_pop(lua, 2);
+        return is;
+}
+
+static void push_at_depth(lua_State *lua, json_object *value, unsigned depth);
+
+static void push_array(lua_State *lua, json_object *array, unsigned depth) {
+        size_t length = json_object_array_length(array);
+
+        lua_createtable(lua, (int) length, 0);
+        for (size_t i = 0; i < length; i++) {
+                push_at_depth(lua, json_object_array_get_idx(array, i), depth + 1);
+                lua_rawseti(lua, -2, (lua_Integer) i + 1);
+        }
+        mark(lua, &array_key);
+}
+
+static void push_object(lua_State *lua, json_object *object, unsigned depth) {
+        lua_createtable(lua, 0, json_object_object_length(object));
+        json_object_object_foreach(object, key, member) {
+                lua_pushstring(lua, key);
+                push_at_depth(lua, member, depth + 1);
+                lua_rawset(lua, -3);
+        }
+        mark(lua, &object_key);
+}
+
+static void push_integer(lua_State *lua, json_object *value) {
+        uint64_t natural = json_object_get_uint64(value);
+
+        if (natural > INT64_MAX)
+                lua_pushnumber(lua, (lua_Number) natural);
+        else
+                lua_pushinteger(lua, json_object_get_int64(value));
+}
+
+static void push_at_depth(lua_State *lua, json_object *value, unsigned depth) {
+        if (depth > DEPTH_MAX)
+                luaL_error(lua, "a variable is nested more than %d deep", DEPTH_MAX);
+
+        luaL_checkstack(lua, 4, NULL);
+        switch (json_object_get_type(value)) {
+        case json_type_null:
+                lua_pushnil(lua);
+                return;
+        case json_type_boolean:
+                lua_pushboolean(lua, json_object_get_boolean(value));
+                return;
+        case json_type_int:
+                push_integer(lua, value);
+                return;
+        case json_type_double:
+                lua_pushnumber(lua, json_object_get_double(value));
+                return;
+        case json_type_string:
+                lua_pushlstring(lua, json_object_get_string(value), (size_t) json_object_get_string_len(value));
+                return;
+        case json_type_array:
+                push_array(lua, value, depth);
+                return;
+        case json_type_object:
+                push_object(lua, value, depth);
+                return;
+        }
+}
+
+void value_push(lua_State *lua, json_object *value) {
+        push_at_depth(lua, value, 0);
+}
+
+/* On the way from a table to JSON. */
+typedef struct Reader {
+        lua_State *lua;
+        size_t cost;
+        unsigned depth;
+        const void *tables[DEPTH_MAX]; /* those that the value is in */
+        GString *path;
+        char *error;
+} Reader;
+
+static json_object *read_at(Reader *reader, int index);
+
+static json_object *fail(Reader *reader, const char *reason) {
+        if (!reader->error)
+                reader->error =
+                        reader->path->len > 0 ? g_strdup_printf("%s: %s", reader->path->str, reason) : g_strdup(reason);
+        return NULL;
+}
+
+static json_object *read_number(Reader *reader, int index) {
+        lua_Number number;
+
+        if (lua_isinteger(reader->lua, index))
+                return json_object_new_int64(lua_tointeger(reader->lua, index));
+
+        number = lua_tonumber(reader->lua, index);
+        if (isnan(number))
+                return fail(reader, "NaN (which 0/0 gives) is no number of JSON");
+        if (isinf(number))
+                return fail(reader, "infinity (which 1/0 gives) is no number of JSON");
+
+        return json_object_new_double(number);
+}
+
+/* NUL is a character like others to JSON. */
+static bool is_utf8(const char *text, size_t length) {
+        const char *end;
+
+        while (!g_utf8_validate(text, (gssize) length, &end)) {
+                if (end == text + length || *end)
+                        return false;
+                length -= (size_t) (end - text) + 1;
+                text = end + 1;
+        }
+
+        return true;
+}
+
+static json_object *read_string(Reader *reader, int index) {
+        size_t length;
+        const char *text = lua_tolstring(reader->lua, index, &length);
+
+        reader->cost += length;
+        if (!is_utf8(text, length))
+                return fail(reader, "the text is not valid UTF-8");
+
+        return json_object_new_string_len(text, (int) length);
+}
+
+/* What the keys of a table make of it. */
+typedef struct Keys {
+        lua_Integer last; /* the greatest of the numbers */
+        lua_Integer n_numbers;
+        GPtrArray *names; /* borrowed from Lua */
+} Keys;
+
+static bool note_key(Reader *reader, Keys *keys) {
+        lua_State *lua = reader->lua;
+
+        if (lua_type(lua, -2) == LUA_TSTRING) {
+                size_t length;
+                const char *name = lua_tolstring(lua, -2, &length);
+
+                if (!g_utf8_validate(name, (gssize) length, NULL))
+                        return fail(reader, "a key is not valid UTF-8") != NULL;
+                g_ptr_array_add(keys->names, (void *) name);
+                return true;
+        }
+
+        if (!lua_isinteger(lua, -2) || lua_tointeger(lua, -2) < 1)
+                return fail(reader, "the keys of a table must be names, or numbers from 1 on") != NULL;
+
+        keys->n_numbers++;
+        keys->last = MAX(keys->last, lua_tointeger(lua, -2));
+        return true;
+}
+
+static bool note_keys(Reader *reader, int index, Keys *keys) {
+        lua_State *lua = reader->lua;
+
+        lua_pushnil(lua);
+        while (lua_next(lua, index)) {
+                if (!note_key(reader, keys)) {
+                        lua_pop(lua, 2);
+                        return false;
+                }
+                lua_pop(lua, 1);
+        }
+
+        if (keys->n_numbers > 0 && keys->names->len > 0)
+                return fail(reader, "a table with both names and numbers as keys is neither a list nor an object");
+        if (keys->last / 2 > keys->n_numbers)
+                return fail(reader, "more than half of the list is missing");
+
+        return true;
+}
+
+static json_object *read_array(Reader *reader, int index, lua_Integer length) {
+        g_autoptr(json_object) array = json_object_new_array();
+        size_t path_length = reader->path->len;
+
+        for (lua_Integer i = 1; i <= length; i++) {
+                json_object *element;
+
+                g_string_append_printf(reader->path, "[%lld]", (long long) i);
+                lua_rawgeti(reader->lua, index, i);
+                element = read_at(reader, -1);
+                lua_pop(reader->lua, 1);
+                if (reader->error)
+                        return NULL;
+
+                json_object_array_add(array, element);
+                g_string_truncate(reader->path, path_length);
+        }
+
+        return g_steal_pointer(&array);
+}
+
+static int compare_names(const void *a, const void *b) {
+        return strcmp(*(char *const *) a, *(char *const *) b);
+}
+
+static json_object *read_object(Reader *reader, int index, GPtrArray *names) {
+        g_autoptr(json_object) object = json_object_new_object();
+        size_t path_length = reader->path->len;
+
+        g_ptr_array_sort(names, compare_names);
+        for (unsigned i = 0; i < names->len; i++) {
+                json_object *member;
+
+                g_string_append_printf(reader->path, "%s%s", path_length > 0 ? "." : "",
+                                       (const char *) names->pdata[i]);
+                lua_pushstring(reader->lua, names->pdata[i]);
+                lua_rawget(reader->lua, index);
+                member = read_at(reader, -1);
+                lua_pop(reader->lua, 1);
+                if (reader->error)
+                        return NULL;
+
+                json_object_object_add(object, names->pdata[i], member);
+                g_string_truncate(reader->path, path_length);
+        }
+
+        return g_steal_pointer(&object);
+}
+
+static json_object *read_keys(Reader *reader, int index) {
+        g_autoptr(GPtrArray) names = g_ptr_array_new();
+        Keys keys = { .names = names };
+
+        if (!note_keys(reader, index, &keys))
+                return NULL;
+        if (names->len > 0 || (keys.last == 0 && is_marked(reader->lua, index, &object_key)))
+                return read_object(reader, index, names);
+
+        return read_array(reader, index, keys.last);
+}
+
+static json_object *read_table(Reader *reader, int index) {
+        const void *table = lua_topointer(reader->lua, index);
+        json_object *value;
+
+        for (unsigned i = 0; i < reader->depth; i++)
+                if (reader->tables[i] == table)
+                        return fail(reader, "a table that contains itself cannot be kept in a variable");
+        if (reader->depth == DEPTH_MAX || !lua_checkstack(reader->lua, 4))
+                return fail(reader, "nested more than " G_STRINGIFY(DEPTH_MAX) " deep");
+
+        reader->tables[reader->depth++] = table;
+        value = read_keys(reader, lua_absindex(reader->lua, index));
+        reader->depth--;
+        return value;
+}
+
+static json_object *read_at(Reader *reader, int index) {
+        int type = lua_type(reader->lua, index);
+
+        reader->cost += COST_OF_VALUE;
+        if (reader->cost > COST_MAX)
+                return fail(reader, "the value is too large");
+
+        switch (type) {
+        case LUA_TNIL:
+                return NULL;
+        case LUA_TBOOLEAN:
+                return json_object_new_boolean(lua_toboolean(reader->lua, index));
+        case LUA_TNUMBER:
+                return read_number(reader, index);
+        case LUA_TSTRING:
+                return read_string(reader, index);
+        case LUA_TTABLE:
+                return read_table(reader, index);
+        default:
+                return fail(reader, "a function cannot be kept in a variable");
+        }
+}
+
+int value_read(lua_State *lua, int index, const char *name, json_object **ret_value, char **ret_error) {
+        g_autoptr(GString) path = g_string_new(name);
+        Reader reader = { .lua = lua, .path = path };
+        json_object *value = read_at(&reader, index);
+
+        if (reader.error) {
+                *ret_error = g_steal_pointer(&reader.error);
+                return -EINVAL;
+        }
+
+        *ret_value = value;
+        return 0;
+}
+
+static bool same_elements(json_object *a, json_object *b) {
+        size_t n = MAX(json_object_array_length(a), json_object_array_length(b));
+
+        for (size_t i = 0; i < n; i++)
+                if (!value_same(json_object_array_get_idx(a, i), json_object_array_get_idx(b, i)))
+                        return false;
+
+        return true;
+}
+
+static bool same_members(json_object *a, json_object *b) {
+        json_object_object_foreach(a, key, member) {
+                if (!value_same(member, json_object_object_get(b, key)))
+                        return false;
+        }
+
+        json_object_object_foreach(b, other_key, other_member) {
+                if (other_member && !json_object_object_get_ex(a, other_key, NULL))
+                        return false;
+        }
+
+        return true;
+}
+
+bool value_same(json_object *a, json_object *b) {
+        if (json_object_is_type(a, json_type_array) && json_object_is_type(b, json_type_array))
+                return same_elements(a, b);
+        if (json_object_is_type(a, json_type_object) && json_object_is_type(b, json_type_object))
+                return same_members(a, b);
+
+        return json_object_equal(a, b);
+}
