@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* Timelines of runs, and what is drawn of them. */
+
+#include <json-c/json_tokener.h>
+#include <string.h>
+
+#include "basic/cleanup.h"
+#include "engine/types/types.h"
+#include "../../client/plot.h"
+
+#define SECOND UINT64_C(1000000)
+
+static const NodeType leaf_type = { .name = "Action", .class = NODE_ACTION };
+/* The only parameter of a ParallelAll. */
+static const int64_t max_failures = 0;
+/* Boot: Sequence [A, Load: ParallelAll [B, C], Try: Fallback [D <1>, E]] */
+static Tree *tree_example(void) {
+        g_autoptr(TreeBuilder) builder = tree_builder_new();
+
+        tree_builder_open(builder, &sequence_type, "Boot", NULL);
+        tree_builder_open(builder, &leaf_type, "A", NULL);
+        tree_builder_close(builder);
+        tree_builder_open(builder, &parallel_all_type, "Load", &max_failures);
+        tree_builder_open(builder, &leaf_type, "B", NULL);
+        tree_builder_close(builder);
+        tree_builder_open(builder, &leaf_type, "C", NULL);
+        tree_builder_close(builder);
+        tree_builder_close(builder);
+        tree_builder_open(builder, &fallback_type, "Try", NULL);
+        tree_builder_open(builder, &leaf_type, "D <1>", NULL);
+        tree_builder_close(builder);
+        tree_builder_open(builder, &leaf_type, "E", NULL);
+        tree_builder_close(builder);
+        tree_builder_close(builder);
+        tree_builder_close(builder);
+        return tree_builder_finish(builder);
+}
+
+enum {
+        BOOT,
+        A,
+        LOAD,
+        B,
+        C,
+        TRY,
+        D,
+        E
+};
+
+static Timeline *timeline_example(const Tree *tree) {
+        Timeline *timeline = timeline_new(tree);
+
+        timeline_change(timeline, BOOT, STATUS_RUNNING, 0, NULL);
+        timeline_change(timeline, A, STATUS_RUNNING, 0, NULL);
+        timeline_change(timeline, A, STATUS_SUCCESS, 2 * SECOND, NULL);
+        timeline_change(timeline, LOAD, STATUS_RUNNING, 2 * SECOND, NULL);
+        timeline_change(timeline, B, STATUS_RUNNING, 2 * SECOND, NULL);
+        timeline_change(timeline, C, STATUS_RUNNING, 2 * SECOND, NULL);
+        timeline_change(timeline, C, STATUS_SUCCESS, 3 * SECOND, NULL);
+        timeline_change(timeline, B, STATUS_SUCCESS, 5 * SECOND, NULL);
+        timeline_change(timeline, LOAD, STATUS_SUCCESS, 5 * SECOND, NULL);
+        timeline_change(timeline, TRY, STATUS_RUNNING, 5 * SECOND, NULL);
+        timeline_change(timeline, D, STATUS_RUNNING, 5 * SECOND, NULL);
+        timeline_change(timeline, D, STATUS_FAILURE, 6 * SECOND, "exited with status 3 & more");
+        timeline_change(timeline, E, STATUS_RUNNING, 6 * SECOND, NULL);
+        timeline_finish(timeline, 10 * SECOND);
+        return timeline;
+}
+
+static const Bar *bar_of(const Timeline *timeline, NodeId node) {
+        g_assert_cmpuint(timeline->last[node], !=, UINT32_MAX);
+        return &g_array_index(timeline->bars, Bar, timeline->last[node]);
+}
+
+static void test_bars(void) {
+        g_autoptr(Tree) tree = tree_example();
+        g_autoptr(Timeline) timeline = timeline_example(tree);
+
+        g_assert_cmpuint(timeline->bars->len, ==, 8);
+        g_assert_cmpuint(bar_of(timeline, D)->begin, ==, 5 * SECOND);
+        g_assert_cmpuint(bar_of(timeline, D)->end, ==, 6 * SECOND);
+        g_assert_cmpint(bar_of(timeline, D)->status, ==, STATUS_FAILURE);
+        g_assert_cmpstr(bar_of(timeline, D)->detail, ==, "exited with status 3 & more");
+        /* What has not ended is drawn up to the end. */
+        g_assert_cmpint(bar_of(timeline, E)->status, ==, STATUS_RUNNING);
+        g_assert_cmpuint(bar_of(timeline, E)->end, ==, 10 * SECOND);
+        g_assert_cmpuint(bar_of(timeline, BOOT)->end, ==, 10 * SECOND);
+}
+
+static void test_critical_path(void) {
+        static const NodeId waited_for[] = { BOOT, A, LOAD, B, TRY, D, E };
+        g_autoptr(Tree) tree = tree_example();
+        g_autoptr(Timeline) timeline = timeline_example(tree);
+
+        for (size_t i = 0; i < G_N_ELEMENTS(waited_for); i++)
+                g_assert_true(bar_of(timeline, waited_for[i])->critical);
+        g_assert_false(bar_of(timeline, C)->critical);
+}
+
+static void test_started_again(void) {
+        g_autoptr(Tree) tree = tree_example();
+        g_autoptr(Timeline) timeline = timeline_new(tree);
+
+        for (uint64_t round = 0; round < 3; round++) {
+                timeline_change(timeline, A, STATUS_RUNNING, round * SECOND, NULL);
+                timeline_change(timeline, A, STATUS_FAILURE, round * SECOND + 1, NULL);
+        }
+        /* One that completes at once is never told to run. */
+        timeline_change(timeline, A, STATUS_SUCCESS, 3 * SECOND, NULL);
+        timeline_finish(timeline, 3 * SECOND);
+        g_assert_cmpuint(timeline->bars->len, ==, 4);
+        g_assert_cmpuint(bar_of(timeline, A)->begin, ==, 3 * SECOND);
+        g_assert_cmpuint(bar_of(timeline, A)->end, ==, 3 * SECOND);
+}
+
+static const PlotTitle title = { .run = "boot.3", .subtitle = "running for 10s", .started = 1700000000000000 };
+
+static void assert_well_formed(const char *svg) {
+        static const GMarkupParser parser;
+        GMarkupParseContext *context = g_markup_parse_context_new(&parser, 0, NULL, NULL);
+        g_autoptr(GError) error = NULL;
+
+        g_markup_parse_context_parse(context, svg, -1, &error);
+        g_assert_no_error(error);
+        g_markup_parse_context_end_parse(context, &error);
+        g_assert_no_error(error);
+        g_markup_parse_context_free(context);
+}
+
+static void test_picture(void) {
+        g_autoptr(Tree) tree = tree_example();
+        g_autoptr(Timeline) timeline = timeline_example(tree);
+        g_autofree char *svg = plot_svg(timeline, &title);
+
+        assert_well_formed(svg);
+        g_assert_nonnull(strstr(svg, "D &lt;1&gt;: failure, from 5s for 1s: exited with status 3 &amp; more"));
+        g_assert_nonnull(strstr(svg, "running for 10s"));
+}
+
+static void test_trace(void) {
+        g_autoptr(Tree) tree = tree_example();
+        g_autoptr(Timeline) timeline = timeline_example(tree);
+        g_autofree char *text = plot_trace(timeline, &title);
+        g_autoptr(json_object) trace = json_tokener_parse(text);
+        json_object *events, *last, *value;
+
+        g_assert_true(json_object_object_get_ex(trace, "traceEvents", &events));
+        /* The process; a name and a place for each node; the bars. */
+        g_assert_cmpuint(json_object_array_length(events), ==, 1 + 2 * 8 + 8);
+        last = json_object_array_get_idx(events, 24);
+        g_assert_true(json_object_object_get_ex(last, "name", &value));
+        g_assert_cmpstr(json_object_get_string(value), ==, "E");
+        g_assert_true(json_object_object_get_ex(last, "dur", &value));
+        g_assert_cmpuint(json_object_get_uint64(value), ==, 4 * SECOND);
+}
+
+/* A row for each of a thousand nodes, in reasonable size. */
+static void test_large(void) {
+        g_autoptr(TreeBuilder) builder = tree_builder_new();
+        g_autoptr(Timeline) timeline = NULL;
+        g_autoptr(Tree) tree = NULL;
+        g_autofree char *svg = NULL;
+
+        tree_builder_open(builder, &sequence_type, NULL, NULL);
+        for (unsigned i = 1; i < 1000; i++) {
+                tree_builder_open(builder, &leaf_type, "A leaf with a name of its own", NULL);
+                tree_builder_close(builder);
+        }
+        tree_builder_close(builder);
+        tree = tree_builder_finish(builder);
+
+        timeline = timeline_new(tree);
+        timeline_change(timeline, 0, STATUS_RUNNING, 0, NULL);
+        for (NodeId node = 1; node < 1000; node++) {
+                timeline_change(timeline, node, STATUS_RUNNING, node * SECOND, NULL);
+                timeline_change(timeline, node, node % 7 ? STATUS_SUCCESS : STATUS_FAILURE, (node + 1) * SECOND,
+                                "it says why it has come to this");
+        }
+        timeline_change(timeline, 0, STATUS_SUCCESS, 1000 * SECOND, NULL);
+        timeline_finish(timeline, 1000 * SECOND);
+        svg = plot_svg(timeline, &title);
+        assert_well_formed(svg);
+        g_assert_cmpuint(strlen(svg), <, 500 * 1024);
+        g_test_message("%zu bytes", strlen(svg));
+}
+
+int main(int argc, char **argv) {
+        g_test_init(&argc, &argv, NULL);
+        g_test_add_func("/timeline/bars", test_bars);
+        g_test_add_func("/timeline/critical-path", test_critical_path);
+        g_test_add_func("/timeline/started-again", test_started_again);
+        g_test_add_func("/plot/picture", test_picture);
+        g_test_add_func("/plot/trace", test_trace);
+        g_test_add_func("/plot/large", test_large);
+        return g_test_run();
+}
