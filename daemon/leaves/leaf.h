@@ -32,7 +32,8 @@ struct LeafKind {
         bool has_timeout;      /* the parameters have a span at timeout_offset, kept by the runtime: at its end the */
         size_t timeout_offset; /* leaf is halted, and has failed when it has ended. SPAN_INFINITY: no limit */
 
-        /* RUNNING, or the outcome when it is known at once (FAILURE after leaf_set_cause()). */
+        /* RUNNING, or the outcome when it is known at once (FAILURE after leaf_set_cause()). ERROR, also after
+         * leaf_set_cause(): an expression or code cannot be evaluated, which ends the run. */
         Status (*start)(Leaf *leaf);
 
         /* Stop. True: has ended, nothing will be reported. False: ending, leaf_end() will follow.
@@ -41,6 +42,10 @@ struct LeafKind {
 
         /* Frees what the op holds (not the op). Called last, also right after a start that completed. NULL: nothing. */
         void (*release)(Leaf *leaf);
+
+        /* Conditions whose value is computed when it is looked at: the value. NULL: it is what leaf_set_value() has
+         * said last. */
+        Status (*look)(Leaf *leaf);
 
         /* Appends what a running leaf waits for, to go behind "waits for": "reply of org.example.Camera.Start". NULL:
          * nothing to say. */
@@ -62,12 +67,14 @@ struct Leaf {
         void *owner;
 };
 
-/* The leaf has ended: SUCCESS, FAILURE or SKIPPED. The leaf may be freed before this returns. */
+/* The leaf has ended: SUCCESS, FAILURE, SKIPPED or ERROR. The leaf may be freed before this returns. */
 void leaf_end(Leaf *leaf, Status status);
 
-/* A condition's value is known, or has changed: SUCCESS or FAILURE. It goes on watching.
- * The leaf may be freed before this returns. */
+/* A condition's value is known, or has changed: SUCCESS, FAILURE or ERROR; RUNNING: it is not known any more. It goes
+ * on watching. The leaf may be freed before this returns. */
 void leaf_set_value(Leaf *leaf, Status value);
+/* What look would answer may have changed. Can be called at any time, also while the run is at work. */
+void leaf_value_changed(Leaf *leaf);
 
 /* Why the leaf fails, for people: "org.example.Error.Busy: the camera is in use". Call it before the
  * FAILURE is reported; for a condition, also what was seen instead ("is \"inactive\", not \"active\""). */

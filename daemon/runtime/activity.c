@@ -5,6 +5,7 @@
 #include <assert.h>
 #include <stdalign.h>
 
+#include "basic/log.h"
 #include "basic/span.h"
 #include "basic/timers.h"
 #include "definition/reasons.h"
@@ -17,6 +18,7 @@ struct Activity {
         GList link; /* of the context's activities */
         Params params;
         Timer *timeout;
+        Timer *halt_timeout; /* while it is stopping and may not take for ever */
         Status status;
         bool held;      /* the kind has been called, and its release is due */
         bool stopping;  /* the kind has been told to stop */
@@ -50,6 +52,7 @@ static void settle(Activity *activity, Status status) {
         const ActivityContext *context = activity->context;
 
         g_clear_pointer(&activity->timeout, timer_free);
+        g_clear_pointer(&activity->halt_timeout, timer_free);
         activity->status = status;
         if (is_condition(activity)) {
                 context->changed(activity, context->userdata);
@@ -59,9 +62,37 @@ static void settle(Activity *activity, Status status) {
         }
 }
 
+static void replace_cause(Activity *activity, Cause *cause) {
+        cause_unref(activity->cause);
+        activity->cause = cause;
+}
+
+/* It has had its time to stop: what it was doing is dropped. */
+static void on_halt_timeout(void *userdata) {
+        Activity *activity = userdata;
+        const Leaf *leaf = &activity->leaf;
+        g_autofree char *span = span_format(definition_halt_timeout(activity->context->definition, leaf->node));
+        g_autofree char *text = g_strdup_printf("%s%sgiven up, since it had not ended %s after it was told to",
+                                                activity->timed_out ? activity->cause->text : "",
+                                                activity->timed_out ? "; " : "", span);
+        json_object *facts = facts_new("limit", fact_text(span), "where", fact_text("halt_timeout"), NULL);
+
+        log_message(LOG_WARNING, &(LogSubject){ .tree = leaf->tree, .run = leaf->run, .node = leaf->name }, "%s", text);
+        replace_cause(activity, cause_new(CAUSE_TIMEOUT, facts, text));
+        settle(activity, STATUS_FAILURE);
+}
+
 static bool stop(Activity *activity) {
+        const ActivityContext *context = activity->context;
+        uint64_t limit = definition_halt_timeout(context->definition, activity->leaf.node);
+
         activity->stopping = true;
-        return !kind_of(activity)->halt || kind_of(activity)->halt(&activity->leaf);
+        if (!kind_of(activity)->halt || kind_of(activity)->halt(&activity->leaf))
+                return true;
+
+        if (limit != SPAN_INFINITY)
+                activity->halt_timeout = timer_new(context->services->timers, limit, on_halt_timeout, activity);
+        return false;
 }
 
 static uint64_t timeout_of(const Activity *activity) {
@@ -110,7 +141,8 @@ static Status start(Activity *activity) {
         activity->leaf.checked = !activity->params.owned;
         activity->held = true;
         activity->status = kind_of(activity)->start(&activity->leaf);
-        assert(activity->status != STATUS_IDLE && activity->status <= STATUS_SKIPPED);
+        assert(activity->status != STATUS_IDLE &&
+               (activity->status <= STATUS_SKIPPED || activity->status == STATUS_ERROR));
 
         timeout = timeout_of(activity);
         if (activity->status == STATUS_RUNNING && timeout != SPAN_INFINITY)
@@ -147,6 +179,7 @@ void activity_free(Activity *activity) {
                 return;
 
         timer_free(activity->timeout);
+        timer_free(activity->halt_timeout);
         release(activity);
         g_queue_unlink(&activity->context->activities, &activity->link);
         params_clear(&activity->params);
@@ -160,6 +193,13 @@ bool activity_halt(Activity *activity) {
         g_clear_pointer(&activity->timeout, timer_free);
         activity->halted = true;
         return activity->stopping ? false : stop(activity);
+}
+
+Status activity_look(Activity *activity) {
+        if (kind_of(activity)->look && activity->held && !activity->stopping)
+                activity->status = kind_of(activity)->look(&activity->leaf);
+
+        return activity->status;
 }
 
 NodeId activity_node(const Activity *activity) {
@@ -212,7 +252,8 @@ void leaf_end(Leaf *leaf, Status status) {
         Activity *activity = activity_of(leaf);
 
         assert(activity->status == STATUS_RUNNING);
-        assert(status == STATUS_SUCCESS || status == STATUS_FAILURE || status == STATUS_SKIPPED);
+        assert(status == STATUS_SUCCESS || status == STATUS_FAILURE || status == STATUS_SKIPPED ||
+               status == STATUS_ERROR);
 
         settle(activity, activity->timed_out ? STATUS_FAILURE : status);
 }
@@ -220,10 +261,19 @@ void leaf_end(Leaf *leaf, Status status) {
 void leaf_set_value(Leaf *leaf, Status value) {
         Activity *activity = activity_of(leaf);
 
-        assert(is_condition(activity) && (value == STATUS_SUCCESS || value == STATUS_FAILURE));
+        assert(is_condition(activity) && value != STATUS_IDLE && value != STATUS_SKIPPED);
 
         if (!activity->stopping && activity->status != value)
                 settle(activity, value);
+}
+
+void leaf_value_changed(Leaf *leaf) {
+        Activity *activity = activity_of(leaf);
+
+        assert(is_condition(activity) && kind_of(activity)->look);
+
+        if (!activity->stopping)
+                activity->context->changed(activity, activity->context->userdata);
 }
 
 /* What comes after the time is over is not the reason. */
@@ -235,10 +285,14 @@ void leaf_give_cause(Leaf *leaf, Cause *cause) {
                 return;
         }
 
-        cause_unref(activity->cause);
-        activity->cause = cause;
+        replace_cause(activity, cause);
 }
 
 void leaf_set_output(Leaf *leaf, const char *key, json_object *value) {
+        Activity *activity = activity_of(leaf);
+        uint64_t version = blackboard_version(leaf->blackboard);
+
         blackboard_set(leaf->blackboard, key, value);
+        if (blackboard_version(leaf->blackboard) != version)
+                activity->context->output(activity, activity->context->userdata);
 }

@@ -20,8 +20,11 @@ typedef struct ActivityContext {
         /* An action has ended: activity_status() tells how. Neither is called from within activity_start() or
          * activity_halt(). */
         void (*ended)(Activity *activity, void *userdata);
-        /* The value of a condition is known, or is another one. */
+        /* The value of a condition is known, or may be another one; also within activity_start(), and while the machine
+         * is at work. */
         void (*changed)(Activity *activity, void *userdata);
+        /* The activity has given a variable another value, at any time. */
+        void (*output)(Activity *activity, void *userdata);
         void *userdata;
         GQueue activities; /* all that there are */
 } ActivityContext;
@@ -33,6 +36,9 @@ void activity_free(Activity *activity);
 
 /* Actions only. True: has ended. False: is ending, the ended callback follows. */
 bool activity_halt(Activity *activity);
+
+/* Conditions only: the value, as it is now. */
+Status activity_look(Activity *activity);
 
 NodeId activity_node(const Activity *activity);
 /* RUNNING until it has ended, or its value is known. */

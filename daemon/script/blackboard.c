@@ -5,6 +5,7 @@
  * registered at each of its variables in the scope that holds it.
  */
 
+#include <json-c/linkhash.h>
 #include <string.h>
 
 #include "script/blackboard.h"
@@ -158,6 +159,27 @@ void blackboard_set(Blackboard *blackboard, const char *key, json_object *value)
         holder->n_changes++;
         if (variable->watches)
                 call_back(variable->watches);
+}
+
+static void unset(Blackboard *holder, Variable *variable) {
+        if (!variable->is_set)
+                return;
+
+        g_clear_pointer(&variable->value, json_object_put);
+        variable->is_set = false;
+        holder->n_changes++;
+        if (variable->watches)
+                call_back(variable->watches);
+}
+
+void blackboard_reset(Blackboard *blackboard, json_object *variables) {
+        g_autoptr(GList) keys = g_hash_table_get_keys(blackboard->variables);
+
+        for (GList *key = keys; key; key = key->next)
+                if (!json_object_object_get_ex(variables, key->data, NULL))
+                        unset(blackboard, g_hash_table_lookup(blackboard->variables, key->data));
+
+        json_object_object_foreach(variables, name, value) blackboard_set(blackboard, name, json_object_get(value));
 }
 
 bool blackboard_get(const Blackboard *blackboard, const char *key, json_object **ret_value) {

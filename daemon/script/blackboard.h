@@ -40,6 +40,9 @@ bool blackboard_is_outermost(const Blackboard *blackboard, const char *key);
 /* All variables that can be named here without '@', as one object in order of key; a new reference. */
 json_object *blackboard_to_json(const Blackboard *blackboard);
 
+/* From now on the scope itself has these variables, an object, and no others. Setting the same again is no change. */
+void blackboard_reset(Blackboard *blackboard, json_object *variables);
+
 /* Another number whenever a variable that can be seen from here has got another value. */
 uint64_t blackboard_version(const Blackboard *blackboard);
 

@@ -47,15 +47,21 @@ static bool texts_match(const char *a, const char *b) {
         return as_number(a, &x) && as_number(b, &y) && ABS(x - y) <= NUMBERS_DIFFER;
 }
 
-uint32_t variable_match(const Blackboard *blackboard, const char *key, const char *const *cases) {
-        json_object *value;
+uint32_t value_match(json_object *value, const char *const *cases) {
         uint32_t n = 0;
 
-        if (!blackboard_get(blackboard, key, &value) || !value)
+        if (!value)
                 return g_strv_length((char **) cases);
 
         while (cases[n] && !texts_match(cases[n], json_object_get_string(value)))
                 n++;
 
         return n;
+}
+
+uint32_t variable_match(const Blackboard *blackboard, const char *key, const char *const *cases) {
+        json_object *value = NULL;
+
+        blackboard_get(blackboard, key, &value);
+        return value_match(value, cases);
 }
