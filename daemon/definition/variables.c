@@ -1,30 +1,64 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* A copy of a list is made when its Loop begins, and replaced when that begins anew. */
+/*
+ * A scope is made when it is first needed, and stays: its conditions may be looked at again when the SubTree has
+ * completed. To enter the SubTree sets it anew.
+ */
 
+#include <errno.h>
 #include <json-c/linkhash.h>
+#include <string.h>
 
+#include "basic/cleanup.h"
 #include "definition/variables.h"
 #include "script/variable.h"
 
+typedef struct Scope {
+        Blackboard *blackboard; /* NULL: not needed yet */
+        bool active;            /* something inside may be running */
+        uint64_t seen;          /* its version when changes were asked for last */
+} Scope;
+
 struct Variables {
         const Definition *definition;
-        Blackboard *outermost;
-        GHashTable *lists; /* NodeId -> json_object; what a Loop hands out. NULL until there is one */
+        unsigned n_scopes;
+        GHashTable *lists; /* NodeId -> json_object: what a Loop or ForEach hands out. NULL until there is one */
+        char *error;
+        Scope scopes[];
 };
 
 static void on_list_dropped(void *list) {
         json_object_put(list);
 }
 
+/* What the tree of the scope begins with: its own variables, and the defaults of its inputs. */
+static json_object *initial_variables(const ScopeInfo *info) {
+        json_object *variables = json_object_new_object();
+
+        if (info->blackboard) {
+                json_object_object_foreach(info->blackboard, key, value)
+                        json_object_object_add(variables, key, json_object_get(value));
+        }
+
+        for (const Declaration *input = info->inputs; input && input->name; input++)
+                if (!input->required)
+                        json_object_object_add(variables, input->name, json_object_get(input->fallback));
+
+        return variables;
+}
+
 Variables *variables_new(const Definition *definition) {
-        Variables *variables = g_new0(Variables, 1);
+        unsigned n_scopes = definition_n_scopes(definition);
+        Variables *variables = g_malloc0(sizeof(Variables) + n_scopes * sizeof(Scope));
+        g_autoptr(json_object) initial = initial_variables(definition_scope_info(definition, 0));
+        Scope *outermost = variables->scopes;
 
         variables->definition = definition;
-        variables->outermost = blackboard_new();
-        json_object_object_foreach(definition_blackboard(definition), key, value)
-                blackboard_set(variables->outermost, key, json_object_get(value));
-
+        variables->n_scopes = n_scopes;
+        outermost->blackboard = blackboard_new();
+        outermost->active = true;
+        blackboard_reset(outermost->blackboard, initial);
+        outermost->seen = blackboard_version(outermost->blackboard);
         return variables;
 }
 
@@ -32,17 +66,61 @@ void variables_free(Variables *variables) {
         if (!variables)
                 return;
 
+        /* Those around come before those inside. */
+        for (unsigned i = variables->n_scopes; i > 0; i--)
+                blackboard_free(variables->scopes[i - 1].blackboard);
+
         g_clear_pointer(&variables->lists, g_hash_table_unref);
-        blackboard_free(variables->outermost);
+        g_free(variables->error);
         g_free(variables);
 }
 
+static Scope *get_scope(Variables *variables, unsigned index) {
+        Scope *scope = &variables->scopes[index];
+        const ScopeInfo *info;
+
+        if (scope->blackboard)
+                return scope;
+
+        info = definition_scope_info(variables->definition, index);
+        scope->blackboard = info->kind == SCOPE_LOCAL
+                                    ? blackboard_new_local(get_scope(variables, info->parent)->blackboard, info->names)
+                                    : blackboard_new_scope(variables->scopes[0].blackboard);
+        return scope;
+}
+
 Blackboard *variables_scope(Variables *variables, NodeId node) {
-        return variables->outermost;
+        unsigned index = variables->n_scopes > 1 ? definition_scope(variables->definition, node) : 0;
+
+        return get_scope(variables, index)->blackboard;
 }
 
 Blackboard *variables_outermost(Variables *variables) {
-        return variables->outermost;
+        return variables->scopes[0].blackboard;
+}
+
+bool variables_have_changed(Variables *variables) {
+        bool changed = false;
+
+        for (unsigned i = 0; i < variables->n_scopes; i++) {
+                Scope *scope = &variables->scopes[i];
+                uint64_t version = scope->active ? blackboard_version(scope->blackboard) : scope->seen;
+
+                changed |= version != scope->seen;
+                scope->seen = version;
+        }
+
+        return changed;
+}
+
+const char *variables_error(const Variables *variables) {
+        return variables->error;
+}
+
+/* Takes the text. */
+static void set_error(Variables *variables, char *error) {
+        g_free(variables->error);
+        variables->error = error;
 }
 
 /* Where there is no guard of the kind, only a while holds. */
@@ -62,16 +140,7 @@ uint32_t variables_match(Variables *variables, NodeId node, const char *variable
         return variable_match(variables_scope(variables, node), variable, cases);
 }
 
-/* What is not a list is an empty one. */
-static json_object *copy_list(const Blackboard *blackboard, const char *key) {
-        json_object *list, *copy = NULL;
-
-        if (blackboard_get(blackboard, key, &list) && json_object_is_type(list, json_type_array))
-                json_object_deep_copy(list, &copy, NULL);
-
-        return copy ?: json_object_new_array();
-}
-
+/* Values do not change, so the list is as it was when it was taken. */
 static void keep_list(Variables *variables, NodeId node, json_object *list) {
         if (!variables->lists)
                 variables->lists = g_hash_table_new_full(NULL, NULL, NULL, on_list_dropped);
@@ -79,17 +148,125 @@ static void keep_list(Variables *variables, NodeId node, json_object *list) {
         g_hash_table_replace(variables->lists, GUINT_TO_POINTER(node), list);
 }
 
+static json_object *get_list(const Variables *variables, NodeId node) {
+        return g_hash_table_lookup(variables->lists, GUINT_TO_POINTER(node));
+}
+
 bool variables_next_element(Variables *variables, NodeId node, const char *list, const char *variable, uint32_t index) {
         Blackboard *scope = variables_scope(variables, node);
-        json_object *copy;
+        json_object *value = NULL;
 
-        if (index == 0)
-                keep_list(variables, node, copy_list(scope, list));
+        if (index == 0) {
+                blackboard_get(scope, list, &value);
+                keep_list(variables, node, json_object_get(value));
+        }
 
-        copy = g_hash_table_lookup(variables->lists, GUINT_TO_POINTER(node));
-        if (index >= json_object_array_length(copy))
+        value = get_list(variables, node);
+        if (!json_object_is_type(value, json_type_array) || index >= json_object_array_length(value))
                 return false;
 
-        blackboard_set(scope, variable, json_object_get(json_object_array_get_idx(copy, index)));
+        blackboard_set(scope, variable, json_object_get(json_object_array_get_idx(value, index)));
         return true;
+}
+
+uint32_t variables_elements(Variables *variables, NodeId for_each) {
+        g_auto(Params) params = {};
+        char *error = NULL;
+        json_object *items;
+
+        if (definition_params(variables->definition, for_each, variables_scope(variables, for_each), &params, &error) <
+            0) {
+                set_error(variables, error);
+                return UINT32_MAX;
+        }
+
+        items = ((const ForEachParams *) params.values)->items;
+        if (!json_object_is_type(items, json_type_array)) {
+                const char *shown = json_object_to_json_string_ext(items, JSON_C_TO_STRING_NOSLASHESCAPE);
+
+                set_error(variables, g_strdup_printf("items: expected a list, but got %s", shown));
+                return UINT32_MAX;
+        }
+
+        keep_list(variables, for_each, json_object_get(items));
+        return (uint32_t) json_object_array_length(items);
+}
+
+/* What the child begins with is no news to it. */
+static void begin_scope(Scope *scope) {
+        scope->active = true;
+        scope->seen = blackboard_version(scope->blackboard);
+}
+
+void variables_hand_out(Variables *variables, NodeId for_each, NodeId child, uint32_t index) {
+        const ForEachParams *params = definition_tree(variables->definition)->nodes[for_each].params;
+        Scope *scope = get_scope(variables, definition_scope(variables->definition, child));
+        json_object *element = json_object_array_get_idx(get_list(variables, for_each), index);
+
+        blackboard_set(scope->blackboard, params->as, json_object_get(element));
+        if (params->index)
+                blackboard_set(scope->blackboard, params->index, json_object_new_int64(index));
+        begin_scope(scope);
+}
+
+/* Over what its tree begins with, what the SubTree gives. NULL: something has the wrong type. */
+static json_object *entry_variables(const ScopeInfo *info, json_object *given, char **ret_error) {
+        g_autoptr(json_object) entry = initial_variables(info);
+
+        if (!given)
+                return g_steal_pointer(&entry);
+
+        json_object_object_foreach(given, key, value) {
+                const Declaration *input = declaration_find(info->inputs, key);
+
+                if (declaration_check(input, value, ret_error) < 0)
+                        return NULL;
+
+                json_object_object_add(entry, key, json_object_get(value));
+        }
+
+        return g_steal_pointer(&entry);
+}
+
+bool variables_enter(Variables *variables, NodeId subtree) {
+        unsigned index = definition_scope(variables->definition, subtree + 1);
+        Scope *scope = get_scope(variables, index);
+        g_autoptr(json_object) entry = NULL;
+        g_auto(Params) params = {};
+        char *error = NULL;
+
+        if (definition_params(variables->definition, subtree, variables_scope(variables, subtree), &params, &error) >=
+            0)
+                entry = entry_variables(definition_scope_info(variables->definition, index),
+                                        ((const SubTreeParams *) params.values)->inputs, &error);
+        if (!entry) {
+                set_error(variables, error);
+                return false;
+        }
+
+        blackboard_reset(scope->blackboard, entry);
+        begin_scope(scope);
+        return true;
+}
+
+/* output: "result=camera_result". */
+static void hand_back(Blackboard *inside, Blackboard *outside, const char *output) {
+        const char *separator = strchr(output, '=');
+        g_autofree char *own = g_strndup(output, separator - output);
+        json_object *value;
+
+        if (blackboard_get(inside, own, &value))
+                blackboard_set(outside, separator + 1, json_object_get(value));
+}
+
+void variables_leave(Variables *variables, NodeId subtree, Status status) {
+        const SubTreeParams *params = definition_tree(variables->definition)->nodes[subtree].params;
+        Scope *scope = get_scope(variables, definition_scope(variables->definition, subtree + 1));
+
+        scope->active = false;
+        if (status != STATUS_SUCCESS && status != STATUS_FAILURE)
+                return;
+
+        for (const char *const *output = params->outputs; output && *output; output++)
+                hand_back(scope->blackboard, variables_scope(variables, subtree), *output);
 }

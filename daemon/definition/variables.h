@@ -15,15 +15,24 @@ typedef struct Variables Variables;
 Variables *variables_new(const Definition *definition);
 void variables_free(Variables *variables);
 
-/* What the node sees. */
+/* What the node sees; the same object for the whole run. */
 Blackboard *variables_scope(Variables *variables, NodeId node);
 /* What can be seen from outside. */
 Blackboard *variables_outermost(Variables *variables);
+
+/* Has a variable got another value, that what is running can see, since this was asked last? */
+bool variables_have_changed(Variables *variables);
+/* Why the last ERROR was one, or why a SubTree or ForEach could not start. */
+const char *variables_error(const Variables *variables);
 
 /* As the callbacks of a MachineHost. */
 Verdict variables_guard(Variables *variables, NodeId node, Guard guard);
 Verdict variables_test(Variables *variables, NodeId node, const char *variable);
 uint32_t variables_match(Variables *variables, NodeId node, const char *variable, const char *const *cases);
 bool variables_next_element(Variables *variables, NodeId node, const char *list, const char *variable, uint32_t index);
+uint32_t variables_elements(Variables *variables, NodeId for_each);
+void variables_hand_out(Variables *variables, NodeId for_each, NodeId child, uint32_t index);
+bool variables_enter(Variables *variables, NodeId subtree);
+void variables_leave(Variables *variables, NodeId subtree, Status status);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Variables, variables_free)

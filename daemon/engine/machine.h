@@ -145,7 +145,7 @@ void machine_lock_granted(Machine *machine, NodeId node);
 bool machine_force(Machine *machine, NodeId node, Status status);
 /* Before the node starts, MachineHost.breakpoint is called, and it waits; RUNNING, but not started. */
 void machine_set_breakpoint(Machine *machine, NodeId node, bool set);
-/* The node waits at its breakpoint: it may start now. */
+/* If the node waits at its breakpoint, it may start now. */
 void machine_pass_breakpoint(Machine *machine, NodeId node);
 
 /* Has something happened that a tick should look at? */

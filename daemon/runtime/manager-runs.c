@@ -61,7 +61,14 @@ static void on_run_finished(Run *run, void *userdata) {
         manager_check_idle(manager);
 }
 
+static void on_run_state_changed(Run *run, void *userdata) {
+        Manager *manager = userdata;
+
+        TELL(manager, run_state_changed, run);
+}
+
 static const RunCallbacks run_callbacks = {
+        .state_changed = on_run_state_changed,
         .changed = on_run_changed,
         .finished = on_run_finished,
 };

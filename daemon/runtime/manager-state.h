@@ -3,7 +3,7 @@
 
 /*
  * What the manager is made of. For its own files only: trees, observers and the end are in manager.c, the life of runs
- * in manager-runs.c.
+ * in manager-runs.c, and what people do to them in manager-control.c.
  */
 
 #include "runtime/manager.h"

@@ -18,12 +18,12 @@ typedef struct ManagerObserver {
         void (*tree_changed)(const LibraryEntry *entry, void *userdata);
         void (*tree_removed)(const LibraryEntry *entry, void *userdata); /* about to go */
         void (*run_added)(Run *run, void *userdata);
-        void (*run_changed)(Run *run, void *userdata); /* nodes may have changed */
+        void (*run_changed)(Run *run, void *userdata);       /* nodes may have changed */
+        void (*run_state_changed)(Run *run, void *userdata); /* paused, resumed, breakpoints: see run-control.h */
         void (*run_halting)(Run *run, void *userdata);
         void (*run_finished)(Run *run, void *userdata);
-        void (*restart_changed)(Run *run,
-                                void *userdata);       /* it has finished, and is not followed by another after all */
-        void (*run_removed)(Run *run, void *userdata); /* about to go */
+        void (*restart_changed)(Run *run, void *userdata); /* it has finished, and no other one follows after all */
+        void (*run_removed)(Run *run, void *userdata);     /* about to go */
         void (*reloading)(void *userdata);
         void (*reloaded)(const GPtrArray *messages, void *userdata);
         void (*stopping)(void *userdata);
@@ -38,6 +38,8 @@ typedef struct ManagerObserver {
 #define MANAGER_STOPPING (-ESHUTDOWN)
 #define MANAGER_NOT_RUNNING (-EALREADY)
 #define MANAGER_LIMIT (-EDQUOT)
+#define MANAGER_NOT_PAUSED (-ENOTCONN)
+#define MANAGER_NOTHING_HAPPENED (-ENODATA)
 
 /* How many runs can be running at once. */
 #define MANAGER_RUNNING_MAX 1024u

@@ -2,27 +2,7 @@
 
 /* What the machine of a run asks for: activities for its leaves, timers, and answers about variables. */
 
-#include <assert.h>
-
 #include "runtime/run-state.h"
-
-void run_begin_input(Run *run) {
-        assert(!run->ticking);
-
-        run->now = (uint64_t) g_get_monotonic_time();
-}
-
-void run_wake(Run *run) {
-        ticker_queue(run->services->ticker, &run->turn);
-}
-
-void run_on_timer(NodeId node, void *userdata) {
-        Run *run = userdata;
-
-        run_begin_input(run);
-        machine_timer_expired(run->machine, node);
-        run_wake(run);
-}
 
 static void host_timer_arm(Machine *machine, NodeId node, uint64_t usec) {
         Run *run = machine_userdata(machine);
@@ -65,14 +45,16 @@ static bool host_leaf_halt(Machine *machine, NodeId node) {
 static Status host_condition_look(Machine *machine, NodeId node) {
         Run *run = machine_userdata(machine);
         Activity *activity = machine_node_data(machine, node);
+        Status status;
 
         run->first_look = !activity;
         if (!activity)
                 activity = start_activity(run, node);
 
+        status = activity_look(activity);
         cause_unref(run->last_look);
         run->last_look = activity_cause(activity) ? cause_ref(activity_cause(activity)) : NULL;
-        return activity_status(activity);
+        return status;
 }
 
 static void host_condition_release(Machine *machine, NodeId node) {
@@ -82,32 +64,22 @@ static void host_condition_release(Machine *machine, NodeId node) {
                 run_drop_activity(machine_userdata(machine), activity);
 }
 
-void run_on_activity_ended(Activity *activity, void *userdata) {
-        Run *run = userdata;
-        NodeId node = activity_node(activity);
-        Status status = activity_status(activity);
-
-        run_begin_input(run);
-        /* A halted one is of no further interest, any other until the machine has seen its end. */
-        if (machine_node_ending(run->machine, node))
-                run_drop_activity(run, activity);
-
-        machine_leaf_ended(run->machine, node, status);
-        run_wake(run);
-}
-
-void run_on_activity_changed(Activity *activity, void *userdata) {
-        Run *run = userdata;
-
-        run_begin_input(run);
-        machine_condition_changed(run->machine, activity_node(activity));
-        run_wake(run);
-}
-
 static Variables *variables_of(Machine *machine) {
         const Run *run = machine_userdata(machine);
 
         return run->variables;
+}
+
+static bool host_lock(Machine *machine, NodeId node) {
+        return run_lock(machine_userdata(machine), node);
+}
+
+static void host_unlock(Machine *machine, NodeId node) {
+        run_unlock(machine_userdata(machine), node);
+}
+
+static void host_breakpoint(Machine *machine, NodeId node) {
+        run_stop_at(machine_userdata(machine), node);
 }
 
 static Verdict host_guard(Machine *machine, NodeId node, Guard guard) {
@@ -141,6 +113,9 @@ const MachineHost run_host = {
         .timer_arm = host_timer_arm,
         .timer_disarm = host_timer_disarm,
         .guard = host_guard,
+        .lock = host_lock,
+        .unlock = host_unlock,
+        .breakpoint = host_breakpoint,
         .test = host_test,
         .match = host_match,
         .next_element = host_next_element,

@@ -87,6 +87,9 @@ static void inner_changed(Run *run, NodeId node, Status status, Reason reason) {
 }
 
 void run_record(Run *run, NodeId node, Status status, Reason reason) {
+        if (status != STATUS_RUNNING)
+                run_leave_stop(run, node);
+
         switch (definition_tree(run->definition)->nodes[node].type->class) {
         case NODE_ACTION:
                 action_changed(run, node, status, reason);

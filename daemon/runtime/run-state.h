@@ -2,8 +2,8 @@
 #pragma once
 
 /*
- * What a run is made of. For its own files only: its life is in run.c, what its machine asks for in run-host.c, and
- * what is kept of what the machine tells in run-record.c.
+ * What a run is made of. For its own files only: its life is in run.c, what happens to it in run-inputs.c, what its
+ * machine asks for in run-host.c and run-locks.c, and what is kept of what the machine tells in run-record.c.
  */
 
 #include "definition/history.h"
@@ -25,32 +25,65 @@ struct Run {
         ActivityContext context;
         Machine *machine;   /* NULL when it has finished, as are */
         NodeTimers *timers; /* these */
+        GHashTable *claims; /* of locks; NULL until there is one */
         History *history;
         Cause *last_look; /* why the condition that was looked at last is false, or NULL */
         Guard last_guard; /* that was asked for: if one has decided, it was this */
         bool first_look;  /* ... for the first time since it was released */
 
         Status status;
-        bool halting, ticking;
-        Cause *why;   /* it is halting */
-        Cause *cause; /* of its result: of the run itself, and goes on with that of the root */
+        bool halting;
+        bool paused;                /* it gets no ticks, unless it is halting */
+        bool moved;                 /* it stands at another breakpoint, which is to be told */
+        bool busy;                  /* its machine is at work, and takes no inputs */
+        GArray *kept;               /* inputs that have to wait for that; NULL: none */
+        GArray *breakpoints;        /* of NodeId, in order; NULL: none, as with */
+        GArray *stops;              /* those that it stands at */
+        Cause *why;                 /* it is halting */
+        Cause *cause;               /* of its result: of the run itself, and goes on with that of the root */
         uint64_t started, finished; /* CLOCK_REALTIME */
         uint64_t start, now;        /* CLOCK_MONOTONIC; now: of this tick or input */
 };
 
-/* Everything that happens outside of a tick goes through here, and is followed by run_wake(). */
-void run_begin_input(Run *run);
-/* It is to be ticked. */
+/* Around everything that is said to the machine; run_end() is followed by run_wake(), unless the run is over. */
+void run_begin(Run *run);
+void run_end(Run *run);
+/* It is to be ticked, if there is reason to. */
 void run_wake(Run *run);
 
-extern const MachineHost run_host;
+/* What can happen while the machine is at work. */
+typedef enum RunInput {
+        RUN_INPUT_CONDITION,
+        RUN_INPUT_LOCK,
+} RunInput;
+
+void run_input(Run *run, RunInput kind, NodeId node);
 
 /* From the main loop. */
 void run_on_timer(NodeId node, void *userdata);
 void run_on_activity_ended(Activity *activity, void *userdata);
+void run_variable_changed(Run *run);
+/* At any time. */
 void run_on_activity_changed(Activity *activity, void *userdata);
+void run_on_activity_output(Activity *activity, void *userdata);
+
+extern const MachineHost run_host;
 
 void run_drop_activity(Run *run, Activity *activity);
+
+bool run_lock(Run *run, NodeId node);
+void run_unlock(Run *run, NodeId node);
+bool run_has_lock(const Run *run, NodeId node);
+/* What it waits for; to be freed. NULL: for no lock. */
+char *run_describe_lock(const Run *run, NodeId node);
+
+/* The node waits at its breakpoint; it does not any more. */
+void run_stop_at(Run *run, NodeId node);
+void run_leave_stop(Run *run, NodeId node);
+bool run_stands_at(const Run *run, NodeId node);
+/* Whatever it stands at, it goes on. */
+void run_pass_breakpoints(Run *run);
+void run_tell_moved(Run *run);
 
 /* What the machine has told; see MachineHost. */
 void run_record(Run *run, NodeId node, Status status, Reason reason);

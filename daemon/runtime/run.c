@@ -23,13 +23,14 @@ static Cause *root_cause(const Run *run) {
 }
 
 static void drop_all(Run *run) {
-        ticker_remove(run->services->ticker, &run->turn);
         while (run->context.activities.head)
                 activity_free(run->context.activities.head->data);
 
         g_clear_pointer(&run->timers, node_timers_free);
         g_clear_pointer(&run->last_look, cause_unref);
         g_clear_pointer(&run->machine, machine_free);
+        g_clear_pointer(&run->claims, g_hash_table_unref);
+        ticker_remove(run->services->ticker, &run->turn);
 }
 
 static void finish(Run *run, Status status) {
@@ -45,25 +46,40 @@ static void finish(Run *run, Status status) {
         run->callbacks->finished(run, run->userdata);
 }
 
+/* An expression or code has an error of its own. */
+static Cause *error_cause(const Run *run, NodeId node, const char *error) {
+        bool leaf = definition_tree(run->definition)->nodes[node].flags & NODE_LEAF;
+        const Activity *activity = leaf ? machine_node_data(run->machine, node) : NULL;
+
+        if (!g_str_equal(error, MACHINE_EXPRESSION_FAILED))
+                return cause_new(CAUSE_TREE, facts_new("error", fact_text(error), NULL), error_text(error));
+        if (activity && activity_status(activity) == STATUS_ERROR && activity_cause(activity))
+                return cause_ref(activity_cause(activity));
+
+        return cause_new(CAUSE_EXPRESSION, NULL, variables_error(run->variables));
+}
+
 static void halt_after_error(Run *run) {
         NodeId node = NODE_NONE;
         const char *error = machine_error(run->machine, &node);
-        Cause *cause = cause_new(CAUSE_TREE, facts_new("error", fact_text(error), NULL), error_text(error));
+        Cause *cause = error_cause(run, node, error);
 
+        run_pass_breakpoints(run);
+        run_begin(run);
         run->halting = true;
         machine_halt(run->machine);
         history_close(run->history, node, cause, run->now);
         run->cause = root_cause(run);
+        run_end(run);
 }
 
 static void run_tick(void *userdata) {
         Run *run = userdata;
         Status status;
 
-        run_begin_input(run);
-        run->ticking = true;
+        run_begin(run);
         status = machine_tick(run->machine);
-        run->ticking = false;
+        run_end(run);
 
         if (status == STATUS_ERROR && !run->cause) {
                 halt_after_error(run);
@@ -75,9 +91,13 @@ static void run_tick(void *userdata) {
                 return;
         }
 
-        if (machine_wants_tick(run->machine))
-                run_wake(run);
+        /* What is left to do for a run that is being halted does not stop any more. */
+        if (run->halting)
+                run_pass_breakpoints(run);
+
+        run_wake(run);
         run->callbacks->changed(run, run->userdata);
+        run_tell_moved(run);
 }
 
 Run *run_new(const char *id, const char *tree, const char *instance, Definition *definition,
@@ -102,6 +122,7 @@ Run *run_new(const char *id, const char *tree, const char *instance, Definition 
                 .variables = run->variables,
                 .ended = run_on_activity_ended,
                 .changed = run_on_activity_changed,
+                .output = run_on_activity_output,
                 .userdata = run,
         };
         run->timers = node_timers_new(services->leaves->timers, run_on_timer, run);
@@ -118,6 +139,9 @@ void run_free(Run *run) {
                 return;
 
         drop_all(run);
+        g_clear_pointer(&run->kept, g_array_unref);
+        g_clear_pointer(&run->breakpoints, g_array_unref);
+        g_clear_pointer(&run->stops, g_array_unref);
         history_free(run->history);
         variables_free(run->variables);
         json_object_put(run->given);
@@ -141,8 +165,9 @@ json_object *run_given(const Run *run) {
 }
 
 void run_start(Run *run) {
-        run_begin_input(run);
+        run_begin(run);
         machine_start(run->machine);
+        run_end(run);
         run_wake(run);
 }
 
@@ -152,10 +177,12 @@ void run_halt(Run *run, Cause *why) {
                 return;
         }
 
-        run_begin_input(run);
+        run_pass_breakpoints(run);
+        run_begin(run);
         run->halting = true;
         run->why = why;
         machine_halt(run->machine);
+        run_end(run);
         run_wake(run);
 }
 
@@ -242,17 +269,25 @@ GArray *run_take_changes(Run *run) {
         return history_take_changes(run->history);
 }
 
-void run_node_report(const Run *run, NodeId node, NodeReport *ret_report) {
+static char *node_detail(const Run *run, NodeId node) {
         const Tree *tree = definition_tree(run->definition);
-        uint64_t now = (uint64_t) g_get_monotonic_time(), since = history_since(run->history, node);
         bool leaf = tree->nodes[node].flags & NODE_LEAF;
         Activity *activity = leaf && run->machine ? machine_node_data(run->machine, node) : NULL;
         uint64_t left = run->timers ? node_timers_left(run->timers, node) : UINT64_MAX;
+
+        if (run_stands_at(run, node))
+                return g_strdup("stands at its breakpoint");
+
+        return run_describe_lock(run, node) ?: detail_text(tree, run->history, node, activity, left);
+}
+
+void run_node_report(const Run *run, NodeId node, NodeReport *ret_report) {
+        uint64_t now = (uint64_t) g_get_monotonic_time(), since = history_since(run->history, node);
 
         *ret_report = (NodeReport){
                 .status = history_status(run->history, node),
                 .since = since > 0 ? run->started + (since - run->start) : 0,
                 .duration = history_duration(run->history, node, now),
-                .detail = detail_text(tree, run->history, node, activity, left),
+                .detail = node_detail(run, node),
         };
 }

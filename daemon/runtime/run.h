@@ -29,7 +29,9 @@ typedef struct NodeReport {
 } NodeReport;
 
 typedef struct RunCallbacks {
-        void (*changed)(Run *run, void *userdata);  /* nodes have changed: run_take_changes() has them */
+        void (*changed)(Run *run, void *userdata); /* nodes have changed: run_take_changes() has them */
+        /* It was paused or resumed, or its breakpoints are others, or where it stands; see run-control.h. */
+        void (*state_changed)(Run *run, void *userdata);
         void (*finished)(Run *run, void *userdata); /* once, from the main loop; the run stays until it is freed */
 } RunCallbacks;
 

@@ -173,7 +173,7 @@ static void unset(Blackboard *holder, Variable *variable) {
 }
 
 void blackboard_reset(Blackboard *blackboard, json_object *variables) {
-        g_autoptr(GList) keys = g_hash_table_get_keys(blackboard->variables);
+        g_autoptr(GList) keys = blackboard->variables ? g_hash_table_get_keys(blackboard->variables) : NULL;
 
         for (GList *key = keys; key; key = key->next)
                 if (!json_object_object_get_ex(variables, key->data, NULL))

@@ -1,282 +1,195 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Runs on a main loop of the test's own, with leaves that do what the test says. */
+/* The life of a run, with leaves that do what the test says. */
 
 #include <json-c/json_tokener.h>
 #include <string.h>
 
 #include "basic/cleanup.h"
 #include "basic/span.h"
-#include "basic/timers.h"
-#include "fake-leaves.h"
-#include "runtime/run.h"
-
-typedef struct Stage {
-        GMainContext *context;
-        Timers *timers;
-        Ticker *ticker;
-        LeafServices leaves;
-        Locks *locks;
-        RunServices services;
-        Definition *definition;
-        Run *run;
-        unsigned finished;
-} Stage;
-
-static void on_changed(Run *run, void *userdata) {}
-
-static void on_finished(Run *run, void *userdata) {
-        Stage *stage = userdata;
-
-        stage->finished++;
-}
-
-static const RunCallbacks callbacks = { .changed = on_changed, .finished = on_finished };
-
-/* root: the JSON of the root node, with ' for ". */
-static Stage *stage_new(const char *root) {
-        Stage *stage = g_new0(Stage, 1);
-        g_autofree char *text = g_strdup_printf("{ 'btd': 1, 'blackboard': { 'who': 'world' }, 'root': %s }", root);
-        g_autoptr(Diagnostics) diagnostics = diagnostics_new("test.json");
-
-        g_strdelimit(text, "'", '"');
-        stage->context = g_main_context_new();
-        stage->timers = timers_new(stage->context);
-        stage->ticker = ticker_new(stage->context);
-        stage->locks = locks_new();
-        stage->leaves = (LeafServices){ .timers = stage->timers };
-        stage->services = (RunServices){ .leaves = &stage->leaves, .ticker = stage->ticker, .locks = stage->locks };
-        if (definition_load_text(text, strlen(text), fake_tables, NULL, diagnostics, &stage->definition) < 0)
-                g_error("%s", diagnostics_format(diagnostics, 0));
-
-        stage->run = run_new("test.1", "test", "", stage->definition, &stage->services, &callbacks, stage);
-        return stage;
-}
-
-static void stage_free(Stage *stage) {
-        run_free(stage->run);
-        definition_unref(stage->definition);
-        locks_free(stage->locks);
-        ticker_free(stage->ticker);
-        timers_free(stage->timers);
-        g_main_context_unref(stage->context);
-        g_free(stage);
-        fake_reset();
-}
-
-G_DEFINE_AUTOPTR_CLEANUP_FUNC(Stage, stage_free)
-
-static void turn(const Stage *stage) {
-        while (g_main_context_iteration(stage->context, FALSE))
-                ;
-}
-
-static void start(const Stage *stage) {
-        run_start(stage->run);
-        turn(stage);
-}
-
-static void assert_finished(const Stage *stage, Status status, const char *cause) {
-        g_assert_cmpuint(stage->finished, ==, 1);
-        g_assert_cmpstr(status_to_string(run_status(stage->run)), ==, status_to_string(status));
-        g_assert_cmpstr(run_cause(stage->run), ==, cause);
-        g_assert_cmpuint(run_finished(stage->run), >=, run_started(stage->run));
-        g_assert_false(run_halting(stage->run));
-}
-
-static void assert_node(const Stage *stage, NodeId node, Status status, const char *detail) {
-        g_autofree char *owned = NULL;
-        NodeReport report;
-
-        run_node_report(stage->run, node, &report);
-        owned = report.detail;
-        g_assert_cmpstr(status_to_string(report.status), ==, status_to_string(status));
-        g_assert_cmpstr(report.detail, ==, detail);
-        g_assert_true((report.since == 0) == (status == STATUS_IDLE));
-}
-
-#define ACTION(name) "{ 'type': 'FakeAction', 'name': '" name "' }"
-#define STUBBORN(name) "{ 'type': 'FakeAction', 'name': '" name "', 'stubborn': true }"
-#define FAILS(name) "{ 'type': 'FakeNow', 'name': '" name "', 'fails': true }"
-#define CONDITION(name) "{ 'type': 'FakeCondition', 'name': '" name "' }"
+#include "run-stage.h"
 
 static void test_success(void) {
-        g_autoptr(Stage) stage =
-                stage_new("{ 'type': 'Sequence', 'name': 'Boot', 'children': [" ACTION("A") ", " ACTION("B") "] }");
+        g_autoptr(RunStage) stage =
+                run_stage_new("{ 'type': 'Sequence', 'name': 'Boot', 'children': [" ACTION("A") ", " ACTION("B") "] }");
 
-        assert_node(stage, 1, STATUS_IDLE, NULL);
-        start(stage);
+        run_stage_assert_node(stage, 1, STATUS_IDLE, NULL);
+        run_stage_start(stage);
         g_assert_cmpint(run_status(stage->run), ==, STATUS_RUNNING);
         g_assert_cmpuint(run_finished(stage->run), ==, 0);
-        assert_node(stage, 1, STATUS_RUNNING, "waits for the test to go on");
+        run_stage_assert_node(stage, 1, STATUS_RUNNING, "waits for the test to go on");
         fake_end("A", STATUS_SUCCESS, NULL);
-        turn(stage);
+        run_stage_turn(stage);
         g_assert_false(fake_is_alive("A"));
-        assert_node(stage, 1, STATUS_SUCCESS, NULL);
+        run_stage_assert_node(stage, 1, STATUS_SUCCESS, NULL);
         fake_end("B", STATUS_SUCCESS, NULL);
-        turn(stage);
-        assert_finished(stage, STATUS_SUCCESS, NULL);
+        run_stage_turn(stage);
+        run_stage_assert_finished(stage, STATUS_SUCCESS, NULL);
         g_assert_false(fake_is_alive("B"));
 }
 
 static void test_failure_has_a_cause(void) {
-        g_autoptr(Stage) stage = stage_new("{ 'type': 'Sequence', 'name': 'Boot', 'children': [ { 'type': 'Fallback', "
-                                           "'children': [" ACTION("A") ", " ACTION("B") "] }, " ACTION("C") "] }");
+        g_autoptr(RunStage) stage =
+                run_stage_new("{ 'type': 'Sequence', 'name': 'Boot', 'children': [ { 'type': 'Fallback', "
+                              "'children': [" ACTION("A") ", " ACTION("B") "] }, " ACTION("C") "] }");
 
-        start(stage);
+        run_stage_start(stage);
         fake_end("A", STATUS_FAILURE, "exited with status 3");
-        turn(stage);
-        assert_node(stage, 2, STATUS_FAILURE, "exited with status 3");
+        run_stage_turn(stage);
+        run_stage_assert_node(stage, 2, STATUS_FAILURE, "exited with status 3");
         fake_end("B", STATUS_FAILURE, "org.example.Error.Busy: the camera is in use");
-        turn(stage);
-        assert_finished(stage, STATUS_FAILURE, "Boot/Fallback/B: org.example.Error.Busy: the camera is in use");
-        assert_node(stage, 0, STATUS_FAILURE, "Fallback/B: org.example.Error.Busy: the camera is in use");
-        assert_node(stage, 4, STATUS_IDLE, NULL);
+        run_stage_turn(stage);
+        run_stage_assert_finished(stage, STATUS_FAILURE,
+                                  "Boot/Fallback/B: org.example.Error.Busy: the camera is in use");
+        run_stage_assert_node(stage, 0, STATUS_FAILURE, "Fallback/B: org.example.Error.Busy: the camera is in use");
+        run_stage_assert_node(stage, 4, STATUS_IDLE, NULL);
 }
 
 /* The one that decided it is named, not one that has failed before, or since. */
 static void test_cause_of_a_parallel(void) {
-        g_autoptr(Stage) stage =
-                stage_new("{ 'type': 'Parallel', 'name': 'P', 'failure_count': 2, 'success_count': 1, 'children': ["
-                          "{ 'type': 'Sequence', 'children': [" ACTION("A") ", " ACTION("B") "] }, " STUBBORN(
-                                  "C") ", "
-                                       "{ 'type': 'Inverter', 'child': " ACTION("D") "} ] }");
+        g_autoptr(RunStage) stage =
+                run_stage_new("{ 'type': 'Parallel', 'name': 'P', 'failure_count': 2, 'success_count': 1, 'children': ["
+                              "{ 'type': 'Sequence', 'children': [" ACTION("A") ", " ACTION("B") "] }, " STUBBORN(
+                                      "C") ", "
+                                           "{ 'type': 'Inverter', 'child': " ACTION("D") "} ] }");
 
-        start(stage);
+        run_stage_start(stage);
         fake_end("A", STATUS_FAILURE, "first");
-        turn(stage);
+        run_stage_turn(stage);
         fake_end("D", STATUS_SUCCESS, NULL);
-        turn(stage);
+        run_stage_turn(stage);
         /* It is decided, but C has not ended. */
         g_assert_cmpuint(stage->finished, ==, 0);
         g_assert_cmpuint(fake_halts("C"), ==, 1);
-        assert_node(stage, 4, STATUS_HALTED, "ending");
+        run_stage_assert_node(stage, 4, STATUS_HALTED, "ending");
         fake_end("C", STATUS_FAILURE, "too late");
-        turn(stage);
-        assert_finished(stage, STATUS_FAILURE, "P/Inverter: its child succeeded");
-        assert_node(stage, 4, STATUS_HALTED, NULL);
+        run_stage_turn(stage);
+        run_stage_assert_finished(stage, STATUS_FAILURE, "P/Inverter: its child succeeded");
+        run_stage_assert_node(stage, 4, STATUS_HALTED, NULL);
 }
 
 static void test_attempts(void) {
-        g_autoptr(Stage) stage = stage_new(
+        g_autoptr(RunStage) stage = run_stage_new(
                 "{ 'type': 'RetryUntilSuccessful', 'name': 'Try', 'num_attempts': 3, 'child': " ACTION("A") "}");
 
-        start(stage);
-        assert_node(stage, 0, STATUS_RUNNING, NULL);
+        run_stage_start(stage);
+        run_stage_assert_node(stage, 0, STATUS_RUNNING, NULL);
         g_assert_cmpuint(fake_attempt("A"), ==, 1);
         fake_end("A", STATUS_FAILURE, "busy");
-        turn(stage);
+        run_stage_turn(stage);
         g_assert_cmpuint(fake_attempt("A"), ==, 2);
-        assert_node(stage, 0, STATUS_RUNNING, "attempt 2 of 3; before: busy");
+        run_stage_assert_node(stage, 0, STATUS_RUNNING, "attempt 2 of 3; before: busy");
         fake_end("A", STATUS_FAILURE, "busy");
-        turn(stage);
+        run_stage_turn(stage);
         fake_end("A", STATUS_FAILURE, "still busy");
-        turn(stage);
-        assert_finished(stage, STATUS_FAILURE, "Try: failed 3 times; last: still busy");
+        run_stage_turn(stage);
+        run_stage_assert_finished(stage, STATUS_FAILURE, "Try: failed 3 times; last: still busy");
 }
 
 static void test_rounds(void) {
-        g_autoptr(Stage) stage = stage_new("{ 'type': 'Repeat', 'num_cycles': -1, 'child': " ACTION("A") "}");
+        g_autoptr(RunStage) stage = run_stage_new("{ 'type': 'Repeat', 'num_cycles': -1, 'child': " ACTION("A") "}");
 
-        start(stage);
+        run_stage_start(stage);
         fake_end("A", STATUS_SUCCESS, NULL);
-        turn(stage);
-        assert_node(stage, 0, STATUS_RUNNING, "round 2");
+        run_stage_turn(stage);
+        run_stage_assert_node(stage, 0, STATUS_RUNNING, "round 2");
         fake_end("A", STATUS_FAILURE, NULL);
-        turn(stage);
-        assert_finished(stage, STATUS_FAILURE, "Repeat/A: failed");
+        run_stage_turn(stage);
+        run_stage_assert_finished(stage, STATUS_FAILURE, "Repeat/A: failed");
 }
 
 static void test_timeout_decorator(void) {
-        g_autoptr(Stage) stage =
-                stage_new("{ 'type': 'Timeout', 'name': 'Limit', 'timeout': '20ms', 'child': " STUBBORN("A") "}");
+        g_autoptr(RunStage) stage =
+                run_stage_new("{ 'type': 'Timeout', 'name': 'Limit', 'timeout': '20ms', 'child': " STUBBORN("A") "}");
 
-        start(stage);
+        run_stage_start(stage);
         while (fake_halts("A") == 0)
                 g_main_context_iteration(stage->context, TRUE);
         g_assert_cmpuint(stage->finished, ==, 0);
         fake_end("A", STATUS_SUCCESS, NULL);
-        turn(stage);
-        assert_finished(stage, STATUS_FAILURE, "Limit: timed out after 20ms");
+        run_stage_turn(stage);
+        run_stage_assert_finished(stage, STATUS_FAILURE, "Limit: timed out after 20ms");
 }
 
 /* A leaf whose time is over is waited for, and has failed for that reason whatever it says in the end. */
 static void test_timeout_of_a_leaf(void) {
-        g_autoptr(Stage) stage =
-                stage_new("{ 'type': 'FakeAction', 'name': 'A', 'timeout': '10ms', 'stubborn': true }");
+        g_autoptr(RunStage) stage =
+                run_stage_new("{ 'type': 'FakeAction', 'name': 'A', 'timeout': '10ms', 'stubborn': true }");
 
-        start(stage);
+        run_stage_start(stage);
         while (fake_halts("A") == 0)
                 g_main_context_iteration(stage->context, TRUE);
-        assert_node(stage, 0, STATUS_RUNNING, "waits for the test to go on; being stopped");
+        run_stage_assert_node(stage, 0, STATUS_RUNNING, "waits for the test to go on; being stopped");
         fake_end("A", STATUS_SUCCESS, "killed");
-        turn(stage);
-        assert_finished(stage, STATUS_FAILURE, "A: timed out after 10ms");
+        run_stage_turn(stage);
+        run_stage_assert_finished(stage, STATUS_FAILURE, "A: timed out after 10ms");
 }
 
 static void test_timeout_and_halt(void) {
-        g_autoptr(Stage) stage =
-                stage_new("{ 'type': 'FakeAction', 'name': 'A', 'timeout': '10ms', 'stubborn': true }");
+        g_autoptr(RunStage) stage =
+                run_stage_new("{ 'type': 'FakeAction', 'name': 'A', 'timeout': '10ms', 'stubborn': true }");
 
-        start(stage);
+        run_stage_start(stage);
         while (fake_halts("A") == 0)
                 g_main_context_iteration(stage->context, TRUE);
         run_halt(stage->run, cause_new(CAUSE_HALTED, NULL, "halted by the test"));
-        turn(stage);
+        run_stage_turn(stage);
         g_assert_true(run_halting(stage->run));
         g_assert_cmpuint(fake_halts("A"), ==, 1);
         fake_end("A", STATUS_FAILURE, NULL);
-        turn(stage);
-        assert_finished(stage, STATUS_HALTED, "halted by the test");
+        run_stage_turn(stage);
+        run_stage_assert_finished(stage, STATUS_HALTED, "halted by the test");
 }
 
 static void test_halt_is_awaited(void) {
-        g_autoptr(Stage) stage = stage_new("{ 'type': 'Parallel', 'children': [" ACTION("A") ", " STUBBORN("B") "] }");
+        g_autoptr(RunStage) stage =
+                run_stage_new("{ 'type': 'Parallel', 'children': [" ACTION("A") ", " STUBBORN("B") "] }");
 
-        start(stage);
+        run_stage_start(stage);
         run_halt(stage->run, cause_new(CAUSE_HALTED, NULL, "halted by UID 0 (btctl)"));
         run_halt(stage->run, cause_new(CAUSE_HALTED, NULL, "a second reason"));
-        turn(stage);
+        run_stage_turn(stage);
         g_assert_false(fake_is_alive("A"));
         g_assert_true(run_halting(stage->run));
         g_assert_cmpint(run_status(stage->run), ==, STATUS_RUNNING);
         fake_end("B", STATUS_SUCCESS, NULL);
-        turn(stage);
-        assert_finished(stage, STATUS_HALTED, "halted by UID 0 (btctl)");
+        run_stage_turn(stage);
+        run_stage_assert_finished(stage, STATUS_HALTED, "halted by UID 0 (btctl)");
         run_halt(stage->run, cause_new(CAUSE_HALTED, NULL, "too late"));
-        assert_finished(stage, STATUS_HALTED, "halted by UID 0 (btctl)");
+        run_stage_assert_finished(stage, STATUS_HALTED, "halted by UID 0 (btctl)");
 }
 
 static void test_halt_before_the_first_tick(void) {
-        g_autoptr(Stage) stage = stage_new(ACTION("A"));
+        g_autoptr(RunStage) stage = run_stage_new(ACTION("A"));
 
         run_start(stage->run);
         run_halt(stage->run, cause_new(CAUSE_HALTED, NULL, "changed my mind"));
-        turn(stage);
-        assert_finished(stage, STATUS_HALTED, "changed my mind");
+        run_stage_turn(stage);
+        run_stage_assert_finished(stage, STATUS_HALTED, "changed my mind");
         g_assert_cmpuint(fake_starts("A"), ==, 0);
 }
 
 static void test_error_halts(void) {
-        g_autoptr(Stage) stage = stage_new("{ 'type': 'Parallel', 'name': 'P', 'children': [" ACTION(
+        g_autoptr(RunStage) stage = run_stage_new("{ 'type': 'Parallel', 'name': 'P', 'children': [" ACTION(
                 "A") ", { 'type': 'IfThenElse', "
                      "'name': 'If', 'children': [ { 'type': 'Sequence', 'children': [" ACTION("B") "] }, " ACTION(
                              "C") "] } ] }");
 
-        start(stage);
+        run_stage_start(stage);
         fake_end("B", STATUS_SKIPPED, NULL);
-        turn(stage);
-        assert_finished(stage, STATUS_ERROR, "P/If: its condition was skipped, which is neither true nor false");
+        run_stage_turn(stage);
+        run_stage_assert_finished(stage, STATUS_ERROR,
+                                  "P/If: its condition was skipped, which is neither true nor false");
         g_assert_false(fake_is_alive("A"));
-        assert_node(stage, 1, STATUS_HALTED, NULL);
-        assert_node(stage, 2, STATUS_ERROR, "its condition was skipped, which is neither true nor false");
-        assert_node(stage, 0, STATUS_ERROR, "If: its condition was skipped, which is neither true nor false");
+        run_stage_assert_node(stage, 1, STATUS_HALTED, NULL);
+        run_stage_assert_node(stage, 2, STATUS_ERROR, "its condition was skipped, which is neither true nor false");
+        run_stage_assert_node(stage, 0, STATUS_ERROR, "If: its condition was skipped, which is neither true nor false");
 }
 
 static void test_bad_reference_is_a_failure(void) {
-        g_autoptr(Stage) stage = stage_new("{ 'type': 'FakeAction', 'name': 'A', 'text': 'hello {whom}' }");
+        g_autoptr(RunStage) stage = run_stage_new("{ 'type': 'FakeAction', 'name': 'A', 'text': 'hello {whom}' }");
 
-        start(stage);
+        run_stage_start(stage);
         g_assert_cmpuint(fake_starts("A"), ==, 0);
         g_assert_cmpint(run_status(stage->run), ==, STATUS_FAILURE);
         g_assert_nonnull(strstr(run_cause(stage->run), "whom"));
@@ -284,7 +197,7 @@ static void test_bad_reference_is_a_failure(void) {
 }
 
 static void test_variables(void) {
-        g_autoptr(Stage) stage = stage_new("{ 'type': 'Sequence', 'children': [" ACTION(
+        g_autoptr(RunStage) stage = run_stage_new("{ 'type': 'Sequence', 'children': [" ACTION(
                 "A") ", { 'type': 'FakeNow', "
                      "'name': 'B', 'fails': true, 'text': '{who} {result}' }] }");
 
@@ -292,59 +205,61 @@ static void test_variables(void) {
 
         run_give(stage->run, given);
         g_assert_true(run_given(stage->run) == given);
-        start(stage);
+        run_stage_start(stage);
         fake_set_output("A", "result", json_object_new_int64(7));
         fake_end("A", STATUS_SUCCESS, NULL);
-        turn(stage);
-        assert_finished(stage, STATUS_FAILURE, "Sequence/B: you 7");
+        run_stage_turn(stage);
+        run_stage_assert_finished(stage, STATUS_FAILURE, "Sequence/B: you 7");
 }
 
 static void test_condition(void) {
-        g_autoptr(Stage) stage = stage_new("{ 'type': 'Sequence', 'children': [" CONDITION("C") ", " ACTION("A") "] }");
+        g_autoptr(RunStage) stage =
+                run_stage_new("{ 'type': 'Sequence', 'children': [" CONDITION("C") ", " ACTION("A") "] }");
 
-        start(stage);
-        assert_node(stage, 1, STATUS_RUNNING, "waits for the test to go on");
+        run_stage_start(stage);
+        run_stage_assert_node(stage, 1, STATUS_RUNNING, "waits for the test to go on");
         /* What counts is what it is when it is looked at. */
         fake_set_value("C", STATUS_FAILURE, "is inactive");
         fake_set_value("C", STATUS_SUCCESS, NULL);
-        turn(stage);
+        run_stage_turn(stage);
         g_assert_true(fake_is_alive("A"));
         g_assert_false(fake_is_alive("C"));
         fake_end("A", STATUS_SUCCESS, NULL);
-        turn(stage);
-        assert_finished(stage, STATUS_SUCCESS, NULL);
+        run_stage_turn(stage);
+        run_stage_assert_finished(stage, STATUS_SUCCESS, NULL);
 }
 
 static void test_condition_fails(void) {
-        g_autoptr(Stage) stage = stage_new("{ 'type': 'Sequence', 'children': [" CONDITION("C") ", " ACTION("A") "] }");
+        g_autoptr(RunStage) stage =
+                run_stage_new("{ 'type': 'Sequence', 'children': [" CONDITION("C") ", " ACTION("A") "] }");
 
-        start(stage);
+        run_stage_start(stage);
         fake_set_value("C", STATUS_FAILURE, "is \"inactive\", not \"active\"");
-        turn(stage);
-        assert_finished(stage, STATUS_FAILURE, "Sequence/C: is \"inactive\", not \"active\"");
+        run_stage_turn(stage);
+        run_stage_assert_finished(stage, STATUS_FAILURE, "Sequence/C: is \"inactive\", not \"active\"");
 }
 
 /* Below a reactive node, a condition is watched until that is through with it. */
 static void test_condition_changes(void) {
-        g_autoptr(Stage) stage =
-                stage_new("{ 'type': 'ReactiveSequence', 'children': [" CONDITION("C") ", " STUBBORN("A") "] }");
+        g_autoptr(RunStage) stage =
+                run_stage_new("{ 'type': 'ReactiveSequence', 'children': [" CONDITION("C") ", " STUBBORN("A") "] }");
 
-        start(stage);
+        run_stage_start(stage);
         fake_set_value("C", STATUS_SUCCESS, NULL);
-        turn(stage);
+        run_stage_turn(stage);
         g_assert_true(fake_is_alive("A") && fake_is_alive("C"));
         fake_set_value("C", STATUS_FAILURE, "is gone");
-        turn(stage);
+        run_stage_turn(stage);
         g_assert_cmpuint(fake_halts("A"), ==, 1);
         g_assert_cmpuint(stage->finished, ==, 0);
         fake_end("A", STATUS_SUCCESS, NULL);
-        turn(stage);
-        assert_finished(stage, STATUS_FAILURE, "ReactiveSequence/C: is gone");
+        run_stage_turn(stage);
+        run_stage_assert_finished(stage, STATUS_FAILURE, "ReactiveSequence/C: is gone");
         g_assert_cmpuint(fake_starts("C"), ==, 1);
         g_assert_false(fake_is_alive("C"));
 }
 
-static void assert_changes(const Stage *stage, const NodeId *nodes, unsigned n) {
+static void assert_changes(const RunStage *stage, const NodeId *nodes, unsigned n) {
         g_autoptr(GArray) changes = run_take_changes(stage->run);
 
         g_assert_cmpuint(changes ? changes->len : 0, ==, n);
@@ -353,28 +268,28 @@ static void assert_changes(const Stage *stage, const NodeId *nodes, unsigned n) 
 }
 
 static void test_changes(void) {
-        g_autoptr(Stage) stage =
-                stage_new("{ 'type': 'Sequence', 'children': [" ACTION("A") ", " FAILS("B") ", " ACTION("C") "] }");
+        g_autoptr(RunStage) stage =
+                run_stage_new("{ 'type': 'Sequence', 'children': [" ACTION("A") ", " FAILS("B") ", " ACTION("C") "] }");
 
         assert_changes(stage, NULL, 0);
         run_set_watched(stage->run, true);
-        start(stage);
+        run_stage_start(stage);
         assert_changes(stage, (const NodeId[]){ 0, 1 }, 2);
         assert_changes(stage, NULL, 0);
         fake_end("A", STATUS_SUCCESS, NULL);
-        turn(stage);
+        run_stage_turn(stage);
         assert_changes(stage, (const NodeId[]){ 1, 2, 0 }, 3);
         run_set_watched(stage->run, false);
         assert_changes(stage, NULL, 0);
 }
 
 static void test_delay_says_how_long(void) {
-        g_autoptr(Stage) stage = stage_new("{ 'type': 'Delay', 'delay': '1min', 'child': " ACTION("A") "}");
+        g_autoptr(RunStage) stage = run_stage_new("{ 'type': 'Delay', 'delay': '1min', 'child': " ACTION("A") "}");
         g_autofree char *detail = NULL;
         NodeReport report;
         uint64_t left = 0;
 
-        start(stage);
+        run_stage_start(stage);
         run_node_report(stage->run, 0, &report);
         detail = report.detail;
         g_assert_true(g_str_has_prefix(detail, "goes on in "));
@@ -384,27 +299,28 @@ static void test_delay_says_how_long(void) {
 }
 
 static void test_free_in_the_middle(void) {
-        g_autoptr(Stage) stage = stage_new("{ 'type': 'Parallel', 'children': [" ACTION("A") ", " CONDITION("C") "] }");
+        g_autoptr(RunStage) stage =
+                run_stage_new("{ 'type': 'Parallel', 'children': [" ACTION("A") ", " CONDITION("C") "] }");
 
-        start(stage);
+        run_stage_start(stage);
         g_clear_pointer(&stage->run, run_free);
         g_assert_false(fake_is_alive("A") || fake_is_alive("C"));
-        turn(stage);
+        run_stage_turn(stage);
         g_assert_cmpuint(stage->finished, ==, 0);
 }
 
 /* A loop without an end takes turns with everything else. */
 static void test_endless_loop(void) {
-        g_autoptr(Stage) stage =
-                stage_new("{ 'type': 'RetryUntilSuccessful', 'num_attempts': -1, 'child': " FAILS("A") "}");
+        g_autoptr(RunStage) stage =
+                run_stage_new("{ 'type': 'RetryUntilSuccessful', 'num_attempts': -1, 'child': " FAILS("A") "}");
 
         run_start(stage->run);
         for (unsigned i = 0; i < 10; i++)
                 g_main_context_iteration(stage->context, FALSE);
         g_assert_cmpuint(fake_starts("A"), <=, 10);
         run_halt(stage->run, cause_new(CAUSE_HALTED, NULL, "enough"));
-        turn(stage);
-        assert_finished(stage, STATUS_HALTED, "enough");
+        run_stage_turn(stage);
+        run_stage_assert_finished(stage, STATUS_HALTED, "enough");
 }
 
 int main(int argc, char **argv) {

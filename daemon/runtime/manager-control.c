@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* Who asks for it, and whether it makes sense, is checked and told here, once for all who offer it. */
+
+#include <errno.h>
+#include <inttypes.h>
+
+#include "basic/log.h"
+#include "runtime/manager-control.h"
+#include "runtime/manager-state.h"
+#include "runtime/run-control.h"
+
+static void G_GNUC_PRINTF(3, 4) tell(const Run *run, const Caller *who, const char *format, ...) {
+        g_autofree char *text = NULL;
+        va_list args;
+
+        va_start(args, format);
+        text = g_strdup_vprintf(format, args);
+        va_end(args);
+
+        log_message(LOG_NOTICE, &(LogSubject){ .tree = run_tree(run), .run = run_id(run) }, "%s by %s", text,
+                    who->text);
+}
+
+static int find_running(Manager *manager, const char *id, Run **ret_run, char **ret_error) {
+        Run *run;
+        int r = manager_find_run(manager, id, &run, ret_error);
+
+        if (r < 0)
+                return r;
+
+        if (run_status(run) != STATUS_RUNNING || run_halting(run)) {
+                *ret_error = run_halting(run) ? g_strdup_printf("run '%s' is being halted", run_id(run))
+                                              : g_strdup_printf("run '%s' is not running any more: %s", run_id(run),
+                                                                status_to_string(run_status(run)));
+                return MANAGER_NOT_RUNNING;
+        }
+
+        *ret_run = run;
+        return 0;
+}
+
+static int find_paused(Manager *manager, const char *id, Run **ret_run, char **ret_error) {
+        int r = find_running(manager, id, ret_run, ret_error);
+
+        if (r < 0 || run_paused(*ret_run))
+                return r;
+
+        *ret_error = g_strdup_printf("run '%s' is not paused; pause it first", run_id(*ret_run));
+        return MANAGER_NOT_PAUSED;
+}
+
+static int find_node(Manager *manager, const char *id, NodeId node, Run **ret_run, char **ret_error) {
+        int r = find_running(manager, id, ret_run, ret_error);
+        uint32_t n_nodes;
+
+        if (r < 0)
+                return r;
+
+        n_nodes = definition_tree(run_definition(*ret_run))->n_nodes;
+        if (node < n_nodes)
+                return 0;
+
+        *ret_error = g_strdup_printf("run '%s' has no node %" PRIu32 "; its nodes are 0 to %" PRIu32, run_id(*ret_run),
+                                     node, n_nodes - 1);
+        return -EINVAL;
+}
+
+static char *path_of(const Run *run, NodeId node) {
+        return tree_node_path(definition_tree(run_definition(run)), node);
+}
+
+int manager_pause(Manager *manager, const char *id, const Caller *who, char **ret_error) {
+        Run *run;
+        int r = find_running(manager, id, &run, ret_error);
+
+        if (r < 0)
+                return r;
+
+        tell(run, who, "paused");
+        run_pause(run);
+        return 0;
+}
+
+int manager_resume(Manager *manager, const char *id, const Caller *who, char **ret_error) {
+        Run *run;
+        int r = find_paused(manager, id, &run, ret_error);
+
+        if (r < 0)
+                return r;
+
+        tell(run, who, "resumed");
+        run_resume(run);
+        return 0;
+}
+
+int manager_step(Manager *manager, const char *id, const Caller *who, char **ret_error) {
+        Run *run;
+        int r = find_paused(manager, id, &run, ret_error);
+
+        if (r < 0)
+                return r;
+
+        if (!run_step(run)) {
+                *ret_error = g_strdup_printf("nothing has happened that run '%s' could take a step for; 'btctl status' "
+                                             "shows what it waits for",
+                                             run_id(run));
+                return MANAGER_NOTHING_HAPPENED;
+        }
+
+        tell(run, who, "stepped");
+        return 0;
+}
+
+int manager_set_breakpoint(Manager *manager, const char *id, NodeId node, bool set, const Caller *who,
+                           char **ret_error) {
+        g_autofree char *path = NULL;
+        Run *run;
+        int r = find_node(manager, id, node, &run, ret_error);
+
+        if (r < 0)
+                return r;
+
+        path = path_of(run, node);
+        tell(run, who, "a breakpoint at %s was %s", path, set ? "set" : "cleared");
+        run_set_breakpoint(run, node, set);
+        return 0;
+}
+
+int manager_force(Manager *manager, const char *id, NodeId node, Status status, const Caller *who, char **ret_error) {
+        g_autofree char *path = NULL;
+        Run *run;
+        int r = find_node(manager, id, node, &run, ret_error);
+
+        if (r < 0)
+                return r;
+
+        if (status != STATUS_SUCCESS && status != STATUS_FAILURE && status != STATUS_SKIPPED) {
+                *ret_error = g_strdup("a node can be given success, failure or skipped");
+                return -EINVAL;
+        }
+
+        path = path_of(run, node);
+        tell(run, who, "%s was given %s", path, status_to_string(status));
+        run_force(run, node, status);
+        return 0;
+}
+
+int manager_set_variables(Manager *manager, const char *id, json_object *values, const Caller *who, char **ret_error) {
+        Run *run;
+        int r = find_running(manager, id, &run, ret_error);
+
+        if (r < 0)
+                return r;
+
+        r = run_set_values(run, values, ret_error);
+        if (r < 0)
+                return r;
+
+        tell(run, who, "variables set: %s", json_object_to_json_string_ext(values, JSON_C_TO_STRING_NOSLASHESCAPE));
+        return 0;
+}
