@@ -295,3 +295,60 @@ def test_many_runs_at_once(machine):
     paths = [machine.client.start("many", str(i))[1] for i in range(30)]
     assert [machine.client.finish(path)[0] for path in paths] == ["success"] * 30
     assert machine.client.get("/org/btd1", MANAGER, "NRunning") == 0
+
+
+def watch(machine, tree, condition):
+    """A tree that says by its node Holds whether the condition does: its path, and what that does from now on."""
+    machine.load(tree, {"type": "WhileDoElse", "children": [
+        condition, {"type": "Sleep", "name": "Holds", "duration": "infinity"},
+        {"type": "Sleep", "name": "HoldsNot", "duration": "infinity"}]})
+    machine.client.subscribe("org.btd1.Run")
+    machine.client.manager("Subscribe")
+    _, path = machine.client.start(tree)
+
+    def wait(name):
+        machine.client.wait_signal("NodesChanged", lambda s: s.path == path and (name, "running") in
+                                   [(row[3], row[4]) for row in s.args[0]])
+        machine.client.signals.clear()
+    return path, wait
+
+
+@pytest.mark.parametrize("directory", ["/tmp", "/home", "/dev", "/srv"])
+def test_a_path_is_that_of_the_system(machine, directory):
+    """The daemon is confined, but not so that it would look at something else."""
+    path, wait = watch(machine, "path", {"type": "PathExists", "path": f"{directory}/a/flag", "kind": "file"})
+    wait("HoldsNot")
+    machine.check("mkdir", f"{directory}/a")
+    machine.check("touch", f"{directory}/a/flag")
+    wait("Holds")
+    machine.check("rm", "-r", f"{directory}/a")
+    wait("HoldsNot")
+    machine.client.call(path, "org.btd1.Run", "Halt")
+
+
+def test_a_mount_fills_a_directory(machine):
+    machine.check("mkdir", "-p", "/mnt/disk")
+    path, wait = watch(machine, "mounted", {"type": "PathExists", "path": "/mnt/disk", "kind": "not-empty"})
+    wait("HoldsNot")
+    machine.check("mkdir", "/run/content")
+    machine.check("touch", "/run/content/file")
+    machine.check("mount", "--bind", "/run/content", "/mnt/disk")
+    wait("Holds")
+    machine.check("umount", "/mnt/disk")
+    wait("HoldsNot")
+    machine.client.call(path, "org.btd1.Run", "Halt")
+
+
+def test_a_command_is_a_unit_each_time(machine):
+    path, wait = watch(machine, "command", {
+        "type": "Command", "argv": ["/bin/sh", "-c", "echo looked; test -e /run/flag"], "interval": "50ms"})
+    wait("HoldsNot")
+    machine.check("touch", "/run/flag")
+    wait("Holds")
+    machine.check("rm", "/run/flag")
+    wait("HoldsNot")
+    machine.client.call(path, "org.btd1.Run", "Halt")
+
+    assert machine.client.finish(path)[0] == "halted"
+    assert machine.journal("-t", "sh").count("looked") >= 3
+    assert "left behind" not in machine.log()
