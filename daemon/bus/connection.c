@@ -13,7 +13,7 @@
 #include "bus/connection.h"
 #include "bus/matches.h"
 #include "bus/names.h"
-#include "bus/properties.h"
+#include "bus/property-watch.h"
 #include "bus/rules.h"
 
 #define RETRY_MSEC_MIN 100u

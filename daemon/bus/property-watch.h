@@ -43,4 +43,8 @@ json_object *property_watch_value(const PropertyWatch *watch);
 /* Borrowed. While it is unknown. */
 const PropertyProblem *property_watch_problem(const PropertyWatch *watch);
 
+/* What is shared by all watches of a connection, which makes and frees it. Watches that are left over can be freed. */
+Properties *properties_new(Connection *connection);
+void properties_free(Properties *properties);
+
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(PropertyWatch, property_watch_free)

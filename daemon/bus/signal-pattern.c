@@ -34,6 +34,10 @@ static void append(GString *rule, const char *value, const char *format, ...) {
                 g_string_truncate(rule, before);
 }
 
+void signal_pattern_append_arg(GString *rule, unsigned number, const char *text, bool is_path) {
+        append(rule, text, ",arg%u%s='%s'", number, is_path ? "path" : "", text);
+}
+
 static GString *rule_begin(const SignalPattern *pattern) {
         GString *rule = g_string_new("type='signal'");
 
@@ -47,8 +51,7 @@ char *signal_pattern_rule(const SignalPattern *pattern) {
         GString *rule = rule_begin(pattern);
 
         append(rule, pattern->path, ",path='%s'", pattern->path);
-        append(rule, pattern->arg, ",arg%u%s='%s'", pattern->arg_number, pattern->arg_is_path ? "path" : "",
-               pattern->arg);
+        signal_pattern_append_arg(rule, pattern->arg_number, pattern->arg, pattern->arg_is_path);
         if (pattern->more && rule->len + strlen(pattern->more) <= RULE_LENGTH_MAX)
                 g_string_append(rule, pattern->more);
         return g_string_free(rule, FALSE);

@@ -11,6 +11,9 @@
 #define BUS_DRIVER "org.freedesktop.DBus"
 #define BUS_DRIVER_PATH "/org/freedesktop/DBus"
 
+/* A rule can name this many arguments. */
+#define SIGNAL_PATTERN_ARGS 64u
+
 typedef struct SignalPattern {
         const char *sender; /* of a well-known name: whoever owns it at the moment */
         const char *path, *interface, *member;
@@ -27,3 +30,6 @@ SignalPattern signal_pattern_owner(const char *name);
 char *signal_pattern_rule(const SignalPattern *pattern);
 /* A rule for all patterns that differ only in their paths and arguments; NULL: it would match too much. */
 char *signal_pattern_wide_rule(const SignalPattern *pattern);
+
+/* Appends a condition for an argument, as for SignalPattern.more. */
+void signal_pattern_append_arg(GString *rule, unsigned number, const char *text, bool is_path);

@@ -244,10 +244,15 @@ static void read_value(Loader *loader, Reading *reading, uint32_t key) {
         }
 }
 
+/* A type may want the name for itself, too. */
+static bool name_is_param(const Loader *loader, const Reading *reading, Key key, uint32_t item) {
+        return key == KEY_NAME && is_string(loader, item + 1) && params_find(reading->type->params, "name", 4);
+}
+
 static void read_key(Loader *loader, Reading *reading, uint32_t item) {
         Key key = key_of(loader, item);
 
-        if (key == KEY_MAX_ && reading->type)
+        if (reading->type && (key == KEY_MAX_ || name_is_param(loader, reading, key, item)))
                 read_value(loader, reading, item);
         else if (key < KEY_MAX_ && reading->keys[key] != item + 1)
                 reading_error(loader, reading, item, g_strdup_printf("'%s' is given twice", loader_key_names[key]));

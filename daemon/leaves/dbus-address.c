@@ -21,3 +21,11 @@ char *dbus_address_problem(const DBusAddress *address) {
 
         return NULL;
 }
+
+bool dbus_describe_connection(Connection *connection, GString *text) {
+        if (connection_is_ready(connection))
+                return false;
+
+        g_string_append_printf(text, "connection to the bus '%s'", connection_name(connection));
+        return true;
+}

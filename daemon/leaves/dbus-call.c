@@ -10,26 +10,23 @@
 #include "engine/tree.h"
 #include "leaves/dbus-address.h"
 #include "leaves/dbus-error.h"
+#include "leaves/dbus-outputs.h"
 #include "leaves/leaf.h"
 #include "leaves/registry.h"
 
 typedef struct DBusCallParams {
-        DBusAddress address;
+        DBusAddress address; /* first */
         const char *member, *signature;
         json_object *args;
         uint64_t timeout;
         bool auto_start;
-        const char *const *outputs;
+        DBusOutputs outputs;
 } DBusCallParams;
 
 typedef struct DBusCall {
         Connection *connection;
         Call *call;
 } DBusCall;
-
-static size_t count_outputs(const DBusCallParams *params) {
-        return params->outputs ? g_strv_length((char **) params->outputs) : 0;
-}
 
 /* What no peer would understand, in the parameters that are known; NULL: nothing. */
 static char *params_problem(const DBusCallParams *params) {
@@ -40,13 +37,6 @@ static char *params_problem(const DBusCallParams *params) {
         if (params->signature && value_check_signature(params->signature, &error) < 0)
                 return error;
         return dbus_address_problem(&params->address);
-}
-
-static char *outputs_problem(const DBusCallParams *params) {
-        for (size_t i = 0; i < count_outputs(params); i++)
-                if (*params->outputs[i] && !blackboard_key_valid(params->outputs[i]))
-                        return g_strdup_printf("outputs: '%s' is not the name of a variable", params->outputs[i]);
-        return NULL;
 }
 
 /* Arguments that are not there may come from the blackboard. */
@@ -64,38 +54,8 @@ static char *dbus_call_check(const Tree *tree, NodeId node, bool *ret_is_error) 
 
         *ret_is_error = true;
         if (!problem)
-                problem = outputs_problem(params);
+                problem = dbus_outputs_problem(&params->outputs);
         return problem ? problem : args_problem(params);
-}
-
-/* All of them or, where there are too few, none. */
-static Status take_outputs(Leaf *leaf, sd_bus_message *reply) {
-        const DBusCallParams *params = leaf->params;
-        size_t n_outputs = count_outputs(params), n_values;
-        g_autoptr(json_object) values = NULL;
-        g_autofree char *error = NULL;
-
-        if (n_outputs == 0)
-                return STATUS_SUCCESS;
-
-        if (value_read_all(reply, &values, &error) < 0) {
-                leaf_set_cause(leaf, "the reply cannot go to the outputs: %s", error);
-                return STATUS_FAILURE;
-        }
-
-        n_values = json_object_array_length(values);
-        if (n_values < n_outputs) {
-                leaf_set_cause(leaf, "the reply has %zu value%s, but there %s %zu output%s", n_values,
-                               n_values == 1 ? "" : "s", n_outputs == 1 ? "is" : "are", n_outputs,
-                               n_outputs == 1 ? "" : "s");
-                return STATUS_FAILURE;
-        }
-
-        for (size_t i = 0; i < n_outputs; i++)
-                if (*params->outputs[i])
-                        leaf_set_output(leaf, params->outputs[i],
-                                        json_object_get(json_object_array_get_idx(values, i)));
-        return STATUS_SUCCESS;
 }
 
 /* For a peer that is not there the bus answers, and not every bus says which peer that is. */
@@ -124,9 +84,10 @@ static void set_cause(Leaf *leaf, const sd_bus_error *error) {
 
 static void on_reply(sd_bus_message *reply, const sd_bus_error *error, void *userdata) {
         Leaf *leaf = userdata;
+        const DBusCallParams *params = leaf->params;
 
         if (!error) {
-                leaf_end(leaf, take_outputs(leaf, reply));
+                leaf_end(leaf, dbus_outputs_take(leaf, &params->outputs, "reply", reply));
                 return;
         }
 
@@ -194,20 +155,13 @@ static void dbus_call_describe(Leaf *leaf, GString *text) {
         const DBusAddress *address = &params->address;
         DBusCall *op = leaf->op;
 
-        if (connection_is_ready(op->connection))
+        if (!dbus_describe_connection(op->connection, text))
                 g_string_append_printf(text, "reply of %s%s%s from %s", address->interface ? address->interface : "",
                                        address->interface ? "." : "", params->member, address->destination);
-        else
-                g_string_append_printf(text, "connection to the bus '%s'", connection_name(op->connection));
 }
 
 static const Param dbus_call_params[] = {
-        {
-                .name = "bus",
-                .kind = PARAM_STRING,
-                .offset = offsetof(DBusCallParams, address.bus),
-                .doc = "\"system\", \"session\", \"host:USER@HOST\", \"machine:NAME\" or an address",
-        },
+        DBUS_BUS_PARAM,
         {
                 .name = "destination",
                 .kind = PARAM_STRING,
@@ -264,13 +218,7 @@ static const Param dbus_call_params[] = {
                 .fallback = "true",
                 .doc = "Whether the bus may start a service that is not running",
         },
-        {
-                .name = "outputs",
-                .kind = PARAM_STRINGS,
-                .offset = offsetof(DBusCallParams, outputs),
-                .literal = true,
-                .doc = "The variables that receive the values of the reply, in order; \"\" skips one",
-        },
+        DBUS_OUTPUTS_PARAMS(DBusCallParams, outputs),
         {},
 };
 

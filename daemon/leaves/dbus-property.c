@@ -14,7 +14,7 @@
 #include "leaves/unknown.h"
 
 typedef struct DBusPropertyParams {
-        DBusAddress address;
+        DBusAddress address; /* first */
         const char *property;
         Claim claim;
         int unknown;
@@ -132,20 +132,13 @@ static void dbus_property_describe(Leaf *leaf, GString *text) {
         const DBusPropertyParams *params = leaf->params;
         DBusProperty *op = leaf->op;
 
-        if (connection_is_ready(op->connection))
+        if (!dbus_describe_connection(op->connection, text))
                 g_string_append_printf(text, "value of %s.%s from %s", params->address.interface, params->property,
                                        params->address.destination);
-        else
-                g_string_append_printf(text, "connection to the bus '%s'", connection_name(op->connection));
 }
 
 static const Param dbus_property_params[] = {
-        {
-                .name = "bus",
-                .kind = PARAM_STRING,
-                .offset = offsetof(DBusPropertyParams, address.bus),
-                .doc = "\"system\", \"session\", \"host:USER@HOST\", \"machine:NAME\" or an address",
-        },
+        DBUS_BUS_PARAM,
         {
                 .name = "destination",
                 .kind = PARAM_STRING,

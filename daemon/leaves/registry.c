@@ -6,19 +6,10 @@
 #include "leaves/leaf.h"
 
 const NodeType *const leaf_types[] = {
-        &dbus_call_type,
-        &start_unit_type,
-        &stop_unit_type,
-        &restart_unit_type,
-        &reload_unit_type,
-        &spawn_type,
-        &sleep_type,
-        &log_type,
-        &always_success_type,
-        &always_failure_type,
-        &dbus_property_type,
-        &unit_state_type,
-        &path_exists_type,
-        &command_type,
-        NULL,
+        &dbus_call_type,     &dbus_signal_type,    &dbus_emit_type,
+        &start_unit_type,    &stop_unit_type,      &restart_unit_type,
+        &reload_unit_type,   &spawn_type,          &sleep_type,
+        &log_type,           &always_success_type, &always_failure_type,
+        &dbus_property_type, &dbus_name_type,      &unit_state_type,
+        &path_exists_type,   &command_type,        NULL,
 };

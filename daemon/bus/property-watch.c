@@ -9,8 +9,8 @@
 
 #include "basic/cleanup.h"
 #include "bus/names.h"
-#include "bus/properties.h"
 #include "bus/property-signals.h"
+#include "bus/property-watch.h"
 #include "bus/property.h"
 
 struct Properties {

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/*
+ * Where the values of a message go: the parameter "outputs" of the leaves that receive one.
+ */
+
+#include <systemd/sd-bus.h>
+
+#include "leaves/leaf.h"
+
+typedef struct DBusOutputs {
+        const char *const *names; /* of variables, in the order of the values; "" skips one; or NULL */
+} DBusOutputs;
+
+/* Why there can be no such variables, as a text to be freed, or NULL. */
+char *dbus_outputs_problem(const DBusOutputs *outputs);
+
+/* All of them or, where that cannot be, none, and the cause is set. what: "reply", "signal". */
+Status dbus_outputs_take(Leaf *leaf, const DBusOutputs *outputs, const char *what, sd_bus_message *message);
+
+/* The entry in a table of parameters. */
+#define DBUS_OUTPUTS_PARAMS(Type, field)                                                                               \
+        {                                                                                                              \
+                .name = "outputs", .kind = PARAM_STRINGS, .offset = offsetof(Type, field.names), .literal = true,      \
+                .doc = "The variables that receive the values, in order; \"\" skips one",                              \
+        }

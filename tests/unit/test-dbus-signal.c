@@ -1,0 +1,376 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/*
+ * DBusSignal, DBusEmit and DBusName on real buses.
+ */
+
+#include "assert-cause.h"
+#include "basic/cleanup.h"
+#include "basic/log.h"
+#include "camera.h"
+#include "leaf-stage.h"
+#include "leaves/registry.h"
+
+static const NodeType *const types[] = { &dbus_signal_type, &dbus_emit_type, &dbus_name_type, &dbus_call_type, NULL };
+
+typedef struct Fixture {
+        BusFixture *bus;
+        LeafStage *stage;
+        Camera camera;
+} Fixture;
+
+static void fixture_set_up(Fixture *fixture, gconstpointer data) {
+        BusKind kind = *(const BusKind *) data;
+
+        if (!bus_kind_available(kind)) {
+                g_test_skip("the bus is not installed");
+                return;
+        }
+
+        fixture->bus = bus_fixture_new(kind, NULL);
+        bus_fixture_start(fixture->bus);
+        fixture->stage = leaf_stage_new(bus_fixture_address(fixture->bus));
+        camera_open(&fixture->camera, fixture->bus, true);
+}
+
+static void fixture_tear_down(Fixture *fixture, gconstpointer data) {
+        if (!fixture->bus)
+                return;
+
+        leaf_stage_free(fixture->stage);
+        camera_close(&fixture->camera);
+        bus_fixture_free(fixture->bus);
+}
+
+static Actor *start(Fixture *fixture, const char *type, const char *rest) {
+        g_autofree char *node = g_strdup_printf("{ \"type\": \"%s\", %s }", type, rest);
+
+        return leaf_stage_start(fixture->stage, types, node);
+}
+
+/* What was started before is in place when a call that was sent later is answered. */
+static void wait_for_calls(Fixture *fixture) {
+        g_autoptr(Actor) call = start(fixture, "DBusCall",
+                                      "\"destination\": \"org.freedesktop.DBus\", \"path\": \"/\", "
+                                      "\"interface\": \"org.freedesktop.DBus.Peer\", \"member\": \"Ping\"");
+
+        g_assert_cmpint(actor_wait(call), ==, STATUS_SUCCESS);
+}
+
+static void emit(BusPeer *peer, const char *text, const char *path, unsigned number) {
+        g_assert_cmpint(sd_bus_emit_signal(bus_peer_bus(peer), CAMERA_PATH, CAMERA, "Moved", "sou", text, path, number),
+                        >=, 0);
+}
+
+/* Each waits for the one signal, among others, that fits. */
+static void test_args(Fixture *fixture, gconstpointer data) {
+        static const struct {
+                const char *args;
+                bool fits;
+        } cases[] = {
+                { "[]", true },
+                { "[\"left\"]", true },
+                { "[\"left\", \"/a/b\", 7]", true },
+                { "[null, \"/a/b\"]", true },
+                { "[null, null, 7.0]", true },
+                { "[\"right\"]", false },
+                { "[\"left\", \"/a\"]", false },
+                { "[\"left\", \"/\"]", false },
+                { "[null, null, 8]", false },
+                { "[null, null, \"7\"]", false },
+                { "[\"left\", \"/a/b\", 7, null]", false },
+                { "[\"it's\"]", false },
+        };
+        Actor *actors[G_N_ELEMENTS(cases)];
+
+        if (!fixture->bus)
+                return;
+
+        for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+                g_autofree char *rest =
+                        g_strdup_printf("\"sender\": \"" CAMERA "\", \"path\": \"" CAMERA_PATH
+                                        "\", \"interface\": \"" CAMERA "\", \"member\": \"Moved\", \"args\": %s",
+                                        cases[i].args);
+
+                actors[i] = start(fixture, "DBusSignal", rest);
+                g_assert_cmpint(actors[i]->status, ==, STATUS_RUNNING);
+        }
+
+        wait_for_calls(fixture);
+        emit(fixture->camera.peer, "left", "/a/b", 7);
+        for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+                if (cases[i].fits)
+                        g_assert_cmpint(actor_wait(actors[i]), ==, STATUS_SUCCESS);
+        }
+        for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+                g_test_message("%s", cases[i].args);
+                g_assert_cmpint(actors[i]->status, ==, cases[i].fits ? STATUS_SUCCESS : STATUS_RUNNING);
+        }
+
+        emit(fixture->camera.peer, "it's", "/a", 8);
+        g_assert_cmpint(actor_wait(actors[G_N_ELEMENTS(cases) - 1]), ==, STATUS_SUCCESS);
+        for (size_t i = 0; i < G_N_ELEMENTS(cases); i++)
+                actor_free(actors[i]);
+}
+
+static void test_outputs(Fixture *fixture, gconstpointer data) {
+        g_autoptr(Actor) some = NULL, all = NULL, many = NULL, file = NULL;
+
+        if (!fixture->bus)
+                return;
+
+        some = start(fixture, "DBusSignal", "\"member\": \"Moved\", \"outputs\": [\"\", \"where\"]");
+        all = start(fixture, "DBusSignal", "\"member\": \"Moved\", \"outputs\": [\"a\", \"b\", \"c\"]");
+        many = start(fixture, "DBusSignal", "\"member\": \"Moved\", \"outputs\": [\"a\", \"b\", \"c\", \"d\"]");
+        file = start(fixture, "DBusSignal", "\"member\": \"Opened\", \"outputs\": [\"a\"]");
+        wait_for_calls(fixture);
+        emit(fixture->camera.peer, "left", "/a/b", 7);
+        g_assert_cmpint(actor_wait(some), ==, STATUS_SUCCESS);
+        g_assert_cmpstr(json_object_to_json_string_ext(some->outputs, JSON_C_TO_STRING_NOSLASHESCAPE), ==,
+                        "{\"where\":\"/a/b\"}");
+        g_assert_cmpint(actor_wait(all), ==, STATUS_SUCCESS);
+        g_assert_cmpstr(json_object_to_json_string_ext(all->outputs, JSON_C_TO_STRING_NOSLASHESCAPE), ==,
+                        "{\"a\":\"left\",\"b\":\"/a/b\",\"c\":7}");
+        g_assert_cmpint(actor_wait(many), ==, STATUS_FAILURE);
+        g_assert_cmpstr(many->cause, ==, "the signal has 3 values, but there are 4 outputs");
+
+        g_assert_cmpint(sd_bus_emit_signal(bus_peer_bus(fixture->camera.peer), "/", CAMERA, "Opened", "h", 0), >=, 0);
+        g_assert_cmpint(actor_wait(file), ==, STATUS_FAILURE);
+        g_assert_cmpstr(file->cause, ==,
+                        "the signal cannot go to the outputs: it has a file descriptor, which cannot be carried");
+}
+
+/* Others say the same; only the owner of the name counts, and only since it has it. */
+static void test_sender(Fixture *fixture, gconstpointer data) {
+        g_autoptr(Actor) named = NULL, anybody = NULL;
+        g_autoptr(BusPeer) other = NULL;
+
+        if (!fixture->bus)
+                return;
+
+        other = bus_peer_new(fixture->bus, NULL);
+        named = start(fixture, "DBusSignal", "\"sender\": \"" CAMERA "\", \"member\": \"Moved\"");
+        anybody = start(fixture, "DBusSignal", "\"member\": \"Moved\"");
+        wait_for_calls(fixture);
+        emit(other, "left", "/", 1);
+        g_assert_cmpint(actor_wait(anybody), ==, STATUS_SUCCESS);
+        g_assert_cmpint(named->status, ==, STATUS_RUNNING);
+
+        emit(fixture->camera.peer, "left", "/", 1);
+        g_assert_cmpint(actor_wait(named), ==, STATUS_SUCCESS);
+}
+
+/* The signal that a call brings about is not missed by who was started before the call was sent. */
+static void test_before_call(Fixture *fixture, gconstpointer data) {
+        if (!fixture->bus)
+                return;
+
+        for (unsigned i = 0; i < 20; i++) {
+                g_autofree char *rest = g_strdup_printf("\"sender\": \"" CAMERA "\", \"interface\": \"" CAMERA
+                                                        "\", \"member\": \"Called\", \"path\": \"/of/%u\"",
+                                                        i);
+                g_autofree char *text = g_strdup_printf("\"destination\": \"" CAMERA "\", \"path\": \"" CAMERA_PATH
+                                                        "\", \"member\": \"Say\", \"signature\": \"o\", "
+                                                        "\"args\": [\"/of/%u\"]",
+                                                        i);
+                g_autoptr(Actor) signal = start(fixture, "DBusSignal", rest), call = start(fixture, "DBusCall", text);
+
+                g_assert_cmpint(actor_wait(call), ==, STATUS_SUCCESS);
+                g_assert_cmpint(signal->status, ==, STATUS_SUCCESS);
+        }
+}
+
+/* A bus that is lost is waited for, and so is what comes then. */
+static void test_bus_dies(Fixture *fixture, gconstpointer data) {
+        g_autoptr(Actor) actor = NULL;
+        g_autofree char *before = NULL, *after = NULL, *lost = NULL;
+
+        if (!fixture->bus)
+                return;
+
+        actor = start(fixture, "DBusSignal",
+                      "\"sender\": \"" CAMERA "\", \"interface\": \"" CAMERA "\", \"member\": \"Moved\"");
+        before = actor_describe(actor);
+        g_assert_cmpstr(before, ==, "connection to the bus 'test'");
+        wait_for_calls(fixture);
+        after = actor_describe(actor);
+        g_assert_cmpstr(after, ==, "signal org.example.Camera.Moved from org.example.Camera");
+
+        bus_fixture_kill(fixture->bus);
+        camera_close(&fixture->camera);
+        bus_fixture_start(fixture->bus);
+        camera_open(&fixture->camera, fixture->bus, true);
+        wait_for_calls(fixture);
+        emit(fixture->camera.peer, "left", "/", 1);
+        g_assert_cmpint(actor_wait(actor), ==, STATUS_SUCCESS);
+}
+
+static void test_signal_halted(Fixture *fixture, gconstpointer data) {
+        g_autoptr(Actor) actor = NULL;
+
+        if (!fixture->bus)
+                return;
+
+        actor = start(fixture, "DBusSignal", "\"member\": \"Moved\"");
+        wait_for_calls(fixture);
+        actor_halt(actor);
+        g_assert_true(actor->halted);
+        g_clear_pointer(&actor, actor_free);
+        emit(fixture->camera.peer, "left", "/", 1);
+        wait_for_calls(fixture);
+}
+
+static void test_emit(Fixture *fixture, gconstpointer data) {
+        g_autoptr(Actor) early = NULL, heard = NULL, late = NULL, again = NULL;
+        g_autofree char *text = NULL;
+        const char *heard_by = "\"interface\": \"org.example.Done\", \"member\": \"Done\", \"outputs\": [\"n\", \"d\"]";
+        const char *emitted = "\"interface\": \"org.example.Done\", \"member\": \"Done\", \"path\": \"/org/example\", "
+                              "\"signature\": \"ua{sv}\", \"args\": [3, { \"ok\": true }]";
+
+        if (!fixture->bus)
+                return;
+
+        /* The bus is not there yet. */
+        heard = start(fixture, "DBusSignal", heard_by);
+        early = start(fixture, "DBusEmit", emitted);
+        g_assert_cmpint(early->status, ==, STATUS_RUNNING);
+        text = actor_describe(early);
+        g_assert_cmpstr(text, ==, "connection to the bus 'test'");
+        g_assert_cmpint(actor_wait(early), ==, STATUS_SUCCESS);
+        g_assert_cmpint(actor_wait(heard), ==, STATUS_SUCCESS);
+        g_assert_cmpstr(actor_output(heard, "n"), ==, "3");
+        g_assert_cmpstr(actor_output(heard, "d"), ==, "{ \"ok\": true }");
+
+        again = start(fixture, "DBusSignal", heard_by);
+        late = start(fixture, "DBusEmit", emitted);
+        g_assert_cmpint(late->status, ==, STATUS_SUCCESS);
+        g_assert_cmpint(actor_wait(again), ==, STATUS_SUCCESS);
+}
+
+static void test_emit_fails(Fixture *fixture, gconstpointer data) {
+        g_autoptr(Actor) missing = NULL, range = NULL;
+
+        if (!fixture->bus)
+                return;
+
+        missing = start(fixture, "DBusEmit",
+                        "\"interface\": \"a.b\", \"member\": \"M\", \"path\": \"/\", \"signature\": \"s\"");
+        g_assert_cmpint(missing->status, ==, STATUS_FAILURE);
+        g_assert_cmpstr(missing->cause, ==, "args: signature 's' takes 1 argument, not 0");
+        g_assert_cmpstr(missing->reason->kind, ==, "parameter");
+
+        leaf_stage_set_variable(fixture->stage, "n", "much");
+        range = start(fixture, "DBusEmit",
+                      "\"interface\": \"a.b\", \"member\": \"M\", \"path\": \"/\", "
+                      "\"signature\": \"y\", \"args\": [\"{n}\"]");
+        g_assert_cmpint(range->status, ==, STATUS_FAILURE);
+        g_assert_cmpstr(range->cause, ==, "args: argument 1: expected a whole number from 0 to 255, not \"much\"");
+}
+
+static void test_name(Fixture *fixture, gconstpointer data) {
+        g_autoptr(Actor) owned = NULL, absent = NULL, late = NULL, success = NULL, running = NULL;
+        g_autofree char *before = NULL;
+
+        if (!fixture->bus)
+                return;
+
+        owned = start(fixture, "DBusName", "\"name\": \"" CAMERA "\"");
+        absent = start(fixture, "DBusName", "\"name\": \"org.example.Absent\"");
+        g_assert_cmpint(owned->status, ==, STATUS_RUNNING);
+        before = actor_describe(owned);
+        g_assert_cmpstr(before, ==, "connection to the bus 'test'");
+        g_assert_cmpint(actor_wait(owned), ==, STATUS_SUCCESS);
+        g_assert_cmpint(actor_wait(absent), ==, STATUS_FAILURE);
+        g_assert_cmpstr(absent->cause, ==, "org.example.Absent is not on the bus");
+        assert_cause(absent->reason, "condition",
+                     "{\"destination\":\"org.example.Absent\",\"seen\":false,\"wanted\":true}");
+
+        /* Who comes later knows it at once. */
+        late = start(fixture, "DBusName", "\"name\": \"" CAMERA "\"");
+        success = start(fixture, "DBusName", "\"name\": \"" CAMERA "\", \"unknown\": \"success\"");
+        running = start(fixture, "DBusName", "\"name\": \"" CAMERA "\", \"unknown\": \"running\"");
+        g_assert_cmpint(late->status, ==, STATUS_SUCCESS);
+
+        camera_close(&fixture->camera);
+        g_assert_cmpint(actor_wait_reports(owned, 2), ==, STATUS_FAILURE);
+        camera_open(&fixture->camera, fixture->bus, true);
+        g_assert_cmpint(actor_wait_reports(owned, 3), ==, STATUS_SUCCESS);
+
+        bus_fixture_kill(fixture->bus);
+        g_assert_cmpint(actor_wait_reports(owned, 4), ==, STATUS_FAILURE);
+        g_assert_cmpstr(owned->cause, ==, "the connection to the bus 'test' was lost");
+        assert_cause(owned->reason, "connection-lost",
+                     "{\"destination\":\"org.example.Camera\",\"seen\":null,\"wanted\":true}");
+        g_assert_cmpint(actor_wait_reports(success, 3), ==, STATUS_SUCCESS);
+        g_assert_cmpint(actor_wait_reports(running, 3), ==, STATUS_RUNNING);
+
+        camera_close(&fixture->camera);
+        bus_fixture_start(fixture->bus);
+        camera_open(&fixture->camera, fixture->bus, true);
+        wait_until(running->status == STATUS_SUCCESS && owned->status == STATUS_SUCCESS);
+}
+
+/* What can be known when the tree is loaded. */
+static void test_problems(void) {
+        static const struct {
+                const char *node, *error;
+        } cases[] = {
+                { "\"DBusSignal\", \"member\": \"a.b\"", "member: 'a.b' is not the name of a signal" },
+                { "\"DBusSignal\", \"member\": \"A\", \"sender\": \"x\"", "sender: 'x' is not a bus name" },
+                { "\"DBusSignal\", \"member\": \"A\", \"path\": \"x\"", "path: 'x' is not an object path" },
+                { "\"DBusSignal\", \"member\": \"A\", \"interface\": \"x\"",
+                  "interface: 'x' is not the name of an interface" },
+                { "\"DBusSignal\", \"member\": \"A\", \"args\": 1", "args: expected an array of values, not 1" },
+                { "\"DBusSignal\", \"member\": \"A\", \"outputs\": [\"a b\"]",
+                  "outputs: 'a b' is not the name of a variable" },
+                { "\"DBusEmit\", \"path\": \"/\", \"interface\": \"a.b\", \"member\": \"a.b\"",
+                  "member: 'a.b' is not the name of a signal" },
+                { "\"DBusEmit\", \"path\": \"x\", \"interface\": \"a.b\", \"member\": \"M\"",
+                  "path: 'x' is not an object path" },
+                { "\"DBusEmit\", \"path\": \"/\", \"interface\": \"x\", \"member\": \"M\"",
+                  "interface: 'x' is not the name of an interface" },
+                { "\"DBusEmit\", \"path\": \"/\", \"interface\": \"a.b\", \"member\": \"M\", \"signature\": \"a\"",
+                  "signature 'a': an array 'a' needs the type of its elements" },
+                { "\"DBusEmit\", \"path\": \"/\", \"interface\": \"a.b\", \"member\": \"M\", \"signature\": \"u\", "
+                  "\"args\": [-1]",
+                  "args: argument 1: expected a whole number from 0 to 4294967295, not -1" },
+                { "\"DBusName\", \"name\": \"x\"", "name: 'x' is not a bus name" },
+                { "\"DBusName\", \"name\": \"a.b\", \"bus\": \"x:\"",
+                  "bus: 'x:' is not the name of a bus: expected \"system\", \"session\", \"host:USER@HOST\", "
+                  "\"machine:NAME\" or an address such as \"unix:path=/run/my-bus\"" },
+        };
+
+        for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+                g_autofree char *node = g_strdup_printf("{ \"type\": %s }", cases[i].node);
+                g_autofree char *error = leaf_stage_check(types, node);
+
+                g_assert_cmpstr(error, ==, cases[i].error);
+        }
+}
+
+static void add(const char *name, const BusKind *kind, void (*test)(Fixture *, gconstpointer)) {
+        g_autofree char *path = g_strdup_printf("/dbus-signal/%s/%s", bus_kind_name(*kind), name);
+
+        g_test_add(path, Fixture, kind, fixture_set_up, test, fixture_tear_down);
+}
+
+int main(int argc, char **argv) {
+        static const BusKind kinds[] = { BUS_DAEMON, BUS_BROKER };
+
+        g_test_init(&argc, &argv, NULL);
+        log_open(LOG_ERR);
+
+        g_test_add_func("/dbus-signal/problems", test_problems);
+        for (size_t i = 0; i < G_N_ELEMENTS(kinds); i++) {
+                add("args", &kinds[i], test_args);
+                add("outputs", &kinds[i], test_outputs);
+                add("sender", &kinds[i], test_sender);
+                add("before-call", &kinds[i], test_before_call);
+                add("bus-dies", &kinds[i], test_bus_dies);
+                add("halted", &kinds[i], test_signal_halted);
+                add("emit", &kinds[i], test_emit);
+                add("emit-fails", &kinds[i], test_emit_fails);
+                add("name", &kinds[i], test_name);
+        }
+        return g_test_run();
+}
