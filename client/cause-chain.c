@@ -8,6 +8,7 @@
 
 #include "basic/cleanup.h"
 #include "cause-chain.h"
+#include "node-info.h"
 
 /* How much further each node stands. */
 #define INDENT 3
@@ -112,14 +113,12 @@ static void append_label(const Output *output, GString *line, const char *label,
 }
 
 static void append_node(const Output *output, GString *line, json_object *level, size_t depth) {
-        const char *name = get_text(level, "name"), *type = get_text(level, "type");
+        const char *title = get_text(level, "title");
 
         if (depth > 0)
                 output_appendf(output, line, STYLE_PLAIN, "%*s%s", (int) (INDENT * (depth - 1)), "",
                                output->ascii ? "`- " : "└─ ");
-        output_append(output, line, STYLE_PLAIN, name);
-        if (strcmp(name, type) != 0)
-                output_appendf(output, line, STYLE_DIM, " (%s)", type);
+        node_info_append_label(output, line, get_text(level, "name"), get_text(level, "type"), *title ? title : NULL);
         output_appendf(output, line, STYLE_PLAIN, ": %s", get_text(level, "text"));
 }
 

@@ -3,6 +3,7 @@
 /* Nodes as they are read from the bus. */
 
 #include <errno.h>
+#include <string.h>
 
 #include "basic/cleanup.h"
 #include "engine/tree.h"
@@ -14,6 +15,7 @@ void node_info_free(NodeInfo *node) {
 
         g_free(node->type);
         g_free(node->name);
+        g_free(node->title);
         g_free(node->status);
         g_free(node->detail);
         g_free(node);
@@ -106,12 +108,62 @@ static int get_nodes(Client *client, const char *path, const char *interface, co
         return EXIT_SUCCESS;
 }
 
+static int get_titles(Client *client, const char *path, const char *interface, const GPtrArray *nodes) {
+        g_autoptr(sd_bus_message) reply = NULL;
+        const char *title;
+        uint32_t index;
+        int status, r;
+
+        status = client_call(client, &reply, path, interface, "GetTitles", NULL);
+        if (status != EXIT_SUCCESS)
+                return status;
+
+        r = sd_bus_message_enter_container(reply, SD_BUS_TYPE_ARRAY, "{us}");
+        if (r < 0)
+                return client_bad_message(r);
+
+        while ((r = sd_bus_message_read(reply, "{us}", &index, &title)) > 0)
+                if (index < nodes->len) {
+                        NodeInfo *node = g_ptr_array_index(nodes, index);
+
+                        g_free(node->title);
+                        node->title = g_strdup(title);
+                }
+
+        return r < 0 ? client_bad_message(r) : EXIT_SUCCESS;
+}
+
+static int get_titled_nodes(Client *client, const char *path, const char *interface, const char *format,
+                            GPtrArray **ret_nodes) {
+        g_autoptr(GPtrArray) nodes = NULL;
+        int status;
+
+        status = get_nodes(client, path, interface, format, &nodes);
+        if (status != EXIT_SUCCESS)
+                return status;
+        status = get_titles(client, path, interface, nodes);
+        if (status != EXIT_SUCCESS)
+                return status;
+
+        *ret_nodes = g_steal_pointer(&nodes);
+        return EXIT_SUCCESS;
+}
+
 int node_info_of_run(Client *client, const char *run_path, GPtrArray **ret_nodes) {
-        return get_nodes(client, run_path, BTD_RUN, "uussstts", ret_nodes);
+        return get_titled_nodes(client, run_path, BTD_RUN, "uussstts", ret_nodes);
 }
 
 int node_info_of_tree(Client *client, const char *tree_path, GPtrArray **ret_nodes) {
-        return get_nodes(client, tree_path, BTD_TREE, "uuss", ret_nodes);
+        return get_titled_nodes(client, tree_path, BTD_TREE, "uuss", ret_nodes);
+}
+
+void node_info_append_label(const Output *output, GString *line, const char *name, const char *type,
+                            const char *title) {
+        output_append(output, line, STYLE_PLAIN, name);
+        if (strcmp(name, type) != 0)
+                output_appendf(output, line, STYLE_DIM, " (%s)", type);
+        else if (title)
+                output_appendf(output, line, STYLE_PLAIN, " %s", title);
 }
 
 int node_info_of_signal(sd_bus_message *message, GPtrArray **ret_nodes) {
@@ -157,6 +209,7 @@ json_object *node_info_to_json(const NodeInfo *node, const GPtrArray *nodes) {
         json_object_object_add(json, "path", json_object_new_string(path));
         json_object_object_add(json, "type", json_object_new_string(node->type));
         json_object_object_add(json, "name", json_object_new_string(node->name));
+        json_object_object_add(json, "title", node->title ? json_object_new_string(node->title) : NULL);
         json_object_object_add(json, "status", json_object_new_string(node->status));
         json_object_object_add(json, "since_usec", json_object_new_uint64(node->since));
         json_object_object_add(json, "duration_usec", json_object_new_uint64(node->duration));

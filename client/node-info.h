@@ -15,7 +15,8 @@ typedef struct NodeInfo {
         uint32_t index;
         uint32_t parent; /* NODE_INFO_ROOT: none */
         char *type;
-        char *name; /* as given by the user, else the type */
+        char *name;  /* as given by the user, else the type */
+        char *title; /* what it is about: a unit, a program; NULL: nothing to say */
         char *status;
         uint64_t since;    /* CLOCK_REALTIME µs; 0: never started */
         uint64_t duration; /* µs */
@@ -25,7 +26,11 @@ typedef struct NodeInfo {
 void node_info_free(NodeInfo *node);
 GPtrArray *node_info_array_new(void);
 
-/* In depth-first order: all nodes of a run, or of a tree (idle, then); or those that a signal says have changed. */
+/* How it is called: "Camera (StartUnit)", or "StartUnit cam.service" where it has no name of its own. */
+void node_info_append_label(const Output *output, GString *line, const char *name, const char *type, const char *title);
+
+/* In depth-first order: all nodes of a run, or of a tree (idle, then), with titles; or those that a signal says have
+ * changed. */
 int node_info_of_run(Client *client, const char *run_path, GPtrArray **ret_nodes);
 int node_info_of_tree(Client *client, const char *tree_path, GPtrArray **ret_nodes);
 int node_info_of_signal(sd_bus_message *message, GPtrArray **ret_nodes);

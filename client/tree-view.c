@@ -34,9 +34,8 @@ static uint32_t *find_last_children(const GPtrArray *nodes) {
 
 static void append_node(const Output *output, GString *line, const NodeInfo *node) {
         look_append_symbol(output, line, node->status);
-        output_appendf(output, line, STYLE_PLAIN, " %s", node->name);
-        if (strcmp(node->name, node->type) != 0)
-                output_appendf(output, line, STYLE_DIM, " (%s)", node->type);
+        g_string_append_c(line, ' ');
+        node_info_append_label(output, line, node->name, node->type, node->title);
         look_append_outcome(output, line, node->status, node->duration, node->detail);
 }
 

@@ -4,6 +4,7 @@
 
 #include "bus/cause-bus.h"
 #include "bus/run-bus.h"
+#include "definition/title.h"
 
 static int append_text(sd_bus_message *message, const char *key, const char *text) {
         return sd_bus_message_append(message, "{sv}", key, "s", text);
@@ -26,7 +27,7 @@ static int append_run_fields(sd_bus_message *message, const Run *run) {
 
 static int append_node_fields(sd_bus_message *message, const Run *run, NodeId node) {
         const Tree *tree = definition_tree(run_definition(run));
-        g_autofree char *path = tree_node_path(tree, node);
+        g_autofree char *path = tree_node_path(tree, node), *title = definition_title(run_definition(run), node);
         int r;
 
         r = sd_bus_message_append(message, "{sv}", "node", "u", node);
@@ -36,6 +37,8 @@ static int append_node_fields(sd_bus_message *message, const Run *run, NodeId no
                 r = append_text(message, "name", tree_node_name(tree, node));
         if (r >= 0)
                 r = append_text(message, "type", tree->nodes[node].type->name);
+        if (r >= 0 && title)
+                r = append_text(message, "title", title);
         if (r >= 0)
                 r = append_text(message, "status", status_to_string(node_status(run, node)));
 

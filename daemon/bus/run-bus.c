@@ -11,6 +11,7 @@
 #include "bus/cause-bus.h"
 #include "bus/errors.h"
 #include "bus/run-bus.h"
+#include "bus/title-bus.h"
 #include "bus/tree-bus.h"
 
 /* index, parent, type, name, status, since, duration, detail */
@@ -108,6 +109,10 @@ static int method_get_nodes(sd_bus_message *message, void *userdata, sd_bus_erro
                 return r;
 
         return sd_bus_message_send(reply);
+}
+
+static int method_get_titles(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
+        return title_bus_reply(message, run_definition(run_at(userdata, sd_bus_message_get_path(message))));
 }
 
 static int append_variables(sd_bus_message *message, json_object *variables) {
@@ -228,6 +233,8 @@ const sd_bus_vtable run_vtable[] = {
 
         SD_BUS_METHOD_WITH_ARGS("Halt", SD_BUS_NO_ARGS, SD_BUS_NO_RESULT, method_halt, SD_BUS_VTABLE_UNPRIVILEGED),
         SD_BUS_METHOD_WITH_ARGS("GetNodes", SD_BUS_NO_ARGS, SD_BUS_RESULT("a" NODE_SIGNATURE, nodes), method_get_nodes,
+                                SD_BUS_VTABLE_UNPRIVILEGED),
+        SD_BUS_METHOD_WITH_ARGS("GetTitles", SD_BUS_NO_ARGS, SD_BUS_RESULT("a{us}", titles), method_get_titles,
                                 SD_BUS_VTABLE_UNPRIVILEGED),
         SD_BUS_METHOD_WITH_ARGS("GetCauseChain", SD_BUS_ARGS("u", node), SD_BUS_RESULT("aa{sv}", chain),
                                 method_get_cause_chain, SD_BUS_VTABLE_UNPRIVILEGED),

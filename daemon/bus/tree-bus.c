@@ -10,6 +10,7 @@
 #include "basic/excerpt.h"
 #include "bus/errors.h"
 #include "bus/run-bus.h"
+#include "bus/title-bus.h"
 #include "bus/tree-bus.h"
 
 /* Deeper values are no data that a tree could work with. */
@@ -222,6 +223,14 @@ static int method_get_nodes(sd_bus_message *message, void *userdata, sd_bus_erro
         return sd_bus_message_send(reply);
 }
 
+static int method_get_titles(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
+        const Definition *definition = NULL;
+        int r;
+
+        r = definition_at(userdata, message, &definition, ret_error);
+        return r < 0 ? r : title_bus_reply(message, definition);
+}
+
 static int property_get_name(sd_bus *bus, const char *path, const char *interface, const char *property,
                              sd_bus_message *reply, void *userdata, sd_bus_error *ret_error) {
         return sd_bus_message_append(reply, "s", tree_at(userdata, path)->name);
@@ -335,6 +344,8 @@ const sd_bus_vtable tree_vtable[] = {
         SD_BUS_METHOD_WITH_ARGS("GetText", SD_BUS_NO_ARGS, SD_BUS_RESULT("s", text), method_get_text,
                                 SD_BUS_VTABLE_UNPRIVILEGED),
         SD_BUS_METHOD_WITH_ARGS("GetNodes", SD_BUS_NO_ARGS, SD_BUS_RESULT("a(uuss)", nodes), method_get_nodes,
+                                SD_BUS_VTABLE_UNPRIVILEGED),
+        SD_BUS_METHOD_WITH_ARGS("GetTitles", SD_BUS_NO_ARGS, SD_BUS_RESULT("a{us}", titles), method_get_titles,
                                 SD_BUS_VTABLE_UNPRIVILEGED),
 
         SD_BUS_VTABLE_END,

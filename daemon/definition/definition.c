@@ -196,6 +196,17 @@ static unsigned find_templates(const GArray *templates, NodeId node) {
         return low;
 }
 
+json_object *definition_template(const Definition *definition, NodeId node, const Param *param) {
+        const GArray *templates = definition->loaded.templates;
+
+        for (unsigned i = find_templates(templates, node);
+             i < templates->len && g_array_index(templates, Template, i).node == node; i++)
+                if (g_array_index(templates, Template, i).param == param)
+                        return g_array_index(templates, Template, i).value;
+
+        return NULL;
+}
+
 /* The first problem is enough: the leaf cannot start. */
 static void on_param_report(const Place *place, bool at_key, char *text, void *userdata) {
         g_autofree char *problem = text;

@@ -90,6 +90,9 @@ typedef struct Params {
         void *owned; /* what params_clear() frees, or NULL */
 } Params;
 
+/* A parameter with references, as it was written; NULL: it has none. Borrowed. */
+json_object *definition_template(const Definition *definition, NodeId node, const Param *param);
+
 struct Blackboard;
 int definition_params(const Definition *definition, NodeId node, const struct Blackboard *blackboard,
                       Params *ret_params, char **ret_error);

@@ -66,6 +66,8 @@ struct Param {
         /* The names of variables that the node reads or sets: a string, a list of strings, the values of a
          * PARAM_STRING_MAP, the keys of PARAM_EXPRESSIONS. Literal, too. */
         bool reads, writes;
+        /* Its value says in a few words what the node is about. A string, a list of strings, a span, an expression. */
+        bool title;
         const char *fallback;      /* the default, as JSON text; NULL: the field's zero */
         int64_t min, max;          /* PARAM_INT, PARAM_NUMBER, PARAM_SPAN (µs); both 0: no limits but the type's */
         const char *const *values; /* PARAM_ENUM: the names, NULL-terminated */

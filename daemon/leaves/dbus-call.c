@@ -187,6 +187,7 @@ static const Param dbus_call_params[] = {
                 .kind = PARAM_STRING,
                 .offset = offsetof(DBusCallParams, member),
                 .required = true,
+                .title = true,
                 .doc = "The name of the method",
         },
         {

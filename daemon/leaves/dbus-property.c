@@ -165,6 +165,7 @@ static const Param dbus_property_params[] = {
                 .kind = PARAM_STRING,
                 .offset = offsetof(DBusPropertyParams, property),
                 .required = true,
+                .title = true,
                 .doc = "The name of the property",
         },
         {

@@ -30,6 +30,7 @@ static const Param log_params[] = {
                 .kind = PARAM_STRING,
                 .offset = offsetof(LogParams, message),
                 .required = true,
+                .title = true,
                 .doc = "The text",
         },
         {

@@ -157,6 +157,7 @@ static const Param path_exists_params[] = {
                 .kind = PARAM_STRING,
                 .offset = offsetof(PathExistsParams, path),
                 .required = true,
+                .title = true,
                 .doc = "The path; symbolic links are followed",
         },
         {

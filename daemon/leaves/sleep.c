@@ -51,6 +51,7 @@ static const Param sleep_params[] = {
                 .kind = PARAM_SPAN,
                 .offset = offsetof(SleepParams, duration),
                 .required = true,
+                .title = true,
                 .doc = "How long; \"infinity\" sleeps until it is halted",
         },
         {},

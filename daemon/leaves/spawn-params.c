@@ -90,6 +90,7 @@ const Param command_params[] = {
                 .kind = PARAM_STRINGS,
                 .offset = offsetof(SpawnParams, argv),
                 .required = true,
+                .title = true,
                 .doc = "The program, by its path or a name to be found in PATH, and its arguments; no shell is "
                        "involved",
         },

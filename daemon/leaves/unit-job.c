@@ -311,6 +311,7 @@ static const Param unit_job_params[] = {
                 .kind = PARAM_STRING,
                 .offset = offsetof(UnitJobParams, unit),
                 .required = true,
+                .title = true,
                 .doc = "Name of the unit; without a suffix a service is meant",
         },
         {

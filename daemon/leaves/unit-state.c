@@ -199,6 +199,7 @@ static const Param unit_state_params[] = {
                 .kind = PARAM_STRING,
                 .offset = offsetof(UnitStateParams, unit),
                 .required = true,
+                .title = true,
                 .doc = "Name of the unit; without a suffix a service is meant",
         },
         {

@@ -56,7 +56,7 @@ def test_narrow_terminal(btd):
     btd.start()
     btd.client.finish(btd.client.start("boot")[1])
 
-    for columns in (20, 40):
+    for columns in (21, 40):
         for verb in (["status", "boot"], ["status"], ["list"]):
             lines = re.sub(r"\033\[[0-9]*m", "", on_terminal(btd, *verb, columns=columns)).splitlines()
             assert max(map(len, lines)) == columns

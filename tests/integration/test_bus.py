@@ -42,6 +42,7 @@ INTERFACES = {
         "Halt() -> (u count)",
         "GetText() -> (s text)",
         "GetNodes() -> (a(uuss) nodes)",
+        "GetTitles() -> (a{us} titles)",
         "property Name s const",
         "property Description s true",
         "property SourcePath s true",
@@ -56,6 +57,7 @@ INTERFACES = {
     RUN: {
         "Halt() -> ()",
         "GetNodes() -> (a(uussstts) nodes)",
+        "GetTitles() -> (a{us} titles)",
         "GetCauseChain(u node) -> (aa{sv} chain)",
         "GetVariables() -> (a{ss} variables)",
         "signal NodesChanged(a(uussstts) nodes)",

@@ -32,8 +32,8 @@ def test_the_chain_leads_from_the_run_to_the_leaf(btd):
         {"run": "boot.1", "status": "failure", "kind": "child", "text": "Boot/LoadConfig: exited with status 3"},
         {"node": 0, "path": "Boot", "name": "Boot", "type": "Sequence", "status": "failure", "kind": "child",
          "text": "LoadConfig failed"},
-        {"node": 4, "path": "Boot/LoadConfig", "name": "LoadConfig", "type": "Spawn", "status": "failure",
-         "kind": "exit-status", "text": "exited with status 3", "facts": {"program": "/bin/sh", "status": 3}}]
+        {"node": 4, "path": "Boot/LoadConfig", "name": "LoadConfig", "type": "Spawn", "title": "/bin/sh -c exit 3",
+         "status": "failure", "kind": "exit-status", "text": "exited with status 3", "facts": {"program": "/bin/sh", "status": 3}}]
 
 
 def test_attempts_and_timeouts_have_facts(btd):
@@ -118,6 +118,17 @@ def test_status_shows_the_way_down(btd):
         "           status: 3")
     assert "           `- Boot (Sequence): LoadConfig failed\n" in \
         btd.btctl("status", "again", "--ascii", env=UTF8).stdout
+
+
+def test_status_says_what_a_node_without_a_name_is_about(btd):
+    path = finished(btd, "boot", {"type": "Sequence", "children": [{"type": "Spawn", "argv": ["/bin/false"]}]})
+    text = btd.btctl("status", "boot", env=UTF8).stdout
+    assert "           └─ Spawn /bin/false: exited with status 1\n" in text
+    assert without_times(text).endswith("\n└─ ✗ Spawn /bin/false after T: exited with status 1\n")
+    assert btd.client.call(path, RUN, "GetTitles") == {1: "/bin/false"}
+    assert btd.client.call("/org/btd1/tree/boot", "org.btd1.Tree", "GetTitles") == {1: "/bin/false"}
+    assert [node["title"] for node in json.loads(btd.btctl("status", "boot", "--json").stdout)["nodes"]] == \
+        [None, "/bin/false"]
 
 
 def test_status_of_a_halted_run_shows_who(btd):

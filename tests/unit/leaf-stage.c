@@ -5,6 +5,7 @@
 #include "basic/timers.h"
 #include "bus/buses.h"
 #include "definition/definition.h"
+#include "definition/title.h"
 
 #define WAIT_USEC (20 * G_USEC_PER_SEC)
 
@@ -103,6 +104,14 @@ char *leaf_stage_check(const NodeType *const *types, const char *node) {
 
         definition_unref(load(types, node, &error));
         return error;
+}
+
+char *leaf_stage_title(const NodeType *const *types, const char *node) {
+        g_autofree char *error = NULL;
+        g_autoptr(Definition) definition = load(types, node, &error);
+
+        g_assert_cmpstr(error, ==, NULL);
+        return definition_title(definition, 0);
 }
 
 Actor *leaf_stage_start(LeafStage *stage, const NodeType *const *types, const char *node) {

@@ -44,6 +44,8 @@ const char *actor_output(const Actor *actor, const char *key);
 
 /* Loads and checks the node: the text of the first error, or NULL. To be freed. */
 char *leaf_stage_check(const NodeType *const *types, const char *node);
+/* Loads it: what it is about, or NULL. To be freed. */
+char *leaf_stage_title(const NodeType *const *types, const char *node);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LeafStage, leaf_stage_free)
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Actor, actor_free)

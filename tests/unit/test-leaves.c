@@ -27,6 +27,30 @@ static void test_table(void) {
         g_assert_true(g_hash_table_contains(names, "Spawn"));
 }
 
+static void test_titles(void) {
+        static const struct {
+                const char *node, *title;
+        } cases[] = {
+                { "{ \"type\": \"StartUnit\", \"unit\": \"cam.service\" }", "cam.service" },
+                { "{ \"type\": \"StartUnit\", \"unit\": \"{which}.service\" }", "{which}.service" },
+                { "{ \"type\": \"UnitState\", \"unit\": \"cam\" }", "cam" },
+                { "{ \"type\": \"Spawn\", \"argv\": [\"/bin/echo\", \"a b\"] }", "/bin/echo a b" },
+                { "{ \"type\": \"Spawn\", \"argv\": [\"/bin/echo\", \"{whom}\"] }", "/bin/echo {whom}" },
+                { "{ \"type\": \"Sleep\", \"duration\": \"90s\" }", "1min 30s" },
+                { "{ \"type\": \"Log\", \"message\": \"one\\ntwo\" }", "one\\ntwo" },
+                { "{ \"type\": \"DBusCall\", \"destination\": \"org.example.Camera\", \"path\": \"/\", "
+                  "\"interface\": \"org.example.Camera\", \"member\": \"Start\" }",
+                  "Start" },
+                { "{ \"type\": \"AlwaysSuccess\" }", NULL },
+        };
+
+        for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+                g_autofree char *title = leaf_stage_title(leaf_types, cases[i].node);
+
+                g_assert_cmpstr(title, ==, cases[i].title);
+        }
+}
+
 static void test_always(void) {
         g_autoptr(LeafStage) stage = leaf_stage_new(NULL);
         g_autoptr(Actor) success = leaf_stage_start(stage, leaf_types, "{ \"type\": \"AlwaysSuccess\" }"),
@@ -147,6 +171,7 @@ int main(int argc, char **argv) {
         g_test_init(&argc, &argv, NULL);
 
         g_test_add_func("/leaves/table", test_table);
+        g_test_add_func("/leaves/titles", test_titles);
         g_test_add_func("/leaves/always", test_always);
         g_test_add_func("/leaves/sleep", test_sleep);
         g_test_add_func("/leaves/log", test_log);

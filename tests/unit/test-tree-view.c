@@ -8,7 +8,7 @@ typedef struct Row {
         uint32_t parent;
         const char *type, *name, *status;
         uint64_t duration;
-        const char *detail;
+        const char *detail, *title;
 } Row;
 
 #define ROOT NODE_INFO_ROOT
@@ -40,6 +40,7 @@ static GPtrArray *make_nodes(const Row *rows, size_t n_rows) {
                         .status = g_strdup(rows[i].status),
                         .duration = rows[i].duration,
                         .detail = g_strdup(rows[i].detail),
+                        .title = g_strdup(rows[i].title),
                 };
                 g_ptr_array_add(nodes, node);
         }
@@ -53,6 +54,22 @@ static void assert_drawn(const Output *output, const Row *rows, size_t n_rows, c
 
         tree_view_append(output, text, nodes);
         g_assert_cmpstr(text->str, ==, expected);
+}
+
+/* A name of one's own says enough. */
+static void test_titles(void) {
+        static const Row rows[] = {
+                { ROOT, "Sequence", "Sequence", "success", 0, "" },
+                { 0, "StartUnit", "StartUnit", "success", 0, "", "cam.service" },
+                { 0, "StartUnit", "Camera", "success", 0, "", "cam.service" },
+                { 0, "Log", "Log", "idle", 0, "", "\033[31m" },
+        };
+
+        assert_drawn(&(Output){}, rows, G_N_ELEMENTS(rows),
+                     "✓ Sequence\n"
+                     "├─ ✓ StartUnit cam.service\n"
+                     "├─ ✓ Camera (StartUnit)\n"
+                     "└─ ○ Log ?[31m\n");
 }
 
 static void test_unicode(void) {
@@ -148,6 +165,7 @@ static void test_deep(void) {
 int main(int argc, char **argv) {
         g_test_init(&argc, &argv, NULL);
 
+        g_test_add_func("/tree-view/titles", test_titles);
         g_test_add_func("/tree-view/unicode", test_unicode);
         g_test_add_func("/tree-view/ascii", test_ascii);
         g_test_add_func("/tree-view/colour", test_colour);
