@@ -10,6 +10,7 @@
 extern const NodeType always_failure_type;
 extern const NodeType always_success_type;
 extern const NodeType command_type;
+extern const NodeType condition_type;
 extern const NodeType dbus_call_type;
 extern const NodeType dbus_emit_type;
 extern const NodeType dbus_name_type;
@@ -19,6 +20,7 @@ extern const NodeType log_type;
 extern const NodeType path_exists_type;
 extern const NodeType reload_unit_type;
 extern const NodeType restart_unit_type;
+extern const NodeType script_type;
 extern const NodeType sleep_type;
 extern const NodeType spawn_type;
 extern const NodeType start_unit_type;

@@ -6,6 +6,7 @@
 #include "bus/buses.h"
 #include "engine/tree.h"
 #include "leaves/leaf.h"
+#include "leaves/live-test.h"
 #include "leaves/registry.h"
 #include "leaves/unit-name.h"
 #include "leaves/unit-status.h"
@@ -14,6 +15,7 @@
 typedef struct UnitStateParams {
         const char *unit;
         const char *const *state, *const *sub_state, *const *result, *const *load_state;
+        const Script *test;
         int unknown;
         const char *bus;
 } UnitStateParams;
@@ -21,11 +23,16 @@ typedef struct UnitStateParams {
 typedef struct UnitState {
         char *unit;
         UnitStatus *status;
+        LiveTest *test; /* NULL: none */
+        Status value;
 } UnitState;
+
+/* What the test sees. */
+static const char *const test_names[] = { "value", NULL };
 
 static const char *const *wanted_state(const UnitStateParams *params) {
         static const char *const active[] = { "active", NULL };
-        bool others = params->sub_state || params->result || params->load_state;
+        bool others = params->sub_state || params->result || params->load_state || params->test;
 
         return params->state || others ? params->state : active;
 }
@@ -108,24 +115,42 @@ static Status look_at_unknown(Leaf *leaf) {
         return status;
 }
 
-static Status look(Leaf *leaf) {
+static Status look_at_test(Leaf *leaf, const UnitFacts *facts) {
         const UnitState *op = leaf->op;
-        const UnitFacts *facts = unit_status_facts(op->status);
-        g_autofree char *complaint = NULL;
+        g_autoptr(json_object) value =
+                facts_new("active_state", fact_text(facts->active_state), "sub_state", fact_text(facts->sub_state),
+                          "result", fact_text(facts->result), "load_state", fact_text(facts->load_state), NULL);
 
-        if (!facts)
-                return look_at_unknown(leaf);
+        return live_test_evaluate(op->test, test_names, &value);
+}
 
-        complaint = state_complaint(op->unit, leaf->params, facts);
+static Status look_at(Leaf *leaf, const UnitFacts *facts) {
+        const UnitState *op = leaf->op;
+        g_autofree char *complaint = state_complaint(op->unit, leaf->params, facts);
+
         if (!complaint)
-                return STATUS_SUCCESS;
+                return op->test ? look_at_test(leaf, facts) : STATUS_SUCCESS;
 
         set_cause(leaf, facts, complaint);
         return STATUS_FAILURE;
 }
 
+static Status look(Leaf *leaf) {
+        UnitState *op = leaf->op;
+        const UnitFacts *facts = unit_status_facts(op->status);
+
+        op->value = facts ? look_at(leaf, facts) : look_at_unknown(leaf);
+        return op->value;
+}
+
 static void on_changed(void *userdata) {
         leaf_set_value(userdata, look(userdata));
+}
+
+static Status unit_state_look(Leaf *leaf) {
+        UnitState *op = leaf->op;
+
+        return op->test && live_test_is_stale(op->test) ? look(leaf) : op->value;
 }
 
 /* In a list that no unit could ever be right for. */
@@ -162,12 +187,15 @@ static Status unit_state_start(Leaf *leaf) {
         g_autofree char *error = leaf->checked ? NULL : states_problem(params);
         Connection *connection;
 
+        op->value = STATUS_FAILURE;
         if (error || unit_name_complete(params->unit, &op->unit, &error) < 0 ||
             buses_get(leaf->services->buses, params->bus, &connection, &error) < 0) {
                 leaf_set_cause_of(leaf, CAUSE_PARAMETER, NULL, "%s", error);
-                return STATUS_FAILURE;
+                return op->value;
         }
 
+        if (params->test)
+                op->test = live_test_new(leaf, params->test);
         op->status = unit_status_new(connection, op->unit, on_changed, leaf);
         return look(leaf);
 }
@@ -175,6 +203,7 @@ static Status unit_state_start(Leaf *leaf) {
 static void unit_state_release(Leaf *leaf) {
         UnitState *op = leaf->op;
 
+        live_test_free(op->test);
         unit_status_free(op->status);
         g_free(op->unit);
 }
@@ -232,6 +261,14 @@ static const Param unit_state_params[] = {
                 .offset = offsetof(UnitStateParams, load_state),
                 .doc = "Whether there is such a unit: loaded, not-found, masked, bad-setting or error, or a list",
         },
+        {
+                .name = "test",
+                .kind = PARAM_EXPRESSION,
+                .extra = test_names,
+                .offset = offsetof(UnitStateParams, test),
+                .doc = "An expression over value.active_state, value.sub_state, value.result, value.load_state and the "
+                       "variables",
+        },
         UNKNOWN_PARAM(UnitStateParams),
         {
                 .name = "bus",
@@ -245,6 +282,7 @@ static const Param unit_state_params[] = {
 static const LeafKind unit_state_kind = {
         .op_size = sizeof(UnitState),
         .start = unit_state_start,
+        .look = unit_state_look,
         .release = unit_state_release,
         .describe = unit_state_describe,
 };

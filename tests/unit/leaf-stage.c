@@ -45,6 +45,12 @@ void leaf_set_value(Leaf *leaf, Status value) {
         actor->n_reports++;
 }
 
+void leaf_value_changed(Leaf *leaf) {
+        Actor *actor = leaf->owner;
+
+        actor->n_reports++;
+}
+
 void leaf_give_cause(Leaf *leaf, Cause *cause) {
         Actor *actor = leaf->owner;
 
@@ -191,6 +197,11 @@ Status actor_wait(Actor *actor) {
                 return actor->status;
 
         return actor_wait_reports(actor, actor->n_reports + 1);
+}
+
+Status actor_look(Actor *actor) {
+        actor->status = actor->leaf.type->leaf->look(&actor->leaf);
+        return actor->status;
 }
 
 void actor_halt(Actor *actor) {

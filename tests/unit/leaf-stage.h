@@ -37,6 +37,8 @@ void leaf_stage_set_attempt(LeafStage *stage, uint32_t attempt);
 Status actor_wait(Actor *actor);
 /* Until it has reported that often. */
 Status actor_wait_reports(Actor *actor, unsigned n_reports);
+/* Of a condition that is computed when it is looked at. */
+Status actor_look(Actor *actor);
 /* Halts it, and turns the main loop until it has ended. */
 void actor_halt(Actor *actor);
 char *actor_describe(Actor *actor);

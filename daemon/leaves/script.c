@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* Script: computes with the variables, and sets some. */
+
+#include "leaves/leaf.h"
+#include "leaves/registry.h"
+#include "script/scripts.h"
+
+typedef struct ScriptParams {
+        const Script *code;
+} ScriptParams;
+
+static Status script_start(Leaf *leaf) {
+        const ScriptParams *params = leaf->params;
+        g_autofree char *error = NULL;
+
+        if (script_run(params->code, leaf->blackboard, &error) >= 0)
+                return STATUS_SUCCESS;
+
+        leaf_set_cause_of(leaf, CAUSE_EXPRESSION, facts_new("code", fact_text(script_code(params->code)), NULL), "%s",
+                          error);
+        return STATUS_ERROR;
+}
+
+static const Param script_params[] = {
+        {
+                .name = "code",
+                .kind = PARAM_CODE,
+                .offset = offsetof(ScriptParams, code),
+                .required = true,
+                .doc = "Statements in Lua, which read and assign variables, like \"tries = tries + 1\"",
+        },
+        {},
+};
+
+static const LeafKind script_kind = { .start = script_start };
+
+const NodeType script_type = {
+        .name = "Script",
+        .class = NODE_ACTION,
+        .flags = TYPE_IMMEDIATE | TYPE_NEVER_FAILS,
+        .params = script_params,
+        .params_size = sizeof(ScriptParams),
+        .summary = "Computes with the variables of the run, and sets them",
+        .doc = "Succeeds when its code has run to its end. Code that cannot be run ends the run in ERROR, and sets "
+               "nothing.",
+        .leaf = &script_kind,
+};
