@@ -96,7 +96,7 @@ typedef struct MachineHost {
         uint32_t (*match)(Machine *machine, NodeId node, const char *variable, const char *const *cases);
         /* For OnChange: has its expression another value than the last time that the answer was YES? At first it
          * has. */
-        Verdict (*has_changed)(Machine *machine, NodeId node);
+        Verdict (*has_changed)(Machine *machine, NodeId node, const Script *of);
         /* For RetryUntilSuccessful and TryCatch: has the child failed for one of these causes? */
         bool (*cause_matches)(Machine *machine, NodeId child, const char *const *patterns);
         /* For Loop: puts an element of the list into the variable; 0 takes a fresh copy of the list. False: there is
@@ -109,8 +109,8 @@ typedef struct MachineHost {
         /* For SubTree: it starts, with its own variables as they are to be at first. False: it cannot, which is a
          * FAILURE. */
         bool (*enter)(Machine *machine, NodeId node);
-        /* It has completed, with what its child has given. */
-        void (*leave)(Machine *machine, NodeId node, Status status);
+        /* It completes, with what its child has given. False: its outputs are wrong, which is a FAILURE. */
+        bool (*leave)(Machine *machine, NodeId node, Status status);
 } MachineHost;
 
 /* Borrows all three. seed: for jitter; the same seed gives the same delays. */

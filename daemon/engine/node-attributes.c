@@ -75,7 +75,7 @@ static bool must_wait(Machine *machine, NodeId node) {
         unsigned flags = machine->nodes[node].flags;
 
         return node_ending_inside(machine, node) ||
-               (machine->deferring && !(flags & NODE_IMMEDIATE) && flags & (NODE_LEAF | NODE_LOCKED));
+               (machine->deferring && !(flags & NODE_IMMEDIATE) && flags & (NODE_LEAF | NODE_ATTRIBUTED));
 }
 
 static bool is_stopped_at_breakpoint(Machine *machine, NodeId node) {

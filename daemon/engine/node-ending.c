@@ -52,6 +52,7 @@ static bool is_over(Machine *machine, NodeId node) {
         over = look(machine, node);
         machine->full = full;
         machine->deferring = deferring;
+        machine->reason = REASON_NONE;
         return over;
 }
 

@@ -44,9 +44,10 @@ static void halt_what_runs(Machine *machine, NodeId node) {
                 node_state(machine, node)->flags &= ~STATE_HELD;
         else if (machine->nodes[node].flags & NODE_LEAF)
                 leaf_halt(machine, node);
-        else if (node_state(machine, node)->flags & STATE_DEFERRED)
+        else if (node_state(machine, node)->flags & STATE_DEFERRED) {
                 node_state(machine, node)->flags &= ~STATE_DEFERRED;
-        else
+                index_set_remove(&machine->deferred, node);
+        } else
                 inner_halt(machine, node);
 }
 
@@ -100,15 +101,19 @@ void node_reset_children(Machine *machine, NodeId node) {
 static bool inner_must_wait(Machine *machine, NodeId node) {
         NodeState *state = node_state(machine, node);
         bool deferred = state->flags & STATE_DEFERRED;
+        bool late = machine->deferring && machine->nodes[node].type->flags & TYPE_BEGINS_LATE;
 
-        if ((deferred || state->status == STATUS_IDLE) && node_ending_inside(machine, node)) {
+        if ((deferred || state->status == STATUS_IDLE) && (late || node_ending_inside(machine, node))) {
                 state->flags |= STATE_DEFERRED;
+                if (late)
+                        index_set_add(&machine->deferred, node);
                 return true;
         }
 
         if (deferred) {
                 state->flags &= ~STATE_DEFERRED;
                 state->status = STATUS_IDLE;
+                index_set_remove(&machine->deferred, node);
         }
 
         return false;
@@ -245,7 +250,7 @@ Status node_tick(Machine *machine, NodeId node) {
         if (definition->flags & NODE_LEAF)
                 return leaf_settle(machine, node, leaf_tick(machine, node));
 
-        if (G_UNLIKELY(state->flags & STATE_DEFERRED || !index_set_is_empty(&machine->ending)) &&
+        if (G_UNLIKELY(state->flags & STATE_DEFERRED || machine->deferring || !index_set_is_empty(&machine->ending)) &&
             inner_must_wait(machine, node))
                 return node_settle(machine, node, STATUS_RUNNING);
 
@@ -343,6 +348,24 @@ void node_release_conditions(Machine *machine, NodeId node) {
                 index_set_remove(&machine->retained, leaf);
                 machine->host->condition_release(machine, leaf);
         }
+}
+
+Status node_look(Machine *machine, NodeId node) {
+        NodeState *state = node_state(machine, node);
+        NodeId condition = node + 1;
+        bool live = machine->nodes[condition].flags & NODE_LIVE;
+
+        if (live && !machine->full && state->phase != STATUS_IDLE && !index_set_has(&machine->marked, condition))
+                return state->phase;
+
+        if (node_is_fresh(machine, condition))
+                index_set_remove_range(&machine->marked, condition, machine->nodes[condition].end);
+
+        state->phase = child_tick(machine, condition);
+        if (!live && (state->phase == STATUS_SUCCESS || state->phase == STATUS_FAILURE))
+                node_visit_always(machine, condition);
+
+        return state->phase;
 }
 
 void node_reset_reactive(Machine *machine, NodeId node) {

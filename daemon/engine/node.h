@@ -37,6 +37,9 @@ typedef struct NodeState {
                         uint32_t successes, failures;
                 };
                 struct {
+                        uint32_t elements, failed;
+                };
+                struct {
                         uint32_t skipped;
                         NodeId last; /* the last child, where that is looked for once */
                 };
@@ -174,6 +177,9 @@ void machine_input(Machine *machine, NodeId node);
 void node_mark_deferred(Machine *machine, NodeId node);
 /* Lets go of the conditions below that were kept to be looked at again. */
 void node_release_conditions(Machine *machine, NodeId node);
+/* What the first child of such a node says now. Its last answer is in the node's phase, IDLE at first, and stands while
+ * a live condition has not changed. */
+Status node_look(Machine *machine, NodeId node);
 /* For a reactive node that completes or is halted; one that is itself looked at again leaves the conditions to the one
  * above it. */
 void node_reset_reactive(Machine *machine, NodeId node);

@@ -68,6 +68,7 @@ struct Param {
         bool reads, writes;
         /* Its value says in a few words what the node is about. A string, a list of strings, a span, an expression. */
         bool title;
+        bool causes;               /* PARAM_STRINGS: patterns of causes, see basic/cause.h. Literal, too. */
         const char *fallback;      /* the default, as JSON text; NULL: the field's zero */
         int64_t min, max;          /* PARAM_INT, PARAM_NUMBER, PARAM_SPAN (µs); both 0: no limits but the type's */
         const char *const *values; /* PARAM_ENUM: the names, NULL-terminated */
@@ -98,6 +99,8 @@ typedef enum NodeTypeFlags {
         TYPE_KEEPS_TIMER = 1 << 4,
         /* Does not start its child again once that has completed. */
         TYPE_ONCE = 1 << 5,
+        /* Begins, as an action does, only when what it replaces has ended: its halt does something. */
+        TYPE_BEGINS_LATE = 1 << 6,
         /* Can never answer FAILURE. This and the next two are also flags of nodes. */
         TYPE_NEVER_FAILS = 1 << 7,
         /* Can never answer SUCCESS. */

@@ -1,152 +1,39 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-#include <ctype.h>
 #include <string.h>
 
+#include "stage-tree.h"
 #include "stage.h"
 
-static const NodeType action_type = { .name = "action", .class = NODE_ACTION };
-static const NodeType immediate_type = { .name = "immediate", .class = NODE_ACTION, .flags = TYPE_IMMEDIATE };
-static const NodeType condition_type = { .name = "condition", .class = NODE_CONDITION };
+/* What the host says of a node. */
+typedef struct Answers {
+        Status value; /* of a condition: RUNNING while unknown */
+        Verdict guards[4];
+        bool busy, unchanged, raises, matches, refuses, spoils;
+        uint32_t elements;
+        uint64_t deadline; /* of its timer; 0: not armed */
+} Answers;
 
 typedef struct Stage {
-        Tree *tree;
+        const StageTree *cast;
+        const Tree *tree;
         Machine *machine;
-        GStringChunk *names;
-        GPtrArray *params;
         GString *effects;
-        const char *traits;  /* of each node: '\0', '!', '+', '-', '?' */
-        Status *values;      /* of conditions: RUNNING while unknown */
-        uint64_t *deadlines; /* by node, the last is the machine's; 0: not armed */
+        Answers *answers; /* one a node, and one for the machine itself */
         uint64_t now;
 } Stage;
 
-typedef struct Writer {
-        Stage *stage;
-        TreeBuilder *builder;
-        GString *traits;
-        const char *text;
-} Writer;
+static const char *const guard_names[] = { "fail_if", "success_if", "skip_if", "while" };
+static const char *const hook_names[] = { "on_success", "on_failure", "on_halted", "always" };
 
-static const NodeType *find_type(const char *name) {
-        for (const NodeType *const *type = engine_types; *type; type++)
-                if (g_str_equal((*type)->name, name))
-                        return *type;
+static Answers *answers_of(Machine *machine, NodeId node) {
+        Stage *stage = machine_userdata(machine);
 
-        g_error("no type %s", name);
+        return &stage->answers[node == NODE_NONE ? stage->tree->n_nodes : node];
 }
 
-static const char *read_word(Writer *writer) {
-        const char *start = writer->text;
-
-        while (isalnum((unsigned char) *writer->text) || *writer->text == '_')
-                writer->text++;
-
-        return g_string_chunk_insert_len(writer->stage->names, start, writer->text - start);
-}
-
-static bool accept(Writer *writer, char c) {
-        while (*writer->text == ' ')
-                writer->text++;
-
-        if (*writer->text != c)
-                return false;
-
-        writer->text++;
-        return true;
-}
-
-static void *zeroed(Stage *stage, size_t size) {
-        g_ptr_array_add(stage->params, g_malloc0(size));
-        return stage->params->pdata[stage->params->len - 1];
-}
-
-static bool set_param(Stage *stage, const Param *param, char *params, const char *name, double value) {
-        for (; param && param->name; param++) {
-                char *field = params + param->offset;
-
-                if (param->kind == PARAM_OBJECT) {
-                        void **inner = (void **) (void *) field;
-
-                        if (!*inner && strchr("ifmj", name[0]) && param->members)
-                                *inner = zeroed(stage, param->members_size);
-                        if (*inner && set_param(stage, param->members, *inner, name, value))
-                                return true;
-                } else if (!g_str_equal(param->name, name))
-                        continue;
-                else if (param->kind == PARAM_INT)
-                        *(int64_t *) (void *) field = (int64_t) value;
-                else if (param->kind == PARAM_SPAN)
-                        *(uint64_t *) (void *) field = (uint64_t) value;
-                else if (param->kind == PARAM_NUMBER)
-                        *(double *) (void *) field = value;
-                else if (param->kind == PARAM_BOOL)
-                        *(bool *) field = value != 0;
-                else
-                        continue;
-
-                if (param->kind != PARAM_OBJECT)
-                        return true;
-        }
-
-        return false;
-}
-
-static void *read_params(Writer *writer, const NodeType *type) {
-        char *params;
-
-        if (type->params_size == 0)
-                return NULL;
-
-        params = zeroed(writer->stage, type->params_size);
-        for (const Param *param = type->params; param->name; param++)
-                if (param->fallback && param->kind != PARAM_OBJECT)
-                        set_param(writer->stage, type->params, params, param->name,
-                                  g_str_equal(param->fallback, "true") ? 1 : g_ascii_strtod(param->fallback, NULL));
-
-        if (accept(writer, '{'))
-                do {
-                        const char *name;
-                        char *end;
-
-                        accept(writer, ' ');
-                        name = read_word(writer);
-                        g_assert_true(accept(writer, '='));
-                        g_assert_true(set_param(writer->stage, type->params, params, name,
-                                                g_ascii_strtod(writer->text, &end)));
-                        writer->text = end;
-                } while (!accept(writer, '}') && accept(writer, ','));
-
-        return params;
-}
-
-static void read_node(Writer *writer) {
-        const char *name;
-
-        accept(writer, ' ');
-        name = read_word(writer);
-        if (isupper((unsigned char) name[0])) {
-                const NodeType *type = find_type(name);
-                void *params = read_params(writer, type);
-
-                tree_builder_open(writer->builder, type, NULL, params);
-                g_string_append_c(writer->traits, ' ');
-                if (accept(writer, '('))
-                        do
-                                read_node(writer);
-                        while (!accept(writer, ')') && accept(writer, ','));
-        } else {
-                char trait = *writer->text && strchr("!+-?", *writer->text) ? *writer->text++ : ' ';
-
-                tree_builder_open(writer->builder,
-                                  trait == '?'                   ? &condition_type
-                                  : trait == '+' || trait == '-' ? &immediate_type
-                                                                 : &action_type,
-                                  name, NULL);
-                g_string_append_c(writer->traits, trait);
-        }
-
-        tree_builder_close(writer->builder);
+static const char *name_of(const Stage *stage, NodeId node) {
+        return node == NODE_NONE ? "interval" : tree_node_name(stage->tree, node);
 }
 
 static void G_GNUC_PRINTF(2, 3) say(Stage *stage, const char *format, ...) {
@@ -160,103 +47,232 @@ static void G_GNUC_PRINTF(2, 3) say(Stage *stage, const char *format, ...) {
         va_end(args);
 }
 
-static Status on_leaf_start(Machine *machine, NodeId node) {
+static void say_node(Machine *machine, const char *what, NodeId node) {
         Stage *stage = machine_userdata(machine);
 
-        say(stage, "start %s", tree_node_name(stage->tree, node));
-        switch (stage->traits[node]) {
+        say(stage, "%s %s", what, name_of(stage, node));
+}
+
+static Status on_leaf_start(Machine *machine, NodeId node) {
+        const Stage *stage = machine_userdata(machine);
+
+        say_node(machine, "start", node);
+        switch (stage->cast->traits->str[node]) {
         case '+':
                 return STATUS_SUCCESS;
         case '-':
                 return STATUS_FAILURE;
+        case '*':
+                return STATUS_ERROR;
         default:
                 return STATUS_RUNNING;
         }
 }
 
 static bool on_leaf_halt(Machine *machine, NodeId node) {
-        Stage *stage = machine_userdata(machine);
+        const Stage *stage = machine_userdata(machine);
 
-        say(stage, "halt %s", tree_node_name(stage->tree, node));
-        return stage->traits[node] != '!';
+        say_node(machine, "halt", node);
+        return stage->cast->traits->str[node] != '!';
 }
 
 static Status on_condition_look(Machine *machine, NodeId node) {
-        Stage *stage = machine_userdata(machine);
-
-        return stage->values[node];
+        return answers_of(machine, node)->value;
 }
 
 static void on_condition_release(Machine *machine, NodeId node) {
-        Stage *stage = machine_userdata(machine);
-
-        say(stage, "release %s", tree_node_name(stage->tree, node));
-}
-
-static const char *timer_name(const Stage *stage, NodeId node) {
-        return node == NODE_NONE ? "interval" : tree_node_name(stage->tree, node);
-}
-
-static uint64_t *timer_of(Stage *stage, NodeId node) {
-        return &stage->deadlines[node == NODE_NONE ? stage->tree->n_nodes : node];
+        say_node(machine, "release", node);
 }
 
 static void on_timer_arm(Machine *machine, NodeId node, uint64_t usec) {
         Stage *stage = machine_userdata(machine);
+        uint64_t *deadline = &answers_of(machine, node)->deadline;
 
-        g_assert_cmpuint(*timer_of(stage, node), ==, 0);
-        *timer_of(stage, node) = stage->now + usec;
-        say(stage, "arm %" G_GUINT64_FORMAT " %s", usec, timer_name(stage, node));
+        g_assert_cmpuint(*deadline, ==, 0);
+        *deadline = stage->now + usec;
+        say(stage, "arm %" G_GUINT64_FORMAT " %s", usec, name_of(stage, node));
 }
 
 static void on_timer_disarm(Machine *machine, NodeId node) {
-        Stage *stage = machine_userdata(machine);
+        uint64_t *deadline = &answers_of(machine, node)->deadline;
 
-        g_assert_cmpuint(*timer_of(stage, node), !=, 0);
-        *timer_of(stage, node) = 0;
-        say(stage, "disarm %s", timer_name(stage, node));
+        g_assert_cmpuint(*deadline, !=, 0);
+        *deadline = 0;
+        say_node(machine, "disarm", node);
 }
 
-static const MachineHost host = {
-        .leaf_start = on_leaf_start,
-        .leaf_halt = on_leaf_halt,
-        .condition_look = on_condition_look,
-        .condition_release = on_condition_release,
-        .timer_arm = on_timer_arm,
-        .timer_disarm = on_timer_disarm,
-};
+static void on_changed(Machine *machine, NodeId node, Status status, Reason reason) {
+        g_autofree char *what = g_ascii_strup(status_to_string(status), -1);
+
+        say_node(machine, what, node);
+}
+
+static Verdict on_guard(Machine *machine, NodeId node, Guard guard) {
+        return answers_of(machine, node)->guards[guard];
+}
+
+static Verdict on_hook(Machine *machine, NodeId node, Hook hook) {
+        say_node(machine, hook_names[hook], node);
+        return answers_of(machine, node)->raises ? VERDICT_ERROR : VERDICT_YES;
+}
+
+static bool on_lock(Machine *machine, NodeId node) {
+        say_node(machine, "lock", node);
+        return !answers_of(machine, node)->busy;
+}
+
+static void on_unlock(Machine *machine, NodeId node) {
+        say_node(machine, "unlock", node);
+}
+
+static void on_breakpoint(Machine *machine, NodeId node) {
+        say_node(machine, "stop", node);
+}
+
+static Verdict on_has_changed(Machine *machine, NodeId node, const Script *of) {
+        Answers *answers = answers_of(machine, node);
+        bool changed = !answers->unchanged;
+
+        answers->unchanged = true;
+        return answers->raises ? VERDICT_ERROR : changed ? VERDICT_YES : VERDICT_NO;
+}
+
+static bool on_cause_matches(Machine *machine, NodeId child, const char *const *patterns) {
+        return answers_of(machine, child)->matches;
+}
+
+static uint32_t on_elements(Machine *machine, NodeId node) {
+        say_node(machine, "list", node);
+        return answers_of(machine, node)->elements;
+}
+
+static void on_hand_out(Machine *machine, NodeId for_each, NodeId child, uint32_t index) {
+        Stage *stage = machine_userdata(machine);
+
+        say(stage, "give %s %u", name_of(stage, child), index);
+}
+
+static bool on_enter(Machine *machine, NodeId node) {
+        say_node(machine, "enter", node);
+        return !answers_of(machine, node)->refuses;
+}
+
+static bool on_leave(Machine *machine, NodeId node, Status status) {
+        Stage *stage = machine_userdata(machine);
+
+        say(stage, "leave %s %s", name_of(stage, node), status_to_string(status));
+        return !answers_of(machine, node)->spoils;
+}
+
+static MachineHost make_host(bool told) {
+        return (MachineHost){
+                .leaf_start = on_leaf_start,
+                .leaf_halt = on_leaf_halt,
+                .condition_look = on_condition_look,
+                .condition_release = on_condition_release,
+                .timer_arm = on_timer_arm,
+                .timer_disarm = on_timer_disarm,
+                .changed = told ? on_changed : NULL,
+                .guard = on_guard,
+                .hook = on_hook,
+                .lock = on_lock,
+                .unlock = on_unlock,
+                .breakpoint = on_breakpoint,
+                .has_changed = on_has_changed,
+                .cause_matches = on_cause_matches,
+                .elements = on_elements,
+                .hand_out = on_hand_out,
+                .enter = on_enter,
+                .leave = on_leave,
+        };
+}
 
 static void expire_earliest(Stage *stage) {
         uint32_t n = stage->tree->n_nodes, first = n + 1;
 
-        for (uint32_t i = 0; i <= n; i++)
-                if (stage->deadlines[i] != 0 && (first > n || stage->deadlines[i] < stage->deadlines[first]))
+        for (uint32_t i = 0; i <= n; i++) {
+                uint64_t deadline = stage->answers[i].deadline;
+
+                if (deadline != 0 && (first > n || deadline < stage->answers[first].deadline))
                         first = i;
+        }
 
         g_assert_cmpuint(first, <=, n);
-        stage->now = stage->deadlines[first];
-        stage->deadlines[first] = 0;
+        stage->now = stage->answers[first].deadline;
+        stage->answers[first].deadline = 0;
         machine_timer_expired(stage->machine, first == n ? NODE_NONE : first);
-}
-
-static NodeId find_leaf(const Stage *stage, const char *name) {
-        for (NodeId node = 0; node < stage->tree->n_nodes; node++)
-                if (g_str_equal(tree_node_name(stage->tree, node), name))
-                        return node;
-
-        g_error("no leaf %s", name);
 }
 
 static Status read_status(const char *text) {
         for (Status status = STATUS_IDLE; status < STATUS_MAX_; status++)
-                if (g_str_equal(status_to_string(status), text))
+                if (g_strcmp0(status_to_string(status), text) == 0)
                         return status;
 
         g_error("no status %s", text);
 }
 
+static bool give_guard(Answers *answers, const char *guard, const char *verdict) {
+        for (size_t i = 0; i < G_N_ELEMENTS(guard_names); i++)
+                if (g_str_equal(guard_names[i], guard)) {
+                        answers->guards[i] = g_str_equal(verdict, "no")    ? VERDICT_NO
+                                             : g_str_equal(verdict, "yes") ? VERDICT_YES
+                                                                           : VERDICT_ERROR;
+                        return true;
+                }
+
+        return false;
+}
+
+/* False: it is about how the node ends. */
+static bool give_answer(Answers *answers, const char *what, const char *more) {
+        if (g_str_equal(what, "busy"))
+                answers->busy = true;
+        else if (g_str_equal(what, "new"))
+                answers->unchanged = false;
+        else if (g_str_equal(what, "raises"))
+                answers->raises = true;
+        else if (g_str_equal(what, "matches"))
+                answers->matches = true;
+        else if (g_str_equal(what, "refuses"))
+                answers->refuses = true;
+        else if (g_str_equal(what, "spoils"))
+                answers->spoils = true;
+        else if (g_str_equal(what, "elements"))
+                answers->elements = (uint32_t) g_ascii_strtoll(more, NULL, 10);
+        else
+                return give_guard(answers, what, more);
+
+        return true;
+}
+
+static bool give_control(Stage *stage, NodeId node, const char *what, const char *more) {
+        if (g_str_equal(what, "granted"))
+                machine_lock_granted(stage->machine, node);
+        else if (g_str_equal(what, "forced"))
+                machine_force(stage->machine, node, read_status(more));
+        else if (g_str_equal(what, "break") || g_str_equal(what, "unbreak"))
+                machine_set_breakpoint(stage->machine, node, what[0] == 'b');
+        else if (g_str_equal(what, "pass"))
+                machine_pass_breakpoint(stage->machine, node);
+        else
+                return false;
+
+        return true;
+}
+
+static void give_node_input(Stage *stage, NodeId node, const char *what, const char *more) {
+        if (give_control(stage, node, what, more) || give_answer(&stage->answers[node], what, more))
+                return;
+
+        if (stage->cast->traits->str[node] == '?') {
+                stage->answers[node].value = read_status(what);
+                machine_condition_changed(stage->machine, node);
+        } else
+                machine_leaf_ended(stage->machine, node, read_status(what));
+}
+
 static void give_input(Stage *stage, const char *input) {
-        g_auto(GStrv) words = g_strsplit(input, " ", 2);
+        g_auto(GStrv) words = g_strsplit(input, " ", 3);
 
         if (g_str_equal(input, "start"))
                 machine_start(stage->machine);
@@ -264,15 +280,10 @@ static void give_input(Stage *stage, const char *input) {
                 machine_halt(stage->machine);
         else if (g_str_equal(input, "time"))
                 expire_earliest(stage);
-        else if (!g_str_equal(input, "nothing")) {
-                NodeId leaf = find_leaf(stage, words[0]);
-
-                if (stage->traits[leaf] == '?') {
-                        stage->values[leaf] = read_status(words[1]);
-                        machine_condition_changed(stage->machine, leaf);
-                } else
-                        machine_leaf_ended(stage->machine, leaf, read_status(words[1]));
-        }
+        else if (g_str_equal(input, "variable"))
+                machine_variable_changed(stage->machine);
+        else if (!g_str_equal(input, "nothing"))
+                give_node_input(stage, stage_tree_find(stage->cast, words[0]), words[1], words[2]);
 }
 
 static void play_step(Stage *stage, const Step *step) {
@@ -293,39 +304,35 @@ static void play_step(Stage *stage, const Step *step) {
         g_assert_cmpstr(status_to_string(result), ==, status_to_string(step->result));
 }
 
-void stage_play(const char *text, const Step *steps) {
+static void play(const char *text, const Step *steps, bool told) {
+        g_autoptr(StageTree) cast = stage_tree_new(text);
+        MachineHost host = make_host(told);
         Stage stage = {
-                .names = g_string_chunk_new(256),
-                .params = g_ptr_array_new_with_free_func(g_free),
+                .cast = cast,
+                .tree = cast->tree,
                 .effects = g_string_new(NULL),
+                .answers = g_new0(Answers, cast->tree->n_nodes + 1),
                 .now = 1,
         };
-        Writer writer = {
-                .stage = &stage,
-                .builder = tree_builder_new(),
-                .traits = g_string_new(NULL),
-                .text = text,
-        };
 
-        read_node(&writer);
-        stage.tree = tree_builder_finish(writer.builder);
-        stage.traits = writer.traits->str;
-        stage.values = g_new(Status, stage.tree->n_nodes);
-        for (NodeId node = 0; node < stage.tree->n_nodes; node++)
-                stage.values[node] = STATUS_RUNNING;
-        stage.deadlines = g_new0(uint64_t, stage.tree->n_nodes + 1);
-        stage.machine = machine_new(stage.tree, &host, &stage, 1);
+        for (NodeId node = 0; node < cast->tree->n_nodes; node++) {
+                stage.answers[node].value = STATUS_RUNNING;
+                stage.answers[node].guards[GUARD_WHILE] = VERDICT_YES;
+        }
 
+        stage.machine = machine_new(cast->tree, &host, &stage, 1);
         for (; steps->inputs; steps++)
                 play_step(&stage, steps);
 
         machine_free(stage.machine);
-        tree_free(stage.tree);
-        tree_builder_free(writer.builder);
-        g_string_free(writer.traits, true);
         g_string_free(stage.effects, true);
-        g_string_chunk_free(stage.names);
-        g_ptr_array_unref(stage.params);
-        g_free(stage.values);
-        g_free(stage.deadlines);
+        g_free(stage.answers);
+}
+
+void stage_play(const char *tree, const Step *steps) {
+        play(tree, steps, false);
+}
+
+void stage_play_told(const char *tree, const Step *steps) {
+        play(tree, steps, true);
 }

@@ -2,21 +2,28 @@
 #pragma once
 
 /*
- * A machine on a stage: trees written as a line of text, inputs and effects as words, so that a test of the engine is
- * a table of what happens and what follows.
- *
- * Trees: "Sequence(a, Timeout{timeout=5000}(b), c!)". What starts with a capital is a type of the engine, with its
- * parameters in braces (spans in microseconds); anything else a leaf: "a" takes time, "a!" takes time to end
- * when it is halted, "a+" succeeds at once, "a-" fails at once, "a?" is a condition, at first unknown.
+ * A machine on a stage: a tree as a line of text (see stage-tree.h), inputs and effects as words, so that a test of
+ * the engine is a table of what happens and what follows.
  */
 
 #include "engine/machine.h"
 
 typedef struct Step {
-        /* "start", "halt", "nothing", "LEAF success|failure|skipped" (its end, or a condition's value), "time" (the
-         * earliest timer expires); several, separated by commas, come before one tick. */
+        /*
+         * Several, separated by commas, come before one tick:
+         *
+         * "start", "halt", "nothing", "time" (the earliest timer expires), "variable" (one has changed),
+         * "LEAF success|failure|skipped|error" (its end, or a condition's value),
+         * "NODE granted" (its lock), "NODE forced success", "NODE break", "NODE unbreak", "NODE pass".
+         *
+         * What the host will say from now on: "NODE busy" (its lock is), "NODE fail_if|success_if|skip_if
+         * no|yes|error", "NODE while ...", "NODE new" (what an OnChange compares), "NODE raises" (its code),
+         * "NODE matches" (a cause of it), "NODE elements 3", "NODE refuses" (to be entered), "NODE spoils" (its
+         * outputs).
+         */
         const char *inputs;
-        /* "start a, halt b, arm 5000 Timeout, disarm Timeout, release c": in order. */
+        /* "start a, halt b, arm 5000 Timeout, disarm Timeout, release c, lock a, unlock a, on_halted a, always a,
+         * stop a, enter SubTree, leave SubTree success, list ForEach, give a 0": in order. */
         const char *effects;
         Status result;
 } Step;
@@ -24,3 +31,5 @@ typedef struct Step {
 /* Runs the steps, each followed by a tick if one is due, and checks what each gives. Ended by an entry without inputs.
  */
 void stage_play(const char *tree, const Step *steps);
+/* The same; effects have "RUNNING a", "SUCCESS a", ... for what the machine tells, besides. */
+void stage_play_told(const char *tree, const Step *steps);

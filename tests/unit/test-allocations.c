@@ -114,6 +114,28 @@ static bool on_next_element(Machine *machine, NodeId node, const char *list, con
         return index < node % 4;
 }
 
+static Verdict on_has_changed(Machine *machine, NodeId node, const Script *of) {
+        return VERDICT_YES;
+}
+
+static bool on_cause_matches(Machine *machine, NodeId child, const char *const *patterns) {
+        return true;
+}
+
+static uint32_t on_elements(Machine *machine, NodeId node) {
+        return node % 4;
+}
+
+static void on_hand_out(Machine *machine, NodeId for_each, NodeId child, uint32_t index) {}
+
+static bool on_enter(Machine *machine, NodeId node) {
+        return true;
+}
+
+static bool on_leave(Machine *machine, NodeId node, Status status) {
+        return true;
+}
+
 static const MachineHost host = {
         .leaf_start = on_leaf_start,
         .leaf_halt = on_leaf_halt,
@@ -125,6 +147,12 @@ static const MachineHost host = {
         .test = on_test,
         .match = on_match,
         .next_element = on_next_element,
+        .has_changed = on_has_changed,
+        .cause_matches = on_cause_matches,
+        .elements = on_elements,
+        .hand_out = on_hand_out,
+        .enter = on_enter,
+        .leave = on_leave,
 };
 
 /* What the node waits for happens. */

@@ -92,25 +92,6 @@ static Status while_do_else_end(Machine *machine, NodeId node, Status status) {
         return status;
 }
 
-/* What the condition says now. Its last answer is in phase, and stands while a live condition has not changed. */
-static Status while_do_else_look(Machine *machine, NodeId node) {
-        NodeState *state = node_state(machine, node);
-        NodeId condition = node + 1;
-        bool live = machine->nodes[condition].flags & NODE_LIVE;
-
-        if (live && !machine->full && state->phase != STATUS_IDLE && !index_set_has(&machine->marked, condition))
-                return state->phase;
-
-        if (node_is_fresh(machine, condition))
-                index_set_remove_range(&machine->marked, condition, machine->nodes[condition].end);
-
-        state->phase = child_tick(machine, condition);
-        if (!live && (state->phase == STATUS_SUCCESS || state->phase == STATUS_FAILURE))
-                node_visit_always(machine, condition);
-
-        return state->phase;
-}
-
 static Status while_do_else_tick(Machine *machine, NodeId node) {
         NodeState *state = node_state(machine, node);
         NodeId branch, other;
@@ -119,7 +100,7 @@ static Status while_do_else_tick(Machine *machine, NodeId node) {
         if (state->status == STATUS_IDLE)
                 state->phase = STATUS_IDLE;
 
-        status = while_do_else_look(machine, node);
+        status = node_look(machine, node);
         if (status == STATUS_RUNNING || status == STATUS_ERROR)
                 return status;
         if (status == STATUS_SKIPPED) {

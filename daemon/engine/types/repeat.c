@@ -22,6 +22,7 @@ typedef struct RepeatParams {
 typedef struct RetryParams {
         int64_t num_attempts;
         const Backoff *backoff;
+        const char *const *retry_on;
 } RetryParams;
 
 static bool rounds_left(const NodeState *state, int64_t rounds) {
@@ -84,6 +85,9 @@ static Status retry_attempts(Machine *machine, NodeId node) {
 
                 if (status != STATUS_FAILURE)
                         return finish_rounds(machine, node, status);
+
+                if (params->retry_on && !machine->host->cause_matches(machine, node + 1, params->retry_on))
+                        return finish_rounds(machine, node, STATUS_FAILURE);
 
                 state->position += state->position < UINT32_MAX;
                 if (!rounds_left(state, params->num_attempts))
@@ -191,6 +195,12 @@ static const Param retry_params[] = {
           .members = backoff_members,
           .members_size = sizeof(Backoff),
           .doc = "Pauses between the attempts; without it the next attempt follows at once" },
+        { .name = "retry_on",
+          .kind = PARAM_STRINGS,
+          .offset = offsetof(RetryParams, retry_on),
+          .single = true,
+          .causes = true,
+          .doc = "The causes after which it is tried again, as \"timeout\" or \"exit-status:75\"; without it: all" },
         {},
 };
 
@@ -203,8 +213,9 @@ const NodeType retry_until_successful_type = {
         .params = retry_params,
         .params_size = sizeof(RetryParams),
         .summary = "Runs its child again and again until it succeeds",
-        .doc = "SUCCESS as soon as the child succeeds, FAILURE when it has failed num_attempts times. A skipped child "
-               "makes it SKIPPED. An endless loop without backoff whose child never takes time is slowed down to the "
+        .doc = "SUCCESS as soon as the child succeeds, FAILURE when it has failed num_attempts times, or for another "
+               "cause than those of retry_on. A skipped child makes it SKIPPED. An endless loop without backoff whose "
+               "child never takes time is slowed down to the "
                "tree's interval.",
         .tick = retry_tick,
         .halt = rounds_halt,

@@ -12,6 +12,7 @@ enum {
 };
 
 typedef struct TryCatchParams {
+        const char *const *catch;
         bool catch_on_halt;
 } TryCatchParams;
 
@@ -43,6 +44,12 @@ static Status try_tick(Machine *machine, NodeId node, NodeId catch) {
         return state->skipped == machine->nodes[node].n_children - 1 ? STATUS_SKIPPED : STATUS_SUCCESS;
 }
 
+static bool is_to_be_caught(Machine *machine, NodeId node, NodeId child) {
+        const TryCatchParams *params = machine->nodes[node].params;
+
+        return !params->catch || machine->host->cause_matches(machine, child, params->catch);
+}
+
 static Status try_catch_tick(Machine *machine, NodeId node) {
         NodeState *state = node_state(machine, node);
         Status status;
@@ -56,7 +63,7 @@ static Status try_catch_tick(Machine *machine, NodeId node) {
 
         if (state->phase == PHASE_TRY) {
                 status = try_tick(machine, node, state->last);
-                if (status != STATUS_FAILURE)
+                if (status != STATUS_FAILURE || !is_to_be_caught(machine, node, state->position))
                         return status;
 
                 state->phase = PHASE_CATCH;
@@ -106,6 +113,13 @@ static char *try_catch_check(const Tree *tree, NodeId node, bool *ret_is_error) 
 }
 
 static const Param try_catch_params[] = {
+        { .name = "catch",
+          .kind = PARAM_STRINGS,
+          .offset = offsetof(TryCatchParams, catch),
+          .single = true,
+          .causes = true,
+          .doc = "The causes of failure for which the last child is run, as \"timeout\" or \"exit-status:75\"; "
+                 "without it: all" },
         { .name = "catch_on_halt",
           .kind = PARAM_BOOL,
           .offset = offsetof(TryCatchParams, catch_on_halt),
@@ -123,7 +137,7 @@ const NodeType try_catch_type = {
         .params_size = sizeof(TryCatchParams),
         .summary = "A Sequence whose last child is run when one of the others fails",
         .doc = "SUCCESS when all children but the last have succeeded; the last is not run then. When one fails, the "
-               "last is run, and the outcome is FAILURE, whatever that gives.",
+               "last is run, unless catch names other causes, and the outcome is FAILURE, whatever that gives.",
         .tick = try_catch_tick,
         .halt = try_catch_halt,
         .finish = try_catch_finish,

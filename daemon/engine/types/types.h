@@ -16,17 +16,21 @@ extern const NodeType parallel_type, parallel_all_type;
 extern const NodeType if_then_else_type, while_do_else_type;
 /* switch.c */
 extern const NodeType switch_type;
-/* try-catch.c */
-extern const NodeType try_catch_type;
+/* try-catch.c, finally.c */
+extern const NodeType try_catch_type, finally_type;
 /* nav2.c */
 extern const NodeType recovery_node_type, pipeline_sequence_type, round_robin_type;
 /* outcome.c */
 extern const NodeType inverter_type, force_success_type, force_failure_type;
 /* repeat.c */
 extern const NodeType repeat_type, retry_until_successful_type;
-/* loop.c */
-extern const NodeType keep_running_until_failure_type, loop_type;
+/* loop.c, for-each.c */
+extern const NodeType keep_running_until_failure_type, loop_type, for_each_type;
 /* once.c */
 extern const NodeType run_once_type, precondition_type;
 /* time.c */
 extern const NodeType delay_type, timeout_type, rate_controller_type;
+/* wait.c */
+extern const NodeType wait_for_type, on_change_type;
+/* subtree.c */
+extern const NodeType subtree_type;

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/*
+ * Finally: a body, and a clean-up that is run once when that has ended, in whatever way. A halt stops the body only;
+ * the clean-up follows, and is never halted itself but by its own limit. What the body came to is at position.
+ */
+
+#include "engine/node.h"
+#include "engine/types/outlook.h"
+#include "engine/types/types.h"
+
+enum {
+        PHASE_BODY,
+        PHASE_CLEAN_UP,
+        PHASE_DONE,
+};
+
+typedef struct FinallyParams {
+        uint64_t timeout;
+} FinallyParams;
+
+static NodeId clean_up_of(const Node *nodes, NodeId node) {
+        return nodes[node + 1].end;
+}
+
+static void begin_clean_up(Machine *machine, NodeId node) {
+        const FinallyParams *params = machine->nodes[node].params;
+
+        node_state(machine, node)->phase = PHASE_CLEAN_UP;
+        if (params->timeout > 0 && params->timeout != SPAN_INFINITY)
+                node_arm_timer(machine, node, params->timeout);
+}
+
+static Status clean_up(Machine *machine, NodeId node) {
+        NodeState *state = node_state(machine, node);
+        NodeId child = clean_up_of(machine->nodes, node);
+        Status status = child_tick(machine, child);
+
+        if (status == STATUS_RUNNING && !(state->flags & STATE_EXPIRED))
+                return status;
+
+        state->phase = PHASE_DONE;
+        if (status != STATUS_RUNNING)
+                return status;
+
+        node_reset(machine, child);
+        machine->reason = REASON_TIMEOUT;
+        return STATUS_FAILURE;
+}
+
+/* A body that was skipped where it would have started has left nothing behind. */
+static Status finally_tick(Machine *machine, NodeId node) {
+        NodeState *state = node_state(machine, node);
+        Status status;
+
+        if (state->status == STATUS_IDLE)
+                state->phase = PHASE_BODY;
+
+        if (state->phase == PHASE_BODY) {
+                bool in_one_go = node_is_fresh(machine, node + 1);
+
+                status = child_tick(machine, node + 1);
+                if (!status_is_outcome(status) || (status == STATUS_SKIPPED && in_one_go))
+                        return status;
+
+                state->position = status;
+                begin_clean_up(machine, node);
+        }
+
+        status = clean_up(machine, node);
+        if (!status_is_outcome(status))
+                return status;
+        if (status == STATUS_FAILURE && state->position != STATUS_FAILURE)
+                return status;
+
+        machine->reason = REASON_NONE;
+        return state->position;
+}
+
+/* The clean-up of one that was halted. */
+static bool finally_finish(Machine *machine, NodeId node) {
+        NodeState *state = node_state(machine, node);
+
+        if (state->phase == PHASE_BODY && !node_ending_below(machine, node))
+                begin_clean_up(machine, node);
+
+        if (state->phase == PHASE_CLEAN_UP && clean_up(machine, node) == STATUS_ERROR)
+                node_reset(machine, clean_up_of(machine->nodes, node));
+
+        if (state->phase != PHASE_DONE || node_ending_below(machine, node))
+                return false;
+
+        node_disarm_timer(machine, node);
+        return true;
+}
+
+/* A clean-up that has met an error is done. */
+static void finally_halt(Machine *machine, NodeId node) {
+        node_reset(machine, node + 1);
+        if (node_state(machine, node)->phase == PHASE_DONE)
+                node_reset(machine, clean_up_of(machine->nodes, node));
+        else
+                node_set_ending(machine, node);
+}
+
+/* A clean-up can turn a SUCCESS into a FAILURE, and nothing else. */
+static unsigned finally_never(const Node *nodes, NodeId node) {
+        const FinallyParams *params = nodes[node].params;
+        const Node *child = &nodes[clean_up_of(nodes, node)];
+        bool limited = params->timeout > 0 && params->timeout != SPAN_INFINITY;
+        unsigned never = outlook_of_child(nodes, node);
+
+        if (outlook_is_endless(child) && !limited)
+                return TYPE_NEVER_FAILS | TYPE_NEVER_SUCCEEDS;
+        if (outlook_is_never(child, NODE_NEVER_SUCCEEDS))
+                never |= TYPE_NEVER_SUCCEEDS;
+
+        return child->flags & NODE_NEVER_FAILS && !limited ? never : never & TYPE_NEVER_SUCCEEDS;
+}
+
+static const Param finally_params[] = {
+        { .name = "timeout",
+          .kind = PARAM_SPAN,
+          .offset = offsetof(FinallyParams, timeout),
+          .fallback = "\"infinity\"",
+          .doc = "How long the clean-up may take; then it is halted, and has failed" },
+        {},
+};
+
+const NodeType finally_type = {
+        .name = "Finally",
+        .class = NODE_CONTROL,
+        .flags = TYPE_BEGINS_LATE,
+        .min_children = 2,
+        .max_children = 2,
+        .params = finally_params,
+        .params_size = sizeof(FinallyParams),
+        .summary = "Runs its second child when the first has ended, whatever happened",
+        .doc = "The first child is the body, the second the clean-up. That is run once when the body has ended: after "
+               "SUCCESS and FAILURE, when the node is halted, after an ERROR of the tree, and when the daemon stops. "
+               "Only "
+               "a body that was skipped before it began needs none. The clean-up is never halted, but by its timeout; "
+               "until it has ended, so has nothing around it. The outcome is the body's; where the clean-up fails, a "
+               "SUCCESS becomes a FAILURE.",
+        .tick = finally_tick,
+        .halt = finally_halt,
+        .finish = finally_finish,
+        .never = finally_never,
+};

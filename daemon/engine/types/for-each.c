@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/*
+ * ForEach: its child once for each element of a list, for several at the same time. There are as many copies of the
+ * child as that; each takes the next element when it is through with one. The next element is at position.
+ */
+
+#include "engine/node.h"
+#include "engine/types/types.h"
+
+static bool elements_left(const NodeState *state) {
+        return state->position < state->elements;
+}
+
+/* FAILURE: it was one too many. */
+static Status count(Machine *machine, NodeId node, Status status) {
+        NodeState *state = node_state(machine, node);
+        const ForEachParams *params = machine->nodes[node].params;
+
+        state->failed += status == STATUS_FAILURE;
+        return status == STATUS_FAILURE && state->failed > params->max_failures ? STATUS_FAILURE : STATUS_SUCCESS;
+}
+
+/* RUNNING, FAILURE or ERROR; SUCCESS when there is nothing left for the child to do. One element that takes no time is
+ * enough for a tick. */
+static Status visit(Machine *machine, NodeId node, NodeId child, bool *yields) {
+        NodeState *state = node_state(machine, node);
+
+        while (!node_is_fresh(machine, child) || elements_left(state)) {
+                bool in_one_go = node_is_fresh(machine, child);
+                Status status;
+
+                if (in_one_go)
+                        machine->host->hand_out(machine, node, child, state->position++);
+
+                status = child_tick(machine, child);
+                if (!status_is_outcome(status))
+                        return status;
+                if (count(machine, node, status) == STATUS_FAILURE)
+                        return STATUS_FAILURE;
+
+                if (in_one_go && elements_left(state)) {
+                        node_visit_always(machine, child);
+                        *yields = true;
+                        return STATUS_RUNNING;
+                }
+        }
+
+        index_set_remove_range(&machine->marked, child, machine->nodes[child].end);
+        return STATUS_SUCCESS;
+}
+
+static bool is_any_running(Machine *machine, NodeId node) {
+        for (NodeId child = node + 1; child < machine->nodes[node].end; child = machine->nodes[child].end)
+                if (!node_is_fresh(machine, child))
+                        return true;
+
+        return false;
+}
+
+static Status visit_all(Machine *machine, NodeId node, bool all) {
+        NodeState *state = node_state(machine, node);
+        NodeId end = machine->nodes[node].end;
+        bool yields = false;
+
+        for (NodeId child = child_next(machine, node, node + 1, all); child < end;
+             child = child_next(machine, node, machine->nodes[child].end, all)) {
+                Status status = visit(machine, node, child, &yields);
+
+                if (status == STATUS_FAILURE || status == STATUS_ERROR)
+                        return status;
+        }
+
+        if (yields)
+                return node_yield(machine, node, false);
+
+        return elements_left(state) || is_any_running(machine, node) ? STATUS_RUNNING : STATUS_SUCCESS;
+}
+
+static Status for_each_tick(Machine *machine, NodeId node) {
+        NodeState *state = node_state(machine, node);
+        const ForEachParams *params = machine->nodes[node].params;
+        bool fresh = state->status == STATUS_IDLE;
+        Status status;
+
+        if (fresh) {
+                state->position = 0;
+                state->failed = 0;
+                state->elements = machine->host->elements(machine, node);
+                if (state->elements == UINT32_MAX)
+                        return STATUS_FAILURE;
+        }
+
+        status = visit_all(machine, node, fresh || machine->full);
+        if (status_is_outcome(status)) {
+                node_reset_children(machine, node);
+                if (status == STATUS_FAILURE && params->max_failures > 0)
+                        machine->reason = REASON_THRESHOLD;
+        }
+
+        return status;
+}
+
+static const Param for_each_params[] = {
+        { .name = "items",
+          .kind = PARAM_JSON,
+          .offset = offsetof(ForEachParams, items),
+          .required = true,
+          .late = true,
+          .doc = "The list, or \"{key}\" for a variable that has one; it is copied when the node starts" },
+        { .name = "as",
+          .kind = PARAM_STRING,
+          .offset = offsetof(ForEachParams, as),
+          .required = true,
+          .literal = true,
+          .doc = "The variable that has the element; each copy of the child has its own" },
+        { .name = "index",
+          .kind = PARAM_STRING,
+          .offset = offsetof(ForEachParams, index),
+          .literal = true,
+          .doc = "The variable that has the element's number, from 0" },
+        { .name = "concurrency",
+          .kind = PARAM_INT,
+          .offset = offsetof(ForEachParams, concurrency),
+          .fallback = "1",
+          .min = 1,
+          .max = 1000,
+          .doc = "For how many elements the child runs at the same time at most" },
+        { .name = "max_failures",
+          .kind = PARAM_INT,
+          .offset = offsetof(ForEachParams, max_failures),
+          .fallback = "0",
+          .min = 0,
+          .max = UINT32_MAX,
+          .doc = "How many elements may fail" },
+        {},
+};
+
+const NodeType for_each_type = {
+        .name = "ForEach",
+        .class = NODE_DECORATOR,
+        .flags = TYPE_FOR_EACH,
+        .params = for_each_params,
+        .params_size = sizeof(ForEachParams),
+        .summary = "Runs its child once for each element of a list, for several at the same time",
+        .doc = "SUCCESS when it has run for all elements, or there are none; a skipped one counts as passed. FAILURE "
+               "as "
+               "soon as more than max_failures have failed: those that still run are halted, the rest is not begun; "
+               "and "
+               "when items is not a list.",
+        .tick = for_each_tick,
+};

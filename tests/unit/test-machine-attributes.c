@@ -1,0 +1,475 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* What any node can have: hooks, a lock, that it is uninterruptible; and guards whose expressions go wrong. */
+
+#include "stage.h"
+
+static void test_hooks(void) {
+        stage_play("Sequence(a[hooks], b)", (Step[]){
+                                                    { "start", "start a", STATUS_RUNNING },
+                                                    { "a success", "on_success a, always a, start b", STATUS_RUNNING },
+                                                    { "b success", "", STATUS_SUCCESS },
+                                                    {},
+                                            });
+        stage_play("Sequence[hooks](a, b)",
+                   (Step[]){
+                           { "start", "start a", STATUS_RUNNING },
+                           { "a failure", "on_failure Sequence, always Sequence", STATUS_FAILURE },
+                           {},
+                   });
+        /* Not behind what was skipped. */
+        stage_play("a[hooks]", (Step[]){
+                                       { "start", "start a", STATUS_RUNNING },
+                                       { "a skipped", "", STATUS_SKIPPED },
+                                       {},
+                               });
+        stage_play("a[hooks guards]", (Step[]){
+                                              { "a fail_if yes, start", "on_failure a, always a", STATUS_FAILURE },
+                                              {},
+                                      });
+        stage_play("a[hooks guards]", (Step[]){
+                                              { "a skip_if yes, start", "", STATUS_SKIPPED },
+                                              {},
+                                      });
+        stage_play(
+                "Parallel(a+[hooks], b-[hooks])",
+                (Step[]){
+                        { "start", "start a, on_success a, always a, start b, on_failure b, always b", STATUS_FAILURE },
+                        {},
+                });
+        stage_play("c?[hooks]", (Step[]){
+                                        { "start", "", STATUS_RUNNING },
+                                        { "c success", "on_success c, always c, release c", STATUS_SUCCESS },
+                                        {},
+                                });
+}
+
+/* When what was halted has really ended. */
+static void test_hooks_behind_a_halt(void) {
+        stage_play("a[hooks]", (Step[]){
+                                       { "start", "start a", STATUS_RUNNING },
+                                       { "halt", "halt a, on_halted a, always a", STATUS_HALTED },
+                                       {},
+                               });
+        stage_play("a![hooks]", (Step[]){
+                                        { "start", "start a", STATUS_RUNNING },
+                                        { "halt", "halt a", STATUS_RUNNING },
+                                        { "a success", "on_halted a, always a", STATUS_HALTED },
+                                        {},
+                                });
+        stage_play("Sequence:s[hooks](Parallel(a!, b))",
+                   (Step[]){
+                           { "start", "start a, start b", STATUS_RUNNING },
+                           { "halt", "halt a, halt b", STATUS_RUNNING },
+                           { "a success", "on_halted s, always s", STATUS_HALTED },
+                           {},
+                   });
+        stage_play("Sequence:s[hooks](Finally(a, b[hooks]))",
+                   (Step[]){
+                           { "start", "start a", STATUS_RUNNING },
+                           { "halt", "halt a, start b", STATUS_RUNNING },
+                           { "b success", "on_success b, always b, on_halted s, always s", STATUS_HALTED },
+                           {},
+                   });
+        stage_play("a[hooks guards]",
+                   (Step[]){
+                           { "start", "start a", STATUS_RUNNING },
+                           { "a while no, variable", "halt a, on_halted a, always a", STATUS_SKIPPED },
+                           {},
+                   });
+        /* Before the one that takes over. */
+        stage_play("WhileDoElse(c?, a![hooks], b)",
+                   (Step[]){
+                           { "start, c success", "start a", STATUS_RUNNING },
+                           { "c failure", "halt a", STATUS_RUNNING },
+                           { "a success", "on_halted a, always a, start b", STATUS_RUNNING },
+                           { "b success", "release c", STATUS_SUCCESS },
+                           {},
+                   });
+        /* What has not begun is not halted. */
+        stage_play("WhileDoElse(c?, Parallel(a!), ReactiveSequence(d?, b[hooks]))",
+                   (Step[]){
+                           { "start, c success", "start a", STATUS_RUNNING },
+                           { "c failure, d success", "halt a", STATUS_RUNNING },
+                           { "halt", "release c", STATUS_RUNNING },
+                           { "a success", "", STATUS_HALTED },
+                           {},
+                   });
+}
+
+static void test_hooks_that_raise(void) {
+        stage_play("Sequence(a[hooks], b)", (Step[]){
+                                                    { "a raises, start", "start a", STATUS_RUNNING },
+                                                    { "a success", "on_success a, always a", STATUS_ERROR },
+                                                    { "halt", "", STATUS_HALTED },
+                                                    {},
+                                            });
+        stage_play("Parallel(a[hooks], b)", (Step[]){
+                                                    { "a raises, start", "start a, start b", STATUS_RUNNING },
+                                                    { "halt", "halt a, on_halted a, always a, halt b", STATUS_ERROR },
+                                                    { "halt", "", STATUS_HALTED },
+                                                    {},
+                                            });
+        stage_play("Parallel{success_count=1, failure_count=2}(Timeout{timeout=5}(a![hooks]), b)",
+                   (Step[]){
+                           { "a raises, start", "arm 5 Timeout, start a, start b", STATUS_RUNNING },
+                           { "time", "halt a", STATUS_RUNNING },
+                           { "a success", "on_halted a, always a", STATUS_ERROR },
+                           { "halt", "halt b", STATUS_HALTED },
+                           {},
+                   });
+}
+
+static void test_guards_that_raise(void) {
+        stage_play("Sequence(b+, a[guards])", (Step[]){
+                                                      { "a fail_if error, start", "start b", STATUS_ERROR },
+                                                      { "halt", "", STATUS_HALTED },
+                                                      {},
+                                              });
+        stage_play("Sequence(a[guards], b)", (Step[]){
+                                                     { "start", "start a", STATUS_RUNNING },
+                                                     { "a while error, variable", "", STATUS_ERROR },
+                                                     { "halt", "halt a", STATUS_HALTED },
+                                                     {},
+                                             });
+        stage_play("Sequence[guards](a, b)", (Step[]){
+                                                     { "Sequence skip_if error, start", "", STATUS_ERROR },
+                                                     { "halt", "", STATUS_HALTED },
+                                                     {},
+                                             });
+}
+
+/* A guard that runs is looked at when a variable has changed. */
+static void test_variables(void) {
+        stage_play("Sequence(a[guards], b)", (Step[]){
+                                                     { "start", "start a", STATUS_RUNNING },
+                                                     { "a while no", "", STATUS_RUNNING },
+                                                     { "variable", "halt a, start b", STATUS_RUNNING },
+                                                     { "b success", "", STATUS_SUCCESS },
+                                                     {},
+                                             });
+}
+
+static void test_lock(void) {
+        stage_play("a[lock]", (Step[]){
+                                      { "start", "lock a, start a", STATUS_RUNNING },
+                                      { "a success", "unlock a", STATUS_SUCCESS },
+                                      {},
+                              });
+        stage_play("a+[lock]", (Step[]){
+                                       { "start", "lock a, start a, unlock a", STATUS_SUCCESS },
+                                       {},
+                               });
+        stage_play("Sequence(a[lock], b)", (Step[]){
+                                                   { "a busy, start", "lock a", STATUS_RUNNING },
+                                                   { "nothing", "", STATUS_RUNNING },
+                                                   { "a granted", "start a", STATUS_RUNNING },
+                                                   { "a failure", "unlock a", STATUS_FAILURE },
+                                                   {},
+                                           });
+        stage_play("Sequence:s[lock hooks](a, b)",
+                   (Step[]){
+                           { "s busy, start", "lock s", STATUS_RUNNING },
+                           { "s granted", "start a", STATUS_RUNNING },
+                           { "a failure", "on_failure s, always s, unlock s", STATUS_FAILURE },
+                           {},
+                   });
+        stage_play("c?[lock]", (Step[]){
+                                       { "c busy, start", "lock c", STATUS_RUNNING },
+                                       { "c granted", "", STATUS_RUNNING },
+                                       { "c success", "unlock c, release c", STATUS_SUCCESS },
+                                       {},
+                               });
+}
+
+/* Let go when the node has really ended; who waits no longer has nothing to stop. */
+static void test_lock_and_halt(void) {
+        stage_play("a![lock]", (Step[]){
+                                       { "start", "lock a, start a", STATUS_RUNNING },
+                                       { "halt", "halt a", STATUS_RUNNING },
+                                       { "a success", "unlock a", STATUS_HALTED },
+                                       {},
+                               });
+        stage_play("Sequence:s[lock](Parallel(a!, b))", (Step[]){
+                                                                { "start", "lock s, start a, start b", STATUS_RUNNING },
+                                                                { "halt", "halt a, halt b", STATUS_RUNNING },
+                                                                { "a success", "unlock s", STATUS_HALTED },
+                                                                {},
+                                                        });
+        stage_play("Finally:f[lock](a, b)", (Step[]){
+                                                    { "start", "lock f, start a", STATUS_RUNNING },
+                                                    { "halt", "halt a, start b", STATUS_RUNNING },
+                                                    { "b success", "unlock f", STATUS_HALTED },
+                                                    {},
+                                            });
+        stage_play("Sequence:s[lock hooks](a)", (Step[]){
+                                                        { "s busy, start", "lock s", STATUS_RUNNING },
+                                                        { "halt", "unlock s", STATUS_HALTED },
+                                                        {},
+                                                });
+        stage_play("a[lock]", (Step[]){
+                                      { "a busy, start", "lock a", STATUS_RUNNING },
+                                      { "halt", "unlock a", STATUS_HALTED },
+                                      {},
+                              });
+        stage_play("c?[lock]", (Step[]){
+                                       { "c busy, start", "lock c", STATUS_RUNNING },
+                                       { "halt", "unlock c", STATUS_HALTED },
+                                       {},
+                               });
+        /* Granted, but halted before the tick. */
+        stage_play("a[lock]", (Step[]){
+                                      { "a busy, start", "lock a", STATUS_RUNNING },
+                                      { "a granted, halt", "unlock a", STATUS_HALTED },
+                                      {},
+                              });
+        stage_play("Timeout{timeout=5}(a[lock])", (Step[]){
+                                                          { "a busy, start", "arm 5 Timeout, lock a", STATUS_RUNNING },
+                                                          { "time", "unlock a", STATUS_FAILURE },
+                                                          {},
+                                                  });
+        stage_play("Sequence(a*[lock], b)", (Step[]){
+                                                    { "start", "lock a, start a, unlock a", STATUS_ERROR },
+                                                    { "halt", "", STATUS_HALTED },
+                                                    {},
+                                            });
+}
+
+/* They are looked at before it waits, and while it does. */
+static void test_lock_and_guards(void) {
+        stage_play("a[lock guards]", (Step[]){
+                                             { "a skip_if yes, start", "", STATUS_SKIPPED },
+                                             {},
+                                     });
+        stage_play("a[lock guards]", (Step[]){
+                                             { "a busy, start", "lock a", STATUS_RUNNING },
+                                             { "a fail_if yes, variable", "unlock a", STATUS_FAILURE },
+                                             {},
+                                     });
+        stage_play("Sequence:s[lock guards](a)", (Step[]){
+                                                         { "s busy, start", "lock s", STATUS_RUNNING },
+                                                         { "s while no, variable", "unlock s", STATUS_SKIPPED },
+                                                         {},
+                                                 });
+        stage_play("c?[lock guards]", (Step[]){
+                                              { "c busy, start", "lock c", STATUS_RUNNING },
+                                              { "c success_if yes, variable", "unlock c", STATUS_SUCCESS },
+                                              {},
+                                      });
+}
+
+/* Only what may start asks for its lock. */
+static void test_lock_after_what_it_replaces(void) {
+        stage_play("ReactiveFallback(Sequence(c?, a[lock]), b!)",
+                   (Step[]){
+                           { "start, c failure", "start b", STATUS_RUNNING },
+                           { "c success", "halt b", STATUS_RUNNING },
+                           { "b success", "lock a, start a", STATUS_RUNNING },
+                           { "a success", "unlock a, release c", STATUS_SUCCESS },
+                           {},
+                   });
+        stage_play("ReactiveFallback(Sequence(c?, Sequence:s[lock](a)), b)",
+                   (Step[]){
+                           { "start, c failure", "start b", STATUS_RUNNING },
+                           { "c success", "halt b, lock s, start a", STATUS_RUNNING },
+                           { "a success", "unlock s, release c", STATUS_SUCCESS },
+                           {},
+                   });
+        stage_play("WhileDoElse(c?, a![lock], b)", (Step[]){
+                                                           { "start, c success", "lock a, start a", STATUS_RUNNING },
+                                                           { "c failure", "halt a", STATUS_RUNNING },
+                                                           { "c success", "", STATUS_RUNNING },
+                                                           { "a success", "unlock a, lock a, start a", STATUS_RUNNING },
+                                                           { "a success", "unlock a, release c", STATUS_SUCCESS },
+                                                           {},
+                                                   });
+}
+
+/* A halt waits until it completes by itself. */
+static void test_uninterruptible(void) {
+        stage_play("a[uninterruptible]", (Step[]){
+                                                 { "start", "start a", STATUS_RUNNING },
+                                                 { "halt", "", STATUS_RUNNING },
+                                                 { "a success", "", STATUS_HALTED },
+                                                 {},
+                                         });
+        stage_play("Sequence:s[uninterruptible](a, b)", (Step[]){
+                                                                { "start", "start a", STATUS_RUNNING },
+                                                                { "halt", "", STATUS_RUNNING },
+                                                                { "a success", "start b", STATUS_RUNNING },
+                                                                { "b success", "", STATUS_HALTED },
+                                                                {},
+                                                        });
+        stage_play("Timeout{timeout=5}(Sequence:s[uninterruptible](a, b))",
+                   (Step[]){
+                           { "start", "arm 5 Timeout, start a", STATUS_RUNNING },
+                           { "time", "", STATUS_RUNNING },
+                           { "a success", "start b", STATUS_RUNNING },
+                           { "b success", "", STATUS_FAILURE },
+                           {},
+                   });
+        stage_play("Fallback(Timeout{timeout=5}(a[uninterruptible]), b)",
+                   (Step[]){
+                           { "start", "arm 5 Timeout, start a", STATUS_RUNNING },
+                           { "time", "", STATUS_RUNNING },
+                           { "a failure", "start b", STATUS_RUNNING },
+                           { "b success", "", STATUS_SUCCESS },
+                           {},
+                   });
+        stage_play("Sequence:s[uninterruptible](Timeout{timeout=5}(a!), b)",
+                   (Step[]){
+                           { "start", "arm 5 Timeout, start a", STATUS_RUNNING },
+                           { "halt", "", STATUS_RUNNING },
+                           { "time", "halt a", STATUS_RUNNING },
+                           { "a success", "", STATUS_HALTED },
+                           {},
+                   });
+        stage_play("Sequence:s[uninterruptible](Parallel{success_count=1}(a, b!))",
+                   (Step[]){
+                           { "start", "start a, start b", STATUS_RUNNING },
+                           { "halt", "", STATUS_RUNNING },
+                           { "a success", "halt b", STATUS_RUNNING },
+                           { "b success", "", STATUS_HALTED },
+                           {},
+                   });
+        stage_play("Delay{delay=9}[uninterruptible](a)", (Step[]){
+                                                                 { "start", "arm 9 Delay", STATUS_RUNNING },
+                                                                 { "halt", "", STATUS_RUNNING },
+                                                                 { "time", "start a", STATUS_RUNNING },
+                                                                 { "a success", "", STATUS_HALTED },
+                                                                 {},
+                                                         });
+        /* It has no say in what has not begun. */
+        stage_play("Sequence:s[uninterruptible lock](a)", (Step[]){
+                                                                  { "s busy, start", "lock s", STATUS_RUNNING },
+                                                                  { "halt", "unlock s", STATUS_HALTED },
+                                                                  {},
+                                                          });
+        /* Nor in a condition. */
+        stage_play("c?[uninterruptible]", (Step[]){
+                                                  { "start", "", STATUS_RUNNING },
+                                                  { "halt", "release c", STATUS_HALTED },
+                                                  {},
+                                          });
+}
+
+/* It is not started again before it is over. */
+static void test_uninterruptible_and_again(void) {
+        stage_play("WhileDoElse(c?, Sequence:s[uninterruptible](a, b), x)",
+                   (Step[]){
+                           { "start, c success", "start a", STATUS_RUNNING },
+                           { "c failure", "", STATUS_RUNNING },
+                           { "c success", "", STATUS_RUNNING },
+                           { "a success", "start b", STATUS_RUNNING },
+                           { "b success", "start a", STATUS_RUNNING },
+                           { "a failure", "release c", STATUS_FAILURE },
+                           {},
+                   });
+        stage_play("WhileDoElse(c?, a[uninterruptible], x)", (Step[]){
+                                                                     { "start, c success", "start a", STATUS_RUNNING },
+                                                                     { "c failure", "", STATUS_RUNNING },
+                                                                     { "a success", "start x", STATUS_RUNNING },
+                                                                     { "x success", "release c", STATUS_SUCCESS },
+                                                                     {},
+                                                             });
+        /* A result that waits for its end. */
+        stage_play("a[uninterruptible guards]", (Step[]){
+                                                        { "start", "start a", STATUS_RUNNING },
+                                                        { "a while no, variable", "", STATUS_RUNNING },
+                                                        { "nothing", "", STATUS_RUNNING },
+                                                        { "a success", "", STATUS_SKIPPED },
+                                                        {},
+                                                });
+        stage_play("Sequence:s[uninterruptible guards](a, b)", (Step[]){
+                                                                       { "start", "start a", STATUS_RUNNING },
+                                                                       { "s while no, variable", "", STATUS_RUNNING },
+                                                                       { "a success", "start b", STATUS_RUNNING },
+                                                                       { "b failure", "", STATUS_SKIPPED },
+                                                                       {},
+                                                               });
+}
+
+/* What is to replace something else begins as a whole, when that has ended. */
+static void test_not_begun(void) {
+        stage_play("ReactiveFallback(Sequence(c?, Sequence:s[uninterruptible hooks](a)), x!)",
+                   (Step[]){
+                           { "start, c failure", "start x", STATUS_RUNNING },
+                           { "c success", "halt x", STATUS_RUNNING },
+                           { "halt", "release c", STATUS_RUNNING },
+                           { "x success", "", STATUS_HALTED },
+                           {},
+                   });
+}
+
+/* They say what it has come to. */
+static void test_uninterruptible_and_hooks(void) {
+        stage_play("a[uninterruptible hooks]", (Step[]){
+                                                       { "start", "start a", STATUS_RUNNING },
+                                                       { "halt", "", STATUS_RUNNING },
+                                                       { "a success", "on_success a, always a", STATUS_HALTED },
+                                                       {},
+                                               });
+        stage_play("Sequence:s[uninterruptible hooks lock](a)",
+                   (Step[]){
+                           { "start", "lock s, start a", STATUS_RUNNING },
+                           { "halt", "", STATUS_RUNNING },
+                           { "a failure", "on_failure s, always s, unlock s", STATUS_HALTED },
+                           {},
+                   });
+        /* An end that no tick has seen yet. */
+        stage_play("a[uninterruptible hooks]", (Step[]){
+                                                       { "start", "start a", STATUS_RUNNING },
+                                                       { "a success, halt", "on_success a, always a", STATUS_HALTED },
+                                                       {},
+                                               });
+        stage_play_told("Sequence:s[uninterruptible](a)",
+                        (Step[]){
+                                { "start", "RUNNING s, start a, RUNNING a", STATUS_RUNNING },
+                                { "halt", "", STATUS_RUNNING },
+                                { "a success", "SUCCESS a, SUCCESS s", STATUS_HALTED },
+                                {},
+                        });
+        stage_play_told("a[uninterruptible]", (Step[]){
+                                                      { "start", "start a, RUNNING a", STATUS_RUNNING },
+                                                      { "halt", "", STATUS_RUNNING },
+                                                      { "a failure", "FAILURE a", STATUS_HALTED },
+                                                      {},
+                                              });
+}
+
+static void test_uninterruptible_error(void) {
+        stage_play("Sequence:s[uninterruptible hooks](a, b*)",
+                   (Step[]){
+                           { "start", "start a", STATUS_RUNNING },
+                           { "halt", "", STATUS_RUNNING },
+                           { "a success", "start b, on_halted s, always s", STATUS_ERROR },
+                           { "halt", "", STATUS_HALTED },
+                           {},
+                   });
+        stage_play("a[uninterruptible hooks]", (Step[]){
+                                                       { "start", "start a", STATUS_RUNNING },
+                                                       { "halt", "", STATUS_RUNNING },
+                                                       { "a error", "on_halted a, always a", STATUS_ERROR },
+                                                       { "halt", "", STATUS_HALTED },
+                                                       {},
+                                               });
+}
+
+int main(int argc, char *argv[]) {
+        g_test_init(&argc, &argv, NULL);
+        g_test_add_func("/attributes/hooks", test_hooks);
+        g_test_add_func("/attributes/hooks-behind-a-halt", test_hooks_behind_a_halt);
+        g_test_add_func("/attributes/hooks-that-raise", test_hooks_that_raise);
+        g_test_add_func("/attributes/guards-that-raise", test_guards_that_raise);
+        g_test_add_func("/attributes/variables", test_variables);
+        g_test_add_func("/attributes/lock", test_lock);
+        g_test_add_func("/attributes/lock-and-halt", test_lock_and_halt);
+        g_test_add_func("/attributes/lock-and-guards", test_lock_and_guards);
+        g_test_add_func("/attributes/lock-after-what-it-replaces", test_lock_after_what_it_replaces);
+        g_test_add_func("/attributes/uninterruptible", test_uninterruptible);
+        g_test_add_func("/attributes/uninterruptible-and-again", test_uninterruptible_and_again);
+        g_test_add_func("/attributes/not-begun", test_not_begun);
+        g_test_add_func("/attributes/uninterruptible-and-hooks", test_uninterruptible_and_hooks);
+        g_test_add_func("/attributes/uninterruptible-error", test_uninterruptible_error);
+        return g_test_run();
+}
