@@ -196,7 +196,7 @@ static void read_text(Reader *reader, const char *text, size_t length) {
                 read_top(reader);
 
         if (error)
-                diagnostics_add(reader->diagnostics, offset, false, NULL, g_steal_pointer(&error));
+                diagnostics_add(reader->diagnostics, 0, offset, false, NULL, g_steal_pointer(&error));
 }
 
 int scenario_read(const char *text, size_t length, const Tree *tree, Diagnostics *diagnostics,
@@ -207,7 +207,7 @@ int scenario_read(const char *text, size_t length, const Tree *tree, Diagnostics
 
         read_text(&reader, text, length);
         text_clear(&reader.text);
-        diagnostics_locate(diagnostics, text, length);
+        diagnostics_locate(diagnostics, &(DiagnosticsText){ .text = text, .length = length });
         if (diagnostics_count_errors(diagnostics) > 0)
                 return -EINVAL;
 
@@ -222,7 +222,7 @@ int scenario_read_file(const char *path, const Tree *tree, Diagnostics *diagnost
 
         r = file_read(path, &text, &length);
         if (r < 0) {
-                diagnostics_add(diagnostics, DIAGNOSTICS_NOWHERE, false, NULL,
+                diagnostics_add(diagnostics, 0, DIAGNOSTICS_NOWHERE, false, NULL,
                                 g_strdup_printf("cannot be read: %s", g_strerror(-r)));
                 return r;
         }

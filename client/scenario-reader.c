@@ -9,7 +9,7 @@
 #include "definition/params.h"
 
 void reader_error(Reader *reader, uint32_t item, char *text) {
-        diagnostics_add(reader->diagnostics, text_offset(&reader->text, item), false, g_strdup(reader->where), text);
+        diagnostics_add(reader->diagnostics, 0, text_offset(&reader->text, item), false, g_strdup(reader->where), text);
 }
 
 char *reader_string(Reader *reader, uint32_t item) {

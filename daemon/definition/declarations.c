@@ -10,29 +10,17 @@
 #include "basic/excerpt.h"
 #include "definition/declarations.h"
 
-typedef struct TypeInfo {
-        const char *name, *expected;
-} TypeInfo;
-
-static const TypeInfo types[VARIABLE_TYPE_MAX_] = {
-        [VARIABLE_ANY] = { "any", "any value" },       [VARIABLE_BOOL] = { "bool", "true or false" },
-        [VARIABLE_INT] = { "int", "a whole number" },  [VARIABLE_NUMBER] = { "number", "a number" },
-        [VARIABLE_STRING] = { "string", "a string" },  [VARIABLE_LIST] = { "list", "a list" },
-        [VARIABLE_OBJECT] = { "object", "an object" },
+const char *const variable_type_names[] = {
+        [VARIABLE_ANY] = "any",       [VARIABLE_BOOL] = "bool",     [VARIABLE_INT] = "int",
+        [VARIABLE_NUMBER] = "number", [VARIABLE_STRING] = "string", [VARIABLE_LIST] = "list",
+        [VARIABLE_OBJECT] = "object", [VARIABLE_TYPE_MAX_] = NULL,
 };
 
-const char *variable_type_name(VariableType type) {
-        return types[type].name;
-}
-
-VariableType variable_type_from_name(const char *name) {
-        VariableType type = VARIABLE_ANY;
-
-        while (type < VARIABLE_TYPE_MAX_ && !g_str_equal(types[type].name, name))
-                type++;
-
-        return type;
-}
+static const char *const expected[VARIABLE_TYPE_MAX_] = {
+        [VARIABLE_ANY] = "any value",    [VARIABLE_BOOL] = "true or false", [VARIABLE_INT] = "a whole number",
+        [VARIABLE_NUMBER] = "a number",  [VARIABLE_STRING] = "a string",    [VARIABLE_LIST] = "a list",
+        [VARIABLE_OBJECT] = "an object",
+};
 
 const Declaration *declaration_find(const Declaration *declarations, const char *name) {
         for (const Declaration *declaration = declarations; declaration && declaration->name; declaration++)
@@ -73,17 +61,25 @@ static bool accepts(const Declaration *declaration, json_object *value) {
         g_assert_not_reached();
 }
 
-int declaration_check(const Declaration *declaration, json_object *value, char **ret_error) {
+char *declaration_problem(const Declaration *declaration, json_object *value) {
         g_autofree char *shown = NULL;
         const char *text;
 
         /* A default of null says that the variable may be null. */
         if (accepts(declaration, value) || (!value && !declaration->required && !declaration->fallback))
-                return 0;
+                return NULL;
 
         text = json_object_to_json_string_ext(value, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE);
         shown = excerpt(text, strlen(text));
-        *ret_error = g_strdup_printf("%s: expected %s, but got %s", declaration->name,
-                                     types[declaration->type].expected, shown);
+        return g_strdup_printf("expected %s, but got %s", expected[declaration->type], shown);
+}
+
+int declaration_check(const Declaration *declaration, json_object *value, char **ret_error) {
+        g_autofree char *problem = declaration_problem(declaration, value);
+
+        if (!problem)
+                return 0;
+
+        *ret_error = g_strdup_printf("%s: %s", declaration->name, problem);
         return -EINVAL;
 }

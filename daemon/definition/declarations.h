@@ -20,20 +20,20 @@ typedef enum VariableType {
 } VariableType;
 
 typedef struct Declaration {
-        const char *name; /* NULL behind the last */
-        VariableType type;
+        const char *name;        /* NULL behind the last */
+        int type;                /* VariableType */
         bool required;           /* an input without a default */
         json_object *fallback;   /* the default of an input (NULL is null) */
         const char *description; /* NULL: none */
 } Declaration;
 
-/* "any", "bool", ... */
-const char *variable_type_name(VariableType type);
-/* VARIABLE_TYPE_MAX_: there is none of this name. */
-VariableType variable_type_from_name(const char *name);
+/* "any", "bool", ...; NULL-terminated. */
+extern const char *const variable_type_names[];
 
 /* declarations may be NULL. NULL: none of this name. */
 const Declaration *declaration_find(const Declaration *declarations, const char *name);
 
-/* Can the variable have the value? -EINVAL with a text for people: 'tries: expected a whole number, but got "many"'. */
+/* 'expected a whole number, but got "many"'; NULL: the variable can have the value. To be freed. */
+char *declaration_problem(const Declaration *declaration, json_object *value);
+/* The same with the name. -EINVAL with a text for people: 'tries: expected a whole number, but got "many"'. */
 int declaration_check(const Declaration *declaration, json_object *value, char **ret_error);

@@ -3,15 +3,15 @@
 /* What a loaded file is to others, and reading it from disk. */
 
 #include <errno.h>
-#include <fcntl.h>
+#include <json-c/linkhash.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "basic/cleanup.h"
+#include "basic/excerpt.h"
+#include "basic/nearest.h"
 #include "definition/definition.h"
 #include "definition/load.h"
 #include "definition/params.h"
-#include "definition/text.h"
 #include "script/blackboard.h"
 
 #define PARAMS_ARENA_SIZE 512u
@@ -20,21 +20,21 @@ struct Definition {
         unsigned n_refs;
         char *text;
         size_t length;
-        char *hash; /* made when it is first asked for */
+        char *hash;     /* of all files; made when it is first asked for */
+        LoadedFile own; /* hash: made when it is first asked for; path: NULL: it is in no file */
         Loaded loaded;
-        ScopeInfo outermost;
-        char *path;
 };
 
 /* Takes the text, which is ended by a NUL at length. */
-static int definition_load_taken(char *text, size_t length, const NodeType *const *const *tables,
-                                 Diagnostics *diagnostics, Definition **ret_definition) {
+static int definition_load_taken(const char *path, char *text, size_t length, const NodeType *const *const *tables,
+                                 const DefinitionSources *sources, Diagnostics *diagnostics,
+                                 Definition **ret_definition) {
         g_autofree char *taken = text;
         Definition *definition;
         Loaded loaded;
         int r;
 
-        r = load_text(text, length, tables, diagnostics, &loaded);
+        r = load_text(path, text, length, tables, sources, diagnostics, &loaded);
         if (r < 0)
                 return r;
 
@@ -43,7 +43,7 @@ static int definition_load_taken(char *text, size_t length, const NodeType *cons
         definition->text = g_steal_pointer(&taken);
         definition->length = length;
         definition->loaded = loaded;
-        definition->outermost.blackboard = loaded.blackboard;
+        definition->own.path = g_strdup(path);
         *ret_definition = definition;
         return 0;
 }
@@ -54,7 +54,7 @@ int definition_load_text(const char *text, size_t length, const NodeType *const 
 
         memcpy(copy, text, length);
         copy[length] = 0;
-        return definition_load_taken(copy, length, tables, diagnostics, ret_definition);
+        return definition_load_taken(NULL, copy, length, tables, sources, diagnostics, ret_definition);
 }
 
 int definition_load_file(const char *path, const NodeType *const *const *tables, const DefinitionSources *sources,
@@ -66,11 +66,11 @@ int definition_load_file(const char *path, const NodeType *const *const *tables,
         r = sources && sources->read ? sources->read(path, &text, &length, &error, sources->userdata)
                                      : source_read(path, &text, &length, &error);
         if (r < 0) {
-                diagnostics_add(diagnostics, DIAGNOSTICS_NOWHERE, false, NULL, error);
+                diagnostics_add(diagnostics, 0, DIAGNOSTICS_NOWHERE, false, NULL, error);
                 return r;
         }
 
-        return definition_load_taken(text, length, tables, diagnostics, ret_definition);
+        return definition_load_taken(path, text, length, tables, sources, diagnostics, ret_definition);
 }
 
 Definition *definition_ref(Definition *definition) {
@@ -85,6 +85,8 @@ void definition_unref(Definition *definition) {
         loaded_clear(&definition->loaded);
         g_free(definition->text);
         g_free(definition->hash);
+        g_free(definition->own.path);
+        g_free(definition->own.hash);
         g_free(definition);
 }
 
@@ -104,11 +106,45 @@ const RestartPolicy *definition_restart(const Definition *definition) {
         return &definition->loaded.header.restart;
 }
 
+static char *checksum(const char *text, size_t length) {
+        return g_compute_checksum_for_data(G_CHECKSUM_SHA256, (const guint8 *) text, length);
+}
+
+size_t definition_n_files(const Definition *definition) {
+        return 1 + definition->loaded.files->len;
+}
+
+const char *definition_file(const Definition *definition, size_t i) {
+        return i == 0 ? definition->own.path : g_array_index(definition->loaded.files, LoadedFile, i - 1).path;
+}
+
+const char *definition_file_hash(const Definition *definition, size_t i) {
+        Definition *d = (Definition *) definition;
+
+        if (i > 0)
+                return g_array_index(definition->loaded.files, LoadedFile, i - 1).hash;
+        if (!d->own.hash)
+                d->own.hash = checksum(d->text, d->length);
+
+        return d->own.hash;
+}
+
+/* Of a file that uses no other it is that of its text. */
+static char *hash_files(const Definition *definition) {
+        g_autoptr(GString) hashes = g_string_new(NULL);
+
+        for (size_t i = 0; i < definition_n_files(definition); i++)
+                g_string_append(hashes, definition_file_hash(definition, i));
+
+        return definition_n_files(definition) > 1 ? checksum(hashes->str, hashes->len)
+                                                  : g_strdup(definition_file_hash(definition, 0));
+}
+
 const char *definition_hash(const Definition *definition) {
         Definition *d = (Definition *) definition;
 
         if (!d->hash)
-                d->hash = g_compute_checksum_for_data(G_CHECKSUM_SHA256, (const guint8 *) d->text, d->length);
+                d->hash = hash_files(definition);
 
         return d->hash;
 }
@@ -121,16 +157,42 @@ json_object *definition_blackboard(const Definition *definition) {
         return definition->loaded.blackboard;
 }
 
-const char *definition_guard(const Definition *definition, NodeId node, Guard guard) {
-        const GArray *guarded = definition->loaded.guarded;
-        unsigned low = 0, high = guarded->len;
+unsigned definition_n_scopes(const Definition *definition) {
+        return definition->loaded.scopes->len;
+}
+
+/* That of the last start which is not behind the node. */
+unsigned definition_scope(const Definition *definition, NodeId node) {
+        const GArray *starts = definition->loaded.scope_starts;
+        unsigned low = 0, high = starts->len;
+
+        while (high - low > 1) {
+                unsigned middle = low + (high - low) / 2;
+
+                if (g_array_index(starts, ScopeStart, middle).node <= node)
+                        low = middle;
+                else
+                        high = middle;
+        }
+
+        return g_array_index(starts, ScopeStart, low).scope;
+}
+
+const ScopeInfo *definition_scope_info(const Definition *definition, unsigned scope) {
+        return &g_array_index(definition->loaded.scopes, ScopeInfo, scope);
+}
+
+/* NULL: the node says nothing of the kind. */
+static const Extras *find_extras(const Definition *definition, NodeId node) {
+        const GArray *extras = definition->loaded.extras;
+        unsigned low = 0, high = extras->len;
 
         while (low < high) {
                 unsigned middle = low + (high - low) / 2;
-                const GuardedNode *candidate = &g_array_index(guarded, GuardedNode, middle);
+                const ExtrasNode *candidate = &g_array_index(extras, ExtrasNode, middle);
 
                 if (candidate->node == node)
-                        return candidate->guards->variables[guard];
+                        return candidate->extras;
                 if (candidate->node < node)
                         low = middle + 1;
                 else
@@ -140,44 +202,84 @@ const char *definition_guard(const Definition *definition, NodeId node, Guard gu
         return NULL;
 }
 
-size_t definition_n_files(const Definition *definition) {
-        return 1;
-}
+const Script *definition_guard(const Definition *definition, NodeId node, Guard guard) {
+        const Extras *extras = find_extras(definition, node);
 
-const char *definition_file(const Definition *definition, size_t i) {
-        return definition->path;
-}
-
-const char *definition_file_hash(const Definition *definition, size_t i) {
-        return definition_hash(definition);
-}
-
-unsigned definition_n_scopes(const Definition *definition) {
-        return 1;
-}
-
-unsigned definition_scope(const Definition *definition, NodeId node) {
-        return 0;
-}
-
-const ScopeInfo *definition_scope_info(const Definition *definition, unsigned scope) {
-        return &definition->outermost;
-}
-
-int definition_check_start(const Definition *definition, json_object *variables, char **ret_error) {
-        return 0;
+        return extras ? extras->guards[guard] : NULL;
 }
 
 const Script *definition_hook(const Definition *definition, NodeId node, Hook hook) {
-        return NULL;
+        const Extras *extras = find_extras(definition, node);
+
+        return extras ? extras->hooks[hook] : NULL;
 }
 
 const char *definition_lock(const Definition *definition, NodeId node) {
-        return NULL;
+        const Extras *extras = find_extras(definition, node);
+
+        return extras ? extras->lock : NULL;
 }
 
 uint64_t definition_halt_timeout(const Definition *definition, NodeId node) {
-        return SPAN_INFINITY;
+        const Extras *extras = find_extras(definition, node);
+
+        return extras ? extras->halt_timeout : SPAN_INFINITY;
+}
+
+static char *no_input(const Definition *definition, const char *name) {
+        const ScopeInfo *scope = definition_scope_info(definition, 0);
+        g_autofree char *shown = excerpt(name, strlen(name));
+        Nearest nearest = { .word = name };
+
+        for (const Declaration *input = scope->inputs; input->name; input++)
+                nearest_offer(&nearest, input->name);
+        json_object_object_foreach(scope->blackboard, variable, value) {
+                (void) value;
+                nearest_offer(&nearest, variable);
+        }
+
+        if (nearest.best)
+                return g_strdup_printf("the tree has no input '%s'; did you mean '%s'?", shown, nearest.best);
+
+        return g_strdup_printf("the tree has no input '%s'; it can only be given what its file declares in 'inputs', "
+                               "or has in 'blackboard'",
+                               shown);
+}
+
+static int check_given(const Definition *definition, const char *name, json_object *value, char **ret_error) {
+        const ScopeInfo *scope = definition_scope_info(definition, 0);
+        const Declaration *input = declaration_find(scope->inputs, name);
+
+        if (input)
+                return declaration_check(input, value, ret_error);
+        if (json_object_object_get_ex(scope->blackboard, name, NULL))
+                return 0;
+
+        *ret_error = no_input(definition, name);
+        return -EINVAL;
+}
+
+int definition_check_start(const Definition *definition, json_object *variables, char **ret_error) {
+        const Declaration *input = definition_scope_info(definition, 0)->inputs;
+
+        if (variables) {
+                json_object_object_foreach(variables, name, value) {
+                        int r = check_given(definition, name, value, ret_error);
+
+                        if (r < 0)
+                                return r;
+                }
+        }
+
+        for (; input->name; input++)
+                if (input->required && !json_object_object_get_ex(variables, input->name, NULL)) {
+                        *ret_error = g_strdup_printf("the input '%s' (%s) is missing%s%s", input->name,
+                                                     variable_type_names[input->type], input->description ? ": " : "",
+                                                     input->description ?: "");
+                        return -EINVAL;
+                }
+
+        return 0;
 }
 
 /* The first template of the node or of one behind it. */

@@ -11,6 +11,7 @@
 #include "definition/declarations.h"
 #include "definition/diagnostics.h"
 #include "definition/restart.h"
+#include "definition/scope.h"
 #include "definition/sources.h"
 #include "engine/machine.h"
 
@@ -42,27 +43,7 @@ size_t definition_n_files(const Definition *definition);
 const char *definition_file(const Definition *definition, size_t i);      /* path; 0 is its own */
 const char *definition_file_hash(const Definition *definition, size_t i); /* SHA-256 of its text, in hex */
 
-/*
- * Scopes: which variables a node sees. 0 is the outermost, which is all there is without SubTree and ForEach. Each
- * SubTree has one of its own, which its child sees; each instance of the child of a ForEach has one, which holds only a
- * few variables itself. They are numbered in order of node.
- */
-typedef enum ScopeKind {
-        SCOPE_OUTERMOST,
-        SCOPE_SUBTREE,
-        SCOPE_LOCAL,
-} ScopeKind;
-
-typedef struct ScopeInfo {
-        ScopeKind kind;
-        NodeId node;     /* the SubTree; the child of the ForEach; the root */
-        unsigned parent; /* the scope around it; of the outermost itself */
-        /* What the tree declares: ended by one without a name. Of a local scope both NULL. */
-        const Declaration *inputs, *outputs;
-        json_object *blackboard;  /* the variables that the tree begins with, an object; or NULL */
-        const char *const *names; /* of the variables that a local scope holds itself; or NULL */
-} ScopeInfo;
-
+/* See scope.h. */
 unsigned definition_n_scopes(const Definition *definition);
 /* The scope of what the node itself says: its parameters, guards and hooks. */
 unsigned definition_scope(const Definition *definition, NodeId node);
@@ -72,7 +53,7 @@ const ScopeInfo *definition_scope_info(const Definition *definition, unsigned sc
 int definition_check_start(const Definition *definition, json_object *variables, char **ret_error);
 
 /* NULL: none of the kind. */
-const char *definition_guard(const Definition *definition, NodeId node, Guard guard);
+const Script *definition_guard(const Definition *definition, NodeId node, Guard guard);
 const Script *definition_hook(const Definition *definition, NodeId node, Hook hook);
 /* The name of the lock that the node holds while it runs, or NULL. */
 const char *definition_lock(const Definition *definition, NodeId node);

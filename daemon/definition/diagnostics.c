@@ -11,12 +11,13 @@
 
 typedef struct Entry {
         Diagnostic diagnostic; /* first, since it is what others see */
+        unsigned file;
         size_t offset;
         size_t order; /* as added: what stands at one place stays in this order */
 } Entry;
 
 struct Diagnostics {
-        char *file;
+        GPtrArray *files;   /* of char */
         GPtrArray *entries; /* of Entry */
         size_t n_errors;
         size_t n_dropped; /* beyond DIAGNOSTICS_MAX */
@@ -33,7 +34,8 @@ static void on_entry_dropped(void *userdata) {
 Diagnostics *diagnostics_new(const char *file) {
         Diagnostics *diagnostics = g_new0(Diagnostics, 1);
 
-        diagnostics->file = g_strdup(file);
+        diagnostics->files = g_ptr_array_new_with_free_func(g_free);
+        diagnostics_add_file(diagnostics, file);
         diagnostics->entries = g_ptr_array_new_with_free_func(on_entry_dropped);
         return diagnostics;
 }
@@ -43,8 +45,13 @@ void diagnostics_free(Diagnostics *diagnostics) {
                 return;
 
         g_ptr_array_unref(diagnostics->entries);
-        g_free(diagnostics->file);
+        g_ptr_array_unref(diagnostics->files);
         g_free(diagnostics);
+}
+
+unsigned diagnostics_add_file(Diagnostics *diagnostics, const char *file) {
+        g_ptr_array_add(diagnostics->files, g_strdup(file));
+        return diagnostics->files->len - 1;
 }
 
 size_t diagnostics_count(const Diagnostics *diagnostics) {
@@ -61,7 +68,7 @@ const Diagnostic *diagnostics_get(const Diagnostics *diagnostics, size_t i) {
 
 char *diagnostics_format(const Diagnostics *diagnostics, size_t i) {
         const Diagnostic *diagnostic = diagnostics_get(diagnostics, i);
-        GString *line = g_string_new(diagnostics->file);
+        GString *line = g_string_new(diagnostic->file);
 
         if (diagnostic->line > 0)
                 g_string_append_printf(line, ":%u:%u", diagnostic->line, diagnostic->column);
@@ -92,10 +99,14 @@ static char *shorten_path(char *path) {
         return g_strconcat("...", tail, NULL);
 }
 
-void diagnostics_add(Diagnostics *diagnostics, size_t offset, bool warning, char *where, char *text) {
+void diagnostics_add(Diagnostics *diagnostics, unsigned file, size_t offset, bool warning, char *where, char *text) {
         Entry *entry = g_new0(Entry, 1);
 
-        entry->diagnostic = (Diagnostic){ .warning = warning, .where = shorten_path(where), .text = text };
+        entry->diagnostic = (Diagnostic){ .file = g_ptr_array_index(diagnostics->files, file),
+                                          .warning = warning,
+                                          .where = shorten_path(where),
+                                          .text = text };
+        entry->file = file;
         entry->offset = offset;
         entry->order = diagnostics->entries->len;
         diagnostics->n_errors += !warning;
@@ -112,38 +123,76 @@ void diagnostics_add(Diagnostics *diagnostics, size_t offset, bool warning, char
 static int compare_entries(const void *a, const void *b) {
         const Entry *x = *(Entry *const *) a, *y = *(Entry *const *) b;
 
+        if (x->file != y->file)
+                return x->file < y->file ? -1 : 1;
         if (x->offset != y->offset)
                 return x->offset < y->offset ? -1 : 1;
 
         return x->order < y->order ? -1 : x->order > y->order;
 }
 
-void diagnostics_locate(Diagnostics *diagnostics, const char *text, size_t length) {
-        unsigned line = 1, column = 1;
-        size_t at = 0;
+static bool is_same(const Entry *x, const Entry *y) {
+        return x->file == y->file && x->offset == y->offset && g_str_equal(x->diagnostic.text, y->diagnostic.text);
+}
 
-        g_ptr_array_sort(diagnostics->entries, compare_entries);
+/* What is included twice says twice what is wrong with it. */
+static void drop_repeated(Diagnostics *diagnostics) {
+        unsigned kept = 0;
 
-        for (size_t i = 0; i < diagnostics->entries->len; i++) {
+        for (unsigned i = 0; i < diagnostics->entries->len; i++) {
                 Entry *entry = g_ptr_array_index(diagnostics->entries, i);
 
-                if (entry->offset > length)
+                if (kept == 0 || !is_same(g_ptr_array_index(diagnostics->entries, kept - 1), entry)) {
+                        g_ptr_array_index(diagnostics->entries, i) = g_ptr_array_index(diagnostics->entries, kept);
+                        g_ptr_array_index(diagnostics->entries, kept++) = entry;
+                } else
+                        diagnostics->n_errors -= !entry->diagnostic.warning;
+        }
+
+        g_ptr_array_set_size(diagnostics->entries, (int) kept);
+}
+
+/* The entries of a file, which begin with the first. The first behind them. */
+static unsigned locate_in_file(Diagnostics *diagnostics, unsigned first, const DiagnosticsText *text) {
+        unsigned line = 1, column = 1, file = ((Entry *) g_ptr_array_index(diagnostics->entries, first))->file, i;
+        size_t at = 0;
+
+        for (i = first; i < diagnostics->entries->len; i++) {
+                Entry *entry = g_ptr_array_index(diagnostics->entries, i);
+
+                if (entry->file != file)
+                        break;
+                if (!text->text || entry->offset > text->length)
                         continue;
 
                 for (; at < entry->offset; at++)
-                        if (text[at] == '\n') {
+                        if (text->text[at] == '\n') {
                                 line++;
                                 column = 1;
-                        } else if ((text[at] & 0xc0) != 0x80)
+                        } else if ((text->text[at] & 0xc0) != 0x80)
                                 column++;
 
                 entry->diagnostic.line = line;
                 entry->diagnostic.column = column;
         }
 
+        return i;
+}
+
+void diagnostics_locate(Diagnostics *diagnostics, const DiagnosticsText *texts) {
+        g_ptr_array_sort(diagnostics->entries, compare_entries);
+        drop_repeated(diagnostics);
+
+        for (unsigned i = 0; i < diagnostics->entries->len;) {
+                const Entry *entry = g_ptr_array_index(diagnostics->entries, i);
+
+                i = locate_in_file(diagnostics, i, &texts[entry->file]);
+        }
+
         if (diagnostics->n_dropped > 0) {
                 Entry *rest = g_new0(Entry, 1);
 
+                rest->diagnostic.file = g_ptr_array_index(diagnostics->files, 0);
                 rest->diagnostic.text = g_strdup_printf("%zu more like these are not shown", diagnostics->n_dropped);
                 rest->offset = DIAGNOSTICS_NOWHERE;
                 g_ptr_array_add(diagnostics->entries, rest);

@@ -1,8 +1,46 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* The table of what stands at the top of a tree file, as node types have theirs. */
+/* The tables of what stands at the top of a tree file and of each of its trees, as node types have theirs. */
 
 #include "definition/load.h"
+
+/* The name stands outside, and whether there is a default at all is seen there. */
+const Param input_params[] = {
+        { .name = "type",
+          .kind = PARAM_ENUM,
+          .offset = offsetof(Declaration, type),
+          .required = true,
+          .values = variable_type_names,
+          .doc = "What its value is" },
+        { .name = "default",
+          .kind = PARAM_JSON,
+          .offset = offsetof(Declaration, fallback),
+          .doc = "Its value when none is given; without a default one must be given" },
+        { .name = "description",
+          .kind = PARAM_STRING,
+          .offset = offsetof(Declaration, description),
+          .doc = "What it is for, in one line" },
+        {},
+};
+
+const Param output_params[] = {
+        { .name = "type",
+          .kind = PARAM_ENUM,
+          .offset = offsetof(Declaration, type),
+          .required = true,
+          .values = variable_type_names,
+          .doc = "What its value is" },
+        { .name = "description",
+          .kind = PARAM_STRING,
+          .offset = offsetof(Declaration, description),
+          .doc = "What it is for, in one line" },
+        {},
+};
+
+const Param tree_params[] = {
+        { .name = "description", .kind = PARAM_STRING, .doc = "What the tree is for, in one line" },
+        {},
+};
 
 static const char *const restart_names[] = {
         [RESTART_NO] = "no",

@@ -35,6 +35,15 @@ static void check_decorator(Loader *loader, Reading *reading) {
                 wrong_shape(loader, reading, reading->item, "needs a 'child', a node, and none is given");
 }
 
+/* Its child is the tree that it uses. */
+static void check_subtree(Loader *loader, Reading *reading) {
+        Key key = reading->keys[KEY_CHILDREN] ? KEY_CHILDREN : KEY_CHILD;
+
+        if (reading->keys[key] > 0)
+                wrong_shape(loader, reading, reading->keys[key] - 1,
+                            "takes no '%s', since what it runs is the tree that it names", loader_key_names[key]);
+}
+
 static char *describe_arity(const NodeType *type) {
         uint32_t min = type->min_children, max = type->max_children;
 
@@ -48,7 +57,7 @@ static char *describe_arity(const NodeType *type) {
 
 static void check_count(Loader *loader, Reading *reading, uint32_t array) {
         const NodeType *type = reading->type;
-        uint32_t n = text_item(&loader->text, array)->count;
+        uint32_t n = text_item(loader_text(loader), array)->count;
         g_autofree char *arity = NULL;
 
         if (n >= type->min_children && n <= type->max_children)
@@ -67,14 +76,14 @@ static void check_control(Loader *loader, Reading *reading) {
         else if (item == 0)
                 wrong_shape(loader, reading, reading->item, "needs 'children', an array of nodes, and none is given");
 
-        if (item > 0 && text_kind(&loader->text, item) == TEXT_ARRAY)
+        if (item > 0 && text_kind(loader_text(loader), item) == TEXT_ARRAY)
                 check_count(loader, reading, item);
 }
 
 void loader_check_children(Loader *loader, Reading *reading) {
         uint32_t item = reading->keys[KEY_CHILDREN];
 
-        if (item > 0 && text_kind(&loader->text, item) != TEXT_ARRAY) {
+        if (item > 0 && text_kind(loader_text(loader), item) != TEXT_ARRAY) {
                 loader_give_up_tree(loader);
                 reading_error(
                         loader, reading, item,
@@ -85,6 +94,8 @@ void loader_check_children(Loader *loader, Reading *reading) {
                 return;
         if (reading->type->class == NODE_CONTROL)
                 check_control(loader, reading);
+        else if (reading->type->flags & TYPE_SUBTREE)
+                check_subtree(loader, reading);
         else if (reading->type->class == NODE_DECORATOR)
                 check_decorator(loader, reading);
         else

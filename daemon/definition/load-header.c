@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* The top of a tree file: its own parameters, the initial variables, and where the root is. */
+/* The top of a tree file, and that of each tree in it: their own parameters, and where their parts are. */
 
 #include <inttypes.h>
 #include <string.h>
@@ -10,65 +10,59 @@
 #include "basic/nearest.h"
 #include "definition/loader.h"
 
-static void report_unknown(Loader *loader, uint32_t key) {
+/* A part that is no parameter. */
+typedef struct Part {
+        const char *key;
+        size_t offset; /* in Heading */
+} Part;
+
+static const Part file_parts[] = {
+        { "root", offsetof(Heading, root) },
+        { "blackboard", offsetof(Heading, blackboard) },
+        { "inputs", offsetof(Heading, inputs) },
+        { "outputs", offsetof(Heading, outputs) },
+        { "trees", offsetof(Heading, trees) },
+        { "include", offsetof(Heading, include) },
+        {},
+};
+
+static const Part tree_parts[] = {
+        { "root", offsetof(Heading, root) },
+        { "blackboard", offsetof(Heading, blackboard) },
+        { "inputs", offsetof(Heading, inputs) },
+        { "outputs", offsetof(Heading, outputs) },
+        {},
+};
+
+typedef struct Top {
+        const char *owner; /* "tree file" */
+        const Part *parts;
+        Target target;
+        Heading heading;
+} Top;
+
+static void report_unknown(Loader *loader, const Top *top, uint32_t key) {
         size_t length;
         const char *word = loader_string(loader, key, &length);
         g_autofree char *shown = excerpt(word, length);
         Nearest nearest = { .word = word };
         GString *text = g_string_new(NULL);
 
-        nearest_offer(&nearest, "root");
-        nearest_offer(&nearest, "blackboard");
-        for (const Param *param = header_params; param->name; param++)
+        for (const Part *part = top->parts; part->key; part++)
+                nearest_offer(&nearest, part->key);
+        for (const Param *param = top->target.params; param->name; param++)
                 nearest_offer(&nearest, param->name);
 
         g_string_append_printf(text, "unknown key '%s'", shown);
         if (nearest.best)
                 g_string_append_printf(text, "; did you mean '%s'?", nearest.best);
-        g_string_append(text, " (a tree file takes: root, blackboard");
-        for (const Param *param = header_params; param->name; param++)
+        g_string_append_printf(text, " (a %s takes: ", top->owner);
+        for (const Part *part = top->parts; part->key; part++)
+                g_string_append_printf(text, "%s%s", part == top->parts ? "" : ", ", part->key);
+        for (const Param *param = top->target.params; param->name; param++)
                 g_string_append_printf(text, ", %s", param->name);
         g_string_append_c(text, ')');
         loader_error(loader, key, g_string_free(text, false));
-}
-
-static void read_variable(Loader *loader, uint32_t key, json_object *variables) {
-        size_t length;
-        g_autofree char *name = g_strdup(loader_string(loader, key, &length));
-        g_autofree char *shown = excerpt(name, length), *error = NULL;
-        json_object *value;
-        uint32_t fault;
-
-        if (!blackboard_key_valid(name)) {
-                loader_error(loader, key,
-                             g_strdup_printf("blackboard: '%s' cannot be the name of a variable: a letter or '_', then "
-                                             "letters, digits, '_', '-' and '.'",
-                                             shown));
-                return;
-        }
-        if (json_object_object_get_ex(variables, name, NULL)) {
-                loader_error(loader, key, g_strdup_printf("blackboard: '%s' is given twice", shown));
-                return;
-        }
-
-        if (text_to_json(&loader->text, key + 1, loader->scratch, &value, &fault, &error) < 0)
-                loader_error(loader, fault, g_strdup_printf("blackboard.%s: %s", name, error));
-        else
-                json_object_object_add(variables, name, value);
-}
-
-static void read_blackboard(Loader *loader, uint32_t item, json_object *variables) {
-        uint32_t key = item + 1;
-
-        if (text_kind(&loader->text, item) != TEXT_OBJECT) {
-                loader_error(loader, item,
-                             g_strdup_printf("blackboard: expected an object of variables, not %s",
-                                             loader_describe(loader, item)));
-                return;
-        }
-
-        for (uint32_t i = 0; i < text_item(&loader->text, item)->count; i++, key = text_next(&loader->text, key + 1))
-                read_variable(loader, key, variables);
 }
 
 /* A file of another version would only give errors that are none. */
@@ -80,53 +74,93 @@ static void check_version(Loader *loader, const Header *header, uint32_t item) {
                                              header->btd, HEADER_VERSION));
 }
 
-static void read_member(Loader *loader, uint32_t key, Target *target, uint32_t *blackboard, uint32_t *root) {
-        size_t length;
-        const char *word = loader_string(loader, key, &length);
-        uint32_t *own = g_str_equal(word, "root") ? root : g_str_equal(word, "blackboard") ? blackboard : NULL;
-        const Param *param = params_find(target->params, word, length);
+/* Where the item of the part is kept; NULL: it is none. */
+static uint32_t *find_part(Top *top, const char *word) {
+        for (const Part *part = top->parts; part->key; part++)
+                if (g_str_equal(part->key, word))
+                        return (uint32_t *) (void *) ((char *) &top->heading + part->offset);
 
-        if (own && *own == 0)
-                *own = key + 1;
-        else if (own || (param && target_was_given(target, param)))
-                loader_error(loader, key, g_strdup_printf("'%s' is given twice", word));
-        else if (param) {
-                loader_set_param(loader, target, param, key + 1);
-                if (param->offset == offsetof(Header, btd))
-                        check_version(loader, target->values, key + 1);
-        } else
-                report_unknown(loader, key);
+        return NULL;
 }
 
-bool loader_read_header(Loader *loader, Loaded *loaded, uint32_t *ret_root) {
-        Target target = { .params = header_params,
-                          .values = &loaded->header,
-                          .size = sizeof(Header),
-                          .node = NODE_NONE,
-                          .plain = true };
-        uint32_t key = 1, blackboard = 0, root = 0;
+static void read_member(Loader *loader, uint32_t key, Top *top) {
+        size_t length;
+        const char *word = loader_string(loader, key, &length);
+        uint32_t *part = find_part(top, word);
+        const Param *param = params_find(top->target.params, word, length);
 
-        if (text_kind(&loader->text, 0) != TEXT_OBJECT) {
+        if (part && *part == 0)
+                *part = key + 1;
+        else if (part || (param && target_was_given(&top->target, param)))
+                loader_error(loader, key, g_strdup_printf("'%s' is given twice", word));
+        else if (param) {
+                loader_set_param(loader, &top->target, param, key + 1);
+                if (param == header_params)
+                        check_version(loader, top->target.values, key + 1);
+        } else
+                report_unknown(loader, top, key);
+}
+
+static void read_members(Loader *loader, uint32_t object, Top *top) {
+        uint32_t key = object + 1;
+
+        params_set_defaults(loader->arena, top->target.params, top->target.values);
+        for (uint32_t i = 0; i < text_item(loader_text(loader), object)->count; i++) {
+                read_member(loader, key, top);
+                key = text_next(loader_text(loader), key + 1);
+        }
+}
+
+bool loader_read_header(Loader *loader, Header *header, Heading *ret_heading) {
+        Top top = { .owner = "tree file",
+                    .parts = file_parts,
+                    .target = { .params = header_params,
+                                .values = header,
+                                .size = sizeof(Header),
+                                .node = PLAN_NONE,
+                                .plain = true } };
+
+        if (text_kind(loader_text(loader), 0) != TEXT_OBJECT) {
                 loader_error(loader, 0,
                              g_strdup_printf("a tree file is an object, {\"btd\": 1, \"root\": ...}, not %s",
                                              loader_describe(loader, 0)));
                 return false;
         }
 
-        loaded->header.btd = HEADER_VERSION;
-        params_set_defaults(loader->arena, header_params, &loaded->header);
-        for (uint32_t i = 0; i < text_item(&loader->text, 0)->count; i++, key = text_next(&loader->text, key + 1))
-                read_member(loader, key, &target, &blackboard, &root);
-
-        if (loaded->header.btd != HEADER_VERSION)
+        header->btd = HEADER_VERSION;
+        read_members(loader, 0, &top);
+        if (header->btd != HEADER_VERSION)
                 return false;
 
-        loader_check_required(loader, &target, 0, "tree file");
-        if (blackboard > 0)
-                read_blackboard(loader, blackboard, loaded->blackboard);
-        if (root == 0)
+        loader_check_required(loader, &top.target, 0, top.owner);
+        if (top.heading.root == 0 && top.heading.trees == 0)
                 loader_error(loader, 0, g_strdup("'root' is missing; a tree file needs it: the node at the top"));
 
-        *ret_root = root;
-        return root > 0;
+        *ret_heading = top.heading;
+        return true;
+}
+
+bool loader_read_tree_heading(Loader *loader, uint32_t item, Heading *ret_heading) {
+        const char *description; /* only for those who read the file */
+        Top top = { .owner = "tree",
+                    .parts = tree_parts,
+                    .target = { .params = tree_params,
+                                .values = &description,
+                                .size = sizeof(description),
+                                .node = PLAN_NONE,
+                                .plain = true } };
+
+        if (text_kind(loader_text(loader), item) != TEXT_OBJECT) {
+                loader_error(
+                        loader, item,
+                        g_strdup_printf("a tree is an object, {\"root\": ...}, not %s", loader_describe(loader, item)));
+                return false;
+        }
+
+        read_members(loader, item, &top);
+        if (top.heading.root == 0)
+                loader_error(loader, item, g_strdup("'root' is missing; a tree needs it: the node at the top"));
+
+        *ret_heading = top.heading;
+        return top.heading.root > 0;
 }

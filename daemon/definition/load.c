@@ -1,95 +1,222 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* The stages of a load: syntax, the top of the file, the nodes, and at last what the types themselves look for. */
+/*
+ * The stages of a load: files and the tops of them, the nodes of each tree, what trees say of each other, and at last
+ * the tree itself and what its types look for.
+ */
 
 #include <errno.h>
+#include <string.h>
 
 #include "basic/cleanup.h"
 #include "definition/loader.h"
 
 #define ARENA_SIZE 1024u
 
-static void loader_init(Loader *loader, const NodeType *const *const *tables, Diagnostics *diagnostics,
-                        Loaded *loaded) {
-        loader->scratch = g_string_new(NULL);
+static void on_plan_dropped(void *plan) {
+        plan_free(plan);
+}
+
+static void on_file_dropped(void *file) {
+        tree_file_free(file);
+}
+
+static void on_unit_dropped(void *unit) {
+        unit_free(unit);
+}
+
+static void loader_init(Loader *loader, const NodeType *const *const *tables, const DefinitionSources *sources,
+                        Diagnostics *diagnostics) {
+        loader->sources = sources;
         loader->types = types_new(tables);
         loader->diagnostics = diagnostics;
-        loader->arena = loaded->arena;
+        loader->scratch = g_string_new(NULL);
+        loader->arena = arena_new(ARENA_SIZE);
+        loader->script_index = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
         loader->names = g_hash_table_new(g_str_hash, g_str_equal);
         loader->defaults = g_hash_table_new(NULL, NULL);
-        loader->templates = loaded->templates;
-        loader->guarded = loaded->guarded;
         loader->nothing = blackboard_new();
-        loader->builder = tree_builder_new();
-        loader->origins = g_array_new(false, false, sizeof(Origin));
+        loader->files = g_ptr_array_new_with_free_func(on_file_dropped);
+        loader->file_ids = g_hash_table_new(g_str_hash, g_str_equal);
+        loader->units = g_hash_table_new_full(NULL, NULL, NULL, on_unit_dropped);
+        loader->including = g_ptr_array_new();
+        loader->queue = g_ptr_array_new();
+        loader->plans = g_ptr_array_new_with_free_func(on_plan_dropped);
         loader->open = g_array_new(false, false, sizeof(Frame));
 }
 
+/* What has been loaded has gone to where it is kept. */
 static void loader_clear(Loader *loader) {
-        text_clear(&loader->text);
-        g_string_free(loader->scratch, true);
         types_free(loader->types);
+        g_string_free(loader->scratch, true);
+        arena_free(loader->arena);
+        scripts_free(loader->scripts);
+        g_hash_table_unref(loader->script_index);
         g_hash_table_unref(loader->names);
         g_hash_table_unref(loader->defaults);
         blackboard_free(loader->nothing);
-        tree_builder_free(loader->builder);
-        g_array_unref(loader->origins);
+        g_hash_table_unref(loader->file_ids);
+        g_ptr_array_unref(loader->files);
+        g_hash_table_unref(loader->units);
+        g_ptr_array_unref(loader->including);
+        g_ptr_array_unref(loader->queue);
+        g_ptr_array_unref(loader->plans);
         g_array_unref(loader->open);
 }
 
-/* What the type's own check says of a node. */
-static void check_node(Loader *loader, const Tree *tree, NodeId node, const Origin *origin) {
+/* Trees of the file's own unit are read in any case, others when one uses them. */
+static void read_plans(Loader *loader, const Unit *unit) {
+        for (unsigned i = 0; i < loader->plans->len; i++) {
+                Plan *plan = g_ptr_array_index(loader->plans, i);
+
+                if (plan->unit == unit)
+                        loader_queue(loader, plan);
+        }
+
+        for (unsigned i = 0; i < loader->queue->len; i++) {
+                Plan *plan = g_ptr_array_index(loader->queue, i);
+
+                loader_read_plan(loader, plan);
+                loader_find_uses(loader, plan);
+        }
+}
+
+/* What the type's own check says of a node: the first copy of which it says anything stands for all. Unwise things of
+ * other files are for those who look at these. */
+static void check_node(Loader *loader, const Tree *tree, NodeId id, const Origin *origin) {
+        PlanNode *node = plan_node(origin->plan, origin->node);
+        const TreeFile *file = origin->plan->file;
         bool is_error = true;
-        char *text = tree->nodes[node].type->check(tree, node, &is_error);
+        char *text;
 
-        if (text)
-                diagnostics_add(loader->diagnostics, text_offset(&loader->text, origin->item), !is_error,
-                                diagnostics_is_full(loader->diagnostics) ? NULL : tree_node_path(tree, node), text);
-}
-
-static Tree *finish_tree(Loader *loader, const Header *header) {
-        Tree *tree = tree_builder_finish(loader->builder);
-
-        tree->interval = header->interval;
-        for (NodeId node = 0; node < tree->n_nodes; node++) {
-                const Origin *origin = &g_array_index(loader->origins, Origin, node);
-
-                if (origin->check && tree->nodes[node].type->check)
-                        check_node(loader, tree, node, origin);
-        }
-
-        return tree;
-}
-
-static void read_file(Loader *loader, const char *text, size_t length, Loaded *loaded) {
-        g_autofree char *error = NULL;
-        size_t offset;
-        uint32_t root;
-
-        if (text_read(text, length, &loader->text, &offset, &error) < 0) {
-                diagnostics_add(loader->diagnostics, offset, false, NULL, g_steal_pointer(&error));
-                return;
-        }
-        if (!loader_read_header(loader, loaded, &root))
+        if (!node->sound || node->judged || !node->type->check)
                 return;
 
-        loader_read_nodes(loader, root);
-        if (loader->builder)
-                loaded->tree = finish_tree(loader, &loaded->header);
+        text = node->type->check(tree, id, &is_error);
+        if (!text)
+                return;
+
+        node->judged = true;
+        if (is_error || origin->plan->unit->file->number == 0)
+                diagnostics_add(loader->diagnostics, file->number, text_offset(&file->text, node->item), !is_error,
+                                diagnostics_is_full(loader->diagnostics) ? NULL : tree_node_path(tree, id), text);
+        else
+                g_free(text);
 }
 
-int load_text(const char *text, size_t length, const NodeType *const *const *tables, Diagnostics *diagnostics,
-              Loaded *ret_loaded) {
-        Loaded loaded = { .arena = arena_new(ARENA_SIZE),
-                          .blackboard = json_object_new_object(),
-                          .templates = g_array_new(false, false, sizeof(Template)),
-                          .guarded = g_array_new(false, false, sizeof(GuardedNode)) };
+static void check_tree(Loader *loader, const Expansion *expansion) {
+        for (NodeId node = 0; node < expansion->tree->n_nodes; node++)
+                check_node(loader, expansion->tree, node, &g_array_index(expansion->origins, Origin, node));
+}
+
+/* Trees that no other uses are made too, but only to be looked at, and only so many. */
+static void check_unused(Loader *loader) {
+        uint64_t n_left = TREE_NODES_MAX;
+
+        for (unsigned i = 0; i < loader->queue->len; i++) {
+                Plan *plan = g_ptr_array_index(loader->queue, i);
+                Expansion expansion;
+
+                if (plan->expanded || plan->shapeless || plan->n_nodes > n_left)
+                        continue;
+
+                n_left -= plan->n_nodes;
+                expansion_make(&expansion, loader, plan);
+                check_tree(loader, &expansion);
+                expansion_clear(&expansion);
+        }
+}
+
+static void keep_expansion(Loaded *loaded, Expansion *expansion, uint64_t interval) {
+        loaded->tree = g_steal_pointer(&expansion->tree);
+        loaded->tree->interval = interval;
+        loaded->templates = g_steal_pointer(&expansion->templates);
+        loaded->extras = g_steal_pointer(&expansion->extras);
+        loaded->scopes = g_steal_pointer(&expansion->scopes);
+        loaded->scope_starts = g_steal_pointer(&expansion->scope_starts);
+        expansion_clear(expansion);
+}
+
+static void make_tree(Loader *loader, const Unit *unit, Loaded *loaded) {
+        Expansion expansion;
+
+        if (unit->root && !unit->root->shapeless) {
+                expansion_make(&expansion, loader, unit->root);
+                check_tree(loader, &expansion);
+                keep_expansion(loaded, &expansion, unit->header.interval);
+        }
+
+        check_unused(loader);
+}
+
+static void read_all(Loader *loader, TreeFile *file, Loaded *loaded) {
+        Unit *unit;
+
+        if (!file->text.items)
+                return;
+
+        unit = loader_open_unit(loader, file);
+        loaded->header = unit->header;
+        loaded->blackboard = unit->root ? json_object_get(unit->root->blackboard) : NULL;
+        read_plans(loader, unit);
+
+        loader_check_inputs(loader);
+        loader_check_variables(loader, unit->root);
+        loader_measure_plans(loader);
+        make_tree(loader, unit, loaded);
+}
+
+static void locate_diagnostics(const Loader *loader) {
+        g_autofree DiagnosticsText *texts = g_new0(DiagnosticsText, loader->files->len);
+
+        for (unsigned i = 0; i < loader->files->len; i++) {
+                const TreeFile *file = g_ptr_array_index(loader->files, i);
+
+                if (file->contents)
+                        texts[file->number] = (DiagnosticsText){ .text = file->contents, .length = file->length };
+        }
+
+        diagnostics_locate(loader->diagnostics, texts);
+}
+
+static void on_loaded_file_dropped(void *file) {
+        g_free(((LoadedFile *) file)->path);
+        g_free(((LoadedFile *) file)->hash);
+}
+
+/* All but the first, which is the tree's own. */
+static GArray *list_files(const Loader *loader) {
+        GArray *files = g_array_new(false, false, sizeof(LoadedFile));
+
+        g_array_set_clear_func(files, on_loaded_file_dropped);
+        for (unsigned i = 1; i < loader->files->len; i++) {
+                const TreeFile *file = g_ptr_array_index(loader->files, i);
+                LoadedFile loaded = { .path = g_strdup(file->path) };
+
+                loaded.hash =
+                        g_compute_checksum_for_data(G_CHECKSUM_SHA256, (const guint8 *) file->contents, file->length);
+                g_array_append_val(files, loaded);
+        }
+
+        return files;
+}
+
+int load_text(const char *path, char *text, size_t length, const NodeType *const *const *tables,
+              const DefinitionSources *sources, Diagnostics *diagnostics, Loaded *ret_loaded) {
         Loader loader = {};
+        Loaded loaded = {};
+        TreeFile *file;
 
-        loader_init(&loader, tables, diagnostics, &loaded);
-        read_file(&loader, text, length, &loaded);
+        loader_init(&loader, tables, sources, diagnostics);
+        file = loader_add_text(&loader, path, text, length);
+        read_all(&loader, file, &loaded);
+        locate_diagnostics(&loader);
+        if (diagnostics_count_errors(diagnostics) == 0)
+                loaded.files = list_files(&loader);
+        loaded.arena = g_steal_pointer(&loader.arena);
+        loaded.scripts = g_steal_pointer(&loader.scripts);
+        file->contents = NULL; /* it is given back */
         loader_clear(&loader);
-        diagnostics_locate(diagnostics, text, length);
 
         if (diagnostics_count_errors(diagnostics) > 0) {
                 loaded_clear(&loaded);
@@ -102,8 +229,12 @@ int load_text(const char *text, size_t length, const NodeType *const *const *tab
 
 void loaded_clear(Loaded *loaded) {
         g_clear_pointer(&loaded->tree, tree_free);
-        g_clear_pointer(&loaded->arena, arena_free);
+        g_clear_pointer(&loaded->scripts, scripts_free);
         g_clear_pointer(&loaded->blackboard, json_object_put);
         g_clear_pointer(&loaded->templates, g_array_unref);
-        g_clear_pointer(&loaded->guarded, g_array_unref);
+        g_clear_pointer(&loaded->extras, g_array_unref);
+        g_clear_pointer(&loaded->scopes, g_array_unref);
+        g_clear_pointer(&loaded->scope_starts, g_array_unref);
+        g_clear_pointer(&loaded->files, g_array_unref);
+        g_clear_pointer(&loaded->arena, arena_free);
 }

@@ -2,15 +2,18 @@
 #pragma once
 
 /*
- * From the text of a tree file to its tree. What is loaded points into the arena.
+ * From the text of a tree file, and of the files that it uses, to its tree. What is loaded points into the arena.
  */
 
 #include "definition/arena.h"
 #include "definition/diagnostics.h"
+#include "definition/extras.h"
 #include "definition/restart.h"
-#include "engine/machine.h"
+#include "definition/scope.h"
+#include "definition/sources.h"
+#include "script/scripts.h"
 
-/* The top of a tree file, beside its root and its blackboard. */
+/* The top of a tree file, beside its trees. */
 typedef struct Header {
         int64_t btd;
         const char *description;
@@ -23,18 +26,15 @@ typedef struct Header {
 #define HEADER_VERSION 1
 
 extern const Param header_params[];
+/* What a tree of several in one file can say, beside its variables and its root. */
+extern const Param tree_params[];
+/* What can be said of an input, and of an output. */
+extern const Param input_params[], output_params[];
 
-/* The guards of a node: the names of variables, NULL where there is none. */
-typedef struct Guards {
-        const char *variables[GUARD_WHILE + 1];
-} Guards;
-
-extern const Param guard_params[];
-
-typedef struct GuardedNode {
+typedef struct ExtrasNode {
         NodeId node;
-        const Guards *guards;
-} GuardedNode;
+        const Extras *extras;
+} ExtrasNode;
 
 /* A parameter that has references: what it is made of each time its leaf starts. */
 typedef struct Template {
@@ -43,16 +43,31 @@ typedef struct Template {
         json_object *value; /* the arena's */
 } Template;
 
+/* From the node on, as far as the next one says, nodes see the variables of the scope. */
+typedef struct ScopeStart {
+        NodeId node;
+        unsigned scope;
+} ScopeStart;
+
+typedef struct LoadedFile {
+        char *path, *hash;
+} LoadedFile;
+
 typedef struct Loaded {
         Arena *arena;
-        Tree *tree;
+        Scripts *scripts; /* NULL: there are none */
+        Tree *tree;       /* NULL: the file has no root */
         Header header;
         json_object *blackboard;
-        GArray *templates; /* of Template, in order of node */
-        GArray *guarded;   /* of GuardedNode, in order of node */
+        GArray *templates;    /* of Template, in order of node */
+        GArray *extras;       /* of ExtrasNode, in order of node */
+        GArray *scopes;       /* of ScopeInfo */
+        GArray *scope_starts; /* of ScopeStart, in order of node */
+        GArray *files;        /* of LoadedFile: those that it uses */
 } Loaded;
 
-/* The text is ended by a NUL at length. -EINVAL: there were errors. */
-int load_text(const char *text, size_t length, const NodeType *const *const *tables, Diagnostics *diagnostics,
-              Loaded *ret_loaded);
+/* Takes the text, which is ended by a NUL at length, and gives it back; path may be NULL. -EINVAL: there were errors.
+ */
+int load_text(const char *path, char *text, size_t length, const NodeType *const *const *tables,
+              const DefinitionSources *sources, Diagnostics *diagnostics, Loaded *ret_loaded);
 void loaded_clear(Loaded *loaded);

@@ -273,6 +273,54 @@ static int set_string_map(const ParamSetter *setter, const Place *place, const c
         return r;
 }
 
+static int set_script(const ParamSetter *setter, const Place *place, const Param *param, const Script **field,
+                      json_object *value) {
+        bool is_code = param->kind == PARAM_CODE;
+        const char *text = get_text(setter, place, is_code ? "code, a string" : "an expression, a string", value);
+        Place at = *place;
+        char *error;
+        int r;
+
+        if (!text)
+                return -EINVAL;
+
+        r = setter->compile(param, is_code, text, field, &error, &at.offset, setter->userdata);
+        if (r < 0) {
+                at.inside = true;
+                setter->report(&at, false, error, setter->userdata);
+        }
+
+        return r;
+}
+
+static int compare_scripts(const void *a, const void *b) {
+        return strcmp(((const NamedScript *) a)->name, ((const NamedScript *) b)->name);
+}
+
+static int set_expressions(const ParamSetter *setter, const Place *place, const Param *param, const NamedScript **field,
+                           json_object *value) {
+        NamedScript *scripts;
+        size_t n = 0;
+        int r = 0;
+
+        if (!json_object_is_type(value, json_type_object))
+                return param_report_kind(setter, place, "an object of expressions", value);
+
+        scripts = arena_alloc(setter->arena, ((size_t) json_object_object_length(value) + 1) * sizeof(NamedScript));
+        json_object_object_foreach(value, key, member) {
+                Place element = { .parent = place, .key = key };
+
+                scripts[n].name = arena_string(setter->arena, key, strlen(key));
+                if (set_script(setter, &element, param, &scripts[n++].script, member) < 0)
+                        r = -EINVAL;
+        }
+
+        qsort(scripts, n, sizeof(NamedScript), compare_scripts);
+        if (r == 0)
+                *field = scripts;
+        return r;
+}
+
 static int set_field(const ParamSetter *setter, const Place *place, const Param *param, void *values,
                      json_object *value);
 
@@ -335,8 +383,9 @@ static int set_field(const ParamSetter *setter, const Place *place, const Param 
                 return set_object(setter, place, param, field, value);
         case PARAM_EXPRESSION:
         case PARAM_CODE:
+                return set_script(setter, place, param, field, value);
         case PARAM_EXPRESSIONS:
-                return param_report(setter, place, "is not known yet");
+                return set_expressions(setter, place, param, field, value);
         case PARAM_KIND_MAX_:
                 break;
         }
@@ -348,6 +397,10 @@ int param_set(const ParamSetter *setter, const Param *param, void *values, json_
         Place place = { .key = param->name };
 
         return set_field(setter, &place, param, values, value);
+}
+
+int param_set_at(const ParamSetter *setter, const Place *place, const Param *param, void *values, json_object *value) {
+        return set_field(setter, place, param, values, value);
 }
 
 /* Defaults are part of the program: a wrong one is a bug in its table. */

@@ -16,6 +16,8 @@ struct Place {
         const Place *parent; /* NULL: the parameter itself */
         const char *key;     /* NULL: the element at index */
         size_t index;
+        bool inside; /* of the string that stands there: the byte at offset */
+        size_t offset;
 };
 
 /* To be freed. */
@@ -24,9 +26,14 @@ char *place_format(const Place *place);
 /* Something is wrong at the place, or, at_key, with the very key at the end of it. The text is taken. */
 typedef void (*ParamReport)(const Place *place, bool at_key, char *text, void *userdata);
 
+/* Makes a script of a text that outlives it. -EINVAL, with a text for people and the byte where it is wrong. */
+typedef int (*ParamCompile)(const Param *param, bool is_code, const char *code, const Script **ret_script,
+                            char **ret_error, size_t *ret_offset, void *userdata);
+
 typedef struct ParamSetter {
         Arena *arena; /* of what the struct points to */
         ParamReport report;
+        ParamCompile compile; /* may be NULL where no parameter is a script */
         void *userdata;
 
         /* Strings with references stand for values that are not known yet: they are taken for what they may
@@ -38,6 +45,9 @@ typedef struct ParamSetter {
 
 /* Sets the field of the parameter from a value (borrowed). -EINVAL: something was reported. */
 int param_set(const ParamSetter *setter, const Param *param, void *values, json_object *value);
+
+/* The same for a part of a parameter, or of what is none. */
+int param_set_at(const ParamSetter *setter, const Place *place, const Param *param, void *values, json_object *value);
 
 /* Sets the fields that have a default. */
 void params_set_defaults(Arena *arena, const Param *params, void *values);

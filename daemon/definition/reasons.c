@@ -5,6 +5,7 @@
 #include "definition/reasons.h"
 #include "basic/cleanup.h"
 #include "basic/span.h"
+#include "script/scripts.h"
 #include "script/seen.h"
 
 static const struct {
@@ -17,8 +18,9 @@ static const struct {
 };
 
 Cause *reason_of_guard(const Definition *definition, Variables *variables, NodeId node, Guard guard) {
-        const char *expression = definition_guard(definition, node, guard), *const names[] = { expression, NULL };
-        json_object *values = seen_variables(variables_scope(variables, node), names);
+        const Script *script = definition_guard(definition, node, guard);
+        const char *expression = script_code(script);
+        json_object *values = seen_variables(variables_scope(variables, node), script_reads(script));
         g_autofree char *shown = seen_describe(values), *text = NULL;
 
         text = g_strdup_printf("its %s %s: %s%s%s%s", guards[guard].name, guards[guard].verdict, expression,

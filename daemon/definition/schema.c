@@ -190,7 +190,7 @@ static json_object *schema_of_type(const NodeType *type) {
                 json_object_array_add(required, string_value(key));
         }
         add_params(properties, required, type->params, !leaf);
-        add_params(properties, required, guard_params, true);
+        add_params(properties, required, extras_params, true);
 
         schema = schema_of_object(properties, required);
         json_object_object_add(schema, "description", string_value(type->summary));

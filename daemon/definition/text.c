@@ -420,6 +420,30 @@ size_t text_offset(const Text *text, uint32_t item) {
         return i->kind == TEXT_STRING ? i->start - 1 : i->start;
 }
 
+size_t text_offset_inside(const Text *text, uint32_t item, size_t byte, GString *scratch) {
+        const TextItem *i = text_item(text, item);
+        const char *p = text->text + i->start, *end = text->text + i->end;
+
+        if (!i->escaped)
+                return MIN(i->start + byte, i->end);
+
+        g_string_truncate(scratch, 0);
+        while (p < end) {
+                size_t before = scratch->len;
+                const char *next = p + 1;
+
+                if (*p == '\\')
+                        next = escape_append(scratch, p);
+                else
+                        g_string_append_c(scratch, *p);
+                if (before <= byte && byte < scratch->len)
+                        break;
+                p = next;
+        }
+
+        return (size_t) (p - text->text);
+}
+
 const char *text_string(const Text *text, uint32_t item, GString *scratch, size_t *ret_length) {
         const TextItem *i = text_item(text, item);
         const char *p = text->text + i->start, *end = text->text + i->end;

@@ -61,6 +61,9 @@ static inline TextKind text_kind(const Text *text, uint32_t item) {
 /* Where the item stands, for messages: a string's opening quote. */
 size_t text_offset(const Text *text, uint32_t item);
 
+/* Where a byte of a string is, its escapes undone. */
+size_t text_offset_inside(const Text *text, uint32_t item, size_t byte, GString *scratch);
+
 /* A string with its escapes undone, in scratch where there were any. Good until scratch changes or the text goes.
  * Not ended by a NUL. */
 const char *text_string(const Text *text, uint32_t item, GString *scratch, size_t *ret_length);

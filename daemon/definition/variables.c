@@ -11,6 +11,7 @@
 
 #include "basic/cleanup.h"
 #include "definition/variables.h"
+#include "script/scripts.h"
 #include "script/variable.h"
 
 typedef struct Scope {
@@ -125,11 +126,14 @@ static void set_error(Variables *variables, char *error) {
 
 /* Where there is no guard of the kind, only a while holds. */
 Verdict variables_guard(Variables *variables, NodeId node, Guard guard) {
-        const char *variable = definition_guard(variables->definition, node, guard);
+        const Script *script = definition_guard(variables->definition, node, guard);
+        bool truth = guard == GUARD_WHILE;
+        g_autofree char *error = NULL;
 
-        return (variable ? variable_is_true(variables_scope(variables, node), variable) : guard == GUARD_WHILE)
-                       ? VERDICT_YES
-                       : VERDICT_NO;
+        if (script && script_test(script, variables_scope(variables, node), NULL, &truth, &error) < 0)
+                return VERDICT_ERROR;
+
+        return truth ? VERDICT_YES : VERDICT_NO;
 }
 
 Verdict variables_test(Variables *variables, NodeId node, const char *variable) {

@@ -64,7 +64,7 @@ struct Param {
         bool late;    /* of a control or decorator: takes references, since its host fills them in */
         bool single;  /* PARAM_STRINGS: a string alone is a list of one */
         /* The names of variables that the node reads or sets: a string, a list of strings, the values of a
-         * PARAM_STRING_MAP, the keys of PARAM_EXPRESSIONS. Literal, too. */
+         * PARAM_STRING_MAP, the keys of PARAM_EXPRESSIONS. Literal, too. In a list "" is none. */
         bool reads, writes;
         /* Its value says in a few words what the node is about. A string, a list of strings, a span, an expression. */
         bool title;

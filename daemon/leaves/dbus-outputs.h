@@ -22,6 +22,6 @@ Status dbus_outputs_take(Leaf *leaf, const DBusOutputs *outputs, const char *wha
 /* The entry in a table of parameters. */
 #define DBUS_OUTPUTS_PARAMS(Type, field)                                                                               \
         {                                                                                                              \
-                .name = "outputs", .kind = PARAM_STRINGS, .offset = offsetof(Type, field.names), .literal = true,      \
+                .name = "outputs", .kind = PARAM_STRINGS, .offset = offsetof(Type, field.names), .writes = true,      \
                 .doc = "The variables that receive the values, in order; \"\" skips one",                              \
         }

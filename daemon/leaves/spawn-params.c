@@ -145,6 +145,7 @@ const Param command_params[] = {
                 .name = "stdout",
                 .kind = PARAM_STRING,
                 .offset = offsetof(SpawnParams, stdout_key),
+                .writes = true,
                 .doc = "The variable that gets what it writes, without the newline at the end; by default it goes to "
                        "the "
                        "journal",
@@ -153,6 +154,7 @@ const Param command_params[] = {
                 .name = "stderr",
                 .kind = PARAM_STRING,
                 .offset = offsetof(SpawnParams, stderr_key),
+                .writes = true,
                 .doc = "The same for its standard error; its last line then is part of the cause of a failure",
         },
         {

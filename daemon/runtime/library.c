@@ -133,7 +133,7 @@ static Definition *load(const Library *library, const char *path, int fd, const 
         Definition *definition = NULL;
 
         if (refusal)
-                diagnostics_add(diagnostics, DIAGNOSTICS_NOWHERE, false, NULL, g_steal_pointer(&refusal));
+                diagnostics_add(diagnostics, 0, DIAGNOSTICS_NOWHERE, false, NULL, g_steal_pointer(&refusal));
         else
                 (void) definition_load_file(opened, library->tables, NULL, diagnostics, &definition);
 
@@ -187,7 +187,7 @@ static void look_at_file(Library *library, const char *name, const char *path, G
 
         diagnostics = diagnostics_new(path);
         if (error > 0)
-                diagnostics_add(diagnostics, DIAGNOSTICS_NOWHERE, false, NULL, g_strdup(g_strerror(error)));
+                diagnostics_add(diagnostics, 0, DIAGNOSTICS_NOWHERE, false, NULL, g_strdup(g_strerror(error)));
         else
                 definition = load(library, path, fd, &st, diagnostics);
 

@@ -68,6 +68,9 @@ char *reference_key(json_object *value);
 /* 1: there are references inside; 0: none, but perhaps escaped braces; -EINVAL: the syntax of one is wrong, with a
  * text for people. */
 int reference_check(json_object *value, char **ret_error);
+/* The key of the next reference of a string whose syntax has been checked, at *at or behind it, and where its brace is;
+ * *at moves behind it. To be freed; NULL: there is none. */
+char *reference_next(const char *text, size_t length, size_t *at, size_t *ret_start);
 /* A copy of the value with all references replaced and escapes undone (a new reference).
  * -ENOENT: no such variable; -EINVAL: bad syntax. */
 int reference_expand(const Blackboard *blackboard, json_object *value, json_object **ret_value, char **ret_error);

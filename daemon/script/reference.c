@@ -103,6 +103,22 @@ static int look_up(const Blackboard *blackboard, const Piece *piece, json_object
         return 0;
 }
 
+char *reference_next(const char *text, size_t length, size_t *at, size_t *ret_start) {
+        const char *p = text + *at, *start = p;
+        Piece piece;
+
+        while (piece_next(&p, text + length, &piece) > 0) {
+                if (piece.is_key) {
+                        *ret_start = (size_t) (start - text);
+                        *at = (size_t) (p - text);
+                        return g_strndup(piece.start, piece.length);
+                }
+                start = p;
+        }
+
+        return NULL;
+}
+
 static void append_value(GString *text, json_object *value) {
         const char *written;
         size_t length;

@@ -42,6 +42,17 @@ static json_object *translate_queue(json_object *queue, json_object *blackboard)
         return json_object_new_string(name);
 }
 
+/* Vectors set variables that nothing in the tree does. */
+static bool is_variable(const char *key) {
+        static const char *const keys[] = { "skip_if", "failure_if", "success_if", "while", "if", "variable", NULL };
+
+        for (const char *const *variable = keys; *variable; variable++)
+                if (strcmp(*variable, key) == 0)
+                        return true;
+
+        return false;
+}
+
 static void translate_key(json_object *translated, json_object *node, const char *key, json_object *value,
                           json_object *blackboard) {
         if (strcmp(key, "children") == 0 && is_decorator(node))
@@ -52,9 +63,12 @@ static void translate_key(json_object *translated, json_object *node, const char
         else if (strcmp(key, "queue") == 0) {
                 json_object_object_add(translated, key, translate_queue(value, blackboard));
                 json_object_object_add(translated, "variable", json_object_new_string("element"));
-        } else
+        } else {
                 json_object_object_add(translated, strcmp(key, "failure_if") == 0 ? "fail_if" : key,
                                        json_object_get(value));
+                if (is_variable(key))
+                        json_object_object_add(blackboard, json_object_get_string(value), NULL);
+        }
 }
 
 static json_object *translate_node(json_object *node, json_object *blackboard) {

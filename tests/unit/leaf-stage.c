@@ -6,6 +6,7 @@
 #include "bus/buses.h"
 #include "definition/definition.h"
 #include "definition/title.h"
+#include "inputs.h"
 
 #define WAIT_USEC (20 * G_USEC_PER_SEC)
 
@@ -94,7 +95,8 @@ void leaf_stage_set_attempt(LeafStage *stage, uint32_t attempt) {
 }
 
 static Definition *load(const NodeType *const *types, const char *node, char **ret_error) {
-        g_autofree char *text = g_strdup_printf("{ \"btd\": 1, \"root\": %s }", node);
+        g_autofree char *inputs = inputs_of(node);
+        g_autofree char *text = g_strdup_printf("{ \"btd\": 1, \"inputs\": %s, \"root\": %s }", inputs, node);
         g_autoptr(Diagnostics) diagnostics = diagnostics_new("test");
         const NodeType *const *const tables[] = { types, NULL };
         Definition *definition = NULL;

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "inputs.h"
 #include "run-stage.h"
 
 static void on_changed(Run *run, void *userdata) {}
@@ -44,7 +45,8 @@ RunStage *run_stage_new_file(const char *file) {
 }
 
 RunStage *run_stage_new(const char *root) {
-        g_autofree char *file = g_strdup_printf("{ 'btd': 1, 'blackboard': { 'who': 'world' }, 'root': %s }", root);
+        g_autofree char *inputs = inputs_of(root);
+        g_autofree char *file = g_strdup_printf("{ 'btd': 1, 'inputs': %s, 'root': %s }", inputs, root);
 
         return run_stage_new_file(file);
 }

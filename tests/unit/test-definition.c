@@ -13,6 +13,14 @@
 #include "definition/schema.h"
 #include "example-types.h"
 
+/* What messages list. */
+#define ANY_NODE                                                                                                       \
+        "type, name, description, fail_if, success_if, skip_if, while, on_success, on_failure, on_halted, always, "    \
+        "lock, uninterruptible, halt_timeout"
+#define TREE_FILE                                                                                                      \
+        "root, blackboard, inputs, outputs, trees, include, btd, description, autostart, interval, restart, "          \
+        "restart_backoff, restart_limit, $schema"
+
 /* All messages, one a line; "" when there are none. */
 static char *messages_of(const Diagnostics *diagnostics) {
         GString *messages = g_string_new(NULL);
@@ -53,14 +61,12 @@ static void assert_bad(const char *text, size_t length, const char *expected) {
 
 static void test_whole(void) {
         static const char *const text =
-                "{ // with a comment\n"
-                "  \"$schema\": \"x\", \"btd\": 1, \"description\": \"a {b}\", \"autostart\": true, \"interval\": "
-                "\"1s\",\n"
-                "  \"blackboard\": { \"primary\": \"eth0\", \"n\": [1, \"{raw}\"] },\n"
-                "  \"root\": { \"type\": \"Many\", \"name\": \"Boot\", \"description\": \"why\", \"children\": [\n"
-                "    { \"type\": \"Specimen\", \"name\": \"Cam\", \"unit\": \"cam\", \"timeout\": \"5s\" },\n"
-                "    { \"child\": { \"type\": \"Plain\" }, \"delay\": \"150ms\", \"type\": \"Wrapper\" },\n"
-                "    { \"type\": \"Plain\" } ] } }\n";
+                "{ // with a comment\n  \"$schema\": \"x\", \"btd\": 1, \"description\": \"a {b}\", \"autostart\": "
+                "true, \"interval\": \"1s\",\n  \"blackboard\": { \"primary\": \"eth0\", \"n\": [1, \"{raw}\"] },\n  "
+                "\"root\": { \"type\": \"Many\", \"name\": \"Boot\", \"description\": \"why\", \"children\": [\n    { "
+                "\"type\": \"Specimen\", \"name\": \"Cam\", \"unit\": \"cam\", \"timeout\": \"5s\" },\n    { "
+                "\"child\": { \"type\": \"Plain\" }, \"delay\": \"150ms\", \"type\": \"Wrapper\" },\n    { \"type\": "
+                "\"Plain\" } ] } }\n";
         g_autoptr(Definition) definition = load_good(text);
         const Tree *tree = definition_tree(definition);
         const Example *example = tree->nodes[1].params;
@@ -104,33 +110,29 @@ static void test_bad_header(void) {
         } cases[] = {
                 { "", "t:1:1: error: the file is empty; a tree file starts with {\"btd\": 1, ...}" },
                 { "[]", "t:1:1: error: a tree file is an object, {\"btd\": 1, \"root\": ...}, not an array" },
-                { "{}", "t:1:1: error: 'btd' is missing; a tree file needs it: the version of the format, which is 1\n"
-                        "t:1:1: error: 'root' is missing; a tree file needs it: the node at the top" },
+                { "{}", "t:1:1: error: 'btd' is missing; a tree file needs it: the version of the format, which is "
+                        "1\nt:1:1: error: 'root' is missing; a tree file needs it: the node at the top" },
                 { "{\"btd\":1,\n  \"root\":{\"type\":\"Plain\"},\n  \"roots\":1}",
-                  "t:3:3: error: unknown key 'roots'; did you mean 'root'? (a tree file takes: root, blackboard, btd, "
-                  "description, autostart, interval, restart, restart_backoff, restart_limit, $schema)" },
+                  "t:3:3: error: unknown key 'roots'; did you mean 'root'? (a tree file takes: " TREE_FILE ")" },
                 { "{\"btd\":1,\"root\":{\"type\":\"Plain\"},\"turnip\":1}",
-                  "t:1:34: error: unknown key 'turnip' (a tree file takes: root, blackboard, btd, description, "
-                  "autostart, interval, restart, restart_backoff, restart_limit, $schema)" },
+                  "t:1:34: error: unknown key 'turnip' (a tree file takes: " TREE_FILE ")" },
                 { "{\"btd\":\"1\",\"root\":{\"type\":\"Plain\"}}",
                   "t:1:8: error: btd: expected a whole number, not a string" },
                 { "{\"btd\":1,\"root\":{\"type\":\"Plain\"},\"root\":5,\"btd\":1}",
                   "t:1:34: error: 'root' is given twice\nt:1:43: error: 'btd' is given twice" },
                 { "{\"btd\":1,\"autostart\":1,\"interval\":5,\"description\":null,\"root\":{\"type\":\"Plain\"}}",
-                  "t:1:22: error: autostart: expected true or false, not a number\n"
-                  "t:1:35: error: interval: expected a time span such as \"150ms\" or \"1min 30s\", not the number 5; "
-                  "a number has no unit\n"
-                  "t:1:51: error: description: expected a string, not null" },
+                  "t:1:22: error: autostart: expected true or false, not a number\nt:1:35: error: interval: expected a "
+                  "time span such as \"150ms\" or \"1min 30s\", not the number 5; a number has no unit\nt:1:51: error: "
+                  "description: expected a string, not null" },
                 { "{\"btd\":1,\"interval\":\"5us\",\"root\":{\"type\":\"Plain\"}}",
                   "t:1:21: error: interval: \"5us\" is out of range; it must be at least 1ms" },
                 { "{\"btd\":1,\"blackboard\":[],\"root\":{\"type\":\"Plain\"}}",
                   "t:1:23: error: blackboard: expected an object of variables, not an array" },
-                { "{\"btd\":1,\"blackboard\":{\"a b\":1,\"c\":1,\"c\":2,\"d\":{\"e\":1,\"e\":2}},"
-                  "\"root\":{\"type\":\"Plain\"}}",
+                { "{\"btd\":1,\"blackboard\":{\"a "
+                  "b\":1,\"c\":1,\"c\":2,\"d\":{\"e\":1,\"e\":2}},\"root\":{\"type\":\"Plain\"}}",
                   "t:1:24: error: blackboard: 'a b' cannot be the name of a variable: a letter or '_', then letters, "
-                  "digits, '_', '-' and '.'\n"
-                  "t:1:38: error: blackboard: 'c' is given twice\n"
-                  "t:1:55: error: blackboard.d: 'e' is given twice" },
+                  "digits, '_', '-' and '.'\nt:1:38: error: blackboard: 'c' is given twice\nt:1:55: error: "
+                  "blackboard.d: 'e' is given twice" },
                 { "{\"btd\":1,\"root\":{\"type\":\"Plain\"}} x",
                   "t:1:35: error: something follows the end of the tree file" },
         };
@@ -153,8 +155,8 @@ static const struct {
         { "{}", "t:1:17: error: 'type' is missing; it says what the node is, such as \"Sequence\" (in ?)" },
         { "{\"type\":5}", "t:1:25: error: type: expected a string, not a number (in ?)" },
         { "{\"type\":\"Exmaple\",\"unit\":5}",
-          "t:1:25: error: unknown type 'Exmaple'; did you mean 'Example'? (in Exmaple)\n"
-          "t:1:42: error: unit: expected a string, not a number (in Exmaple)" },
+          "t:1:25: error: unknown type 'Exmaple'; did you mean 'Example'? (in Exmaple)\nt:1:42: error: unit: expected "
+          "a string, not a number (in Exmaple)" },
         { "{\"type\":\"Specimem\",\"unit\":\"u\"}",
           "t:1:25: error: unknown type 'Specimem'; did you mean 'Specimen'? (in Specimem)" },
         { "{\"type\":\"Turnip\",\"name\":\"T\"}",
@@ -164,8 +166,8 @@ static const struct {
 
         /* Names. */
         { "{\"type\":\"Plain\",\"name\":\"\",\"description\":[]}",
-          "t:1:40: error: name: it is empty; leave it out, or give one (in Plain)\n"
-          "t:1:57: error: description: expected a string, not an array (in Plain)" },
+          "t:1:40: error: name: it is empty; leave it out, or give one (in Plain)\nt:1:57: error: description: "
+          "expected a string, not an array (in Plain)" },
         { "{\"type\":\"Plain\",\"name\":7}", "t:1:40: error: name: expected a string, not a number (in Plain)" },
         { "{\"type\":\"Plain\",\"name\":\"a\\nb\"}",
           "t:1:40: error: name: it contains a control character (in Plain)" },
@@ -186,37 +188,30 @@ static const struct {
         { "{\"type\":\"Inverse\"}",
           "t:1:17: error: an Inverse needs a 'child', a node, and none is given (in Inverse)" },
         { "{\"type\":\"Inverse\",\"children\":[{\"type\":\"Plian\"}]}",
-          "t:1:35: error: an Inverse has one child: it takes 'child', a node, not 'children' (in Inverse)\n"
-          "t:1:55: error: unknown type 'Plian'; did you mean 'Plain'? (in Inverse/Plian)" },
+          "t:1:35: error: an Inverse has one child: it takes 'child', a node, not 'children' (in Inverse)\nt:1:55: "
+          "error: unknown type 'Plian'; did you mean 'Plain'? (in Inverse/Plian)" },
         { "{\"type\":\"Inverse\",\"child\":[]}",
           "t:1:43: error: expected a node, such as {\"type\": \"Sequence\", ...}, not an array (in Inverse)" },
         { "{\"type\":\"Plain\",\"children\":[]}",
           "t:1:33: error: a Plain is a leaf, so it takes no 'children' (in Plain)" },
         { "{\"type\":\"Plain\",\"child\":{\"type\":\"Many\"}}",
-          "t:1:33: error: a Plain is a leaf, so it takes no 'child' (in Plain)\n"
-          "t:1:41: error: a Many needs 'children', an array of nodes, and none is given (in Plain/Many)" },
+          "t:1:33: error: a Plain is a leaf, so it takes no 'child' (in Plain)\nt:1:41: error: a Many needs "
+          "'children', an array of nodes, and none is given (in Plain/Many)" },
 
         /* Keys. */
-        { "{\"type\":\"Plain\",\"nmae\":\"x\"}", "t:1:33: error: unknown key 'nmae'; did you mean 'name'? (any node "
-                                                 "takes: type, name, description, fail_if, success_if, skip_if, while) "
-                                                 "(in Plain)" },
+        { "{\"type\":\"Plain\",\"nmae\":\"x\"}",
+          "t:1:33: error: unknown key 'nmae'; did you mean 'name'? (any node takes: " ANY_NODE ") (in Plain)" },
         { "{\"type\":\"Inverse\",\"chidl\":{\"type\":\"Plain\"},\"child\":{\"type\":\"Plain\"}}",
-          "t:1:35: error: unknown key 'chidl'; did you mean 'child'? (an Inverse takes: child; any node: type, name, "
-          "description, fail_if, success_if, skip_if, while) (in Inverse)" },
-        { "{\"type\":\"Plain\",\"skip_if\":5,\"while\":\"two words\",\"fail_if\":\"{x}\"}",
-          "t:1:43: error: skip_if: expected a string, not a number (in Plain)\n"
-          "t:1:53: error: while: expected the name of a variable, such as \"ready\" (in Plain)\n"
-          "t:1:75: error: fail_if: a variable cannot stand here, since this must be known before the run; write '{{' "
-          "for "
-          "a brace (in Plain)" },
+          "t:1:35: error: unknown key 'chidl'; did you mean 'child'? (an Inverse takes: child; any node: " ANY_NODE
+          ") (in Inverse)" },
+        { "{\"type\":\"Plain\",\"skip_if\":5,\"always\":[]}",
+          "t:1:43: error: skip_if: expected an expression, a string, not a number (in Plain)\n"
+          "t:1:54: error: always: expected code, a string, not an array (in Plain)" },
         { "{\"type\":\"Many\",\"quack\":\"x\",\"children\":[{\"type\":\"Plain\"}]}",
-          "t:1:32: error: unknown key 'quack' (a Many takes: children; any node: type, name, description, fail_if, "
-          "success_if, skip_if, while) (in "
-          "Many)" },
+          "t:1:32: error: unknown key 'quack' (a Many takes: children; any node: " ANY_NODE ") (in Many)" },
         { "{\"type\":\"Wrapper\",\"delya\":\"1s\",\"child\":{\"type\":\"Plain\"}}",
-          "t:1:17: error: 'delay' is missing; a Wrapper needs it: how long (in Wrapper)\n"
-          "t:1:35: error: unknown key 'delya'; did you mean 'delay'? (a Wrapper takes: child, delay; any node: type, "
-          "name, description, fail_if, success_if, skip_if, while) (in Wrapper)" },
+          "t:1:17: error: 'delay' is missing; a Wrapper needs it: how long (in Wrapper)\nt:1:35: error: unknown key "
+          "'delya'; did you mean 'delay'? (a Wrapper takes: child, delay; any node: " ANY_NODE ") (in Wrapper)" },
         { "{\"type\":\"Example\"}", "t:1:17: error: 'unit' is missing; an Example needs it: its name (in Example)" },
         { "{\"type\":\"Example\",\"unit\":\"a\",\"unit\":\"b\"}", "t:1:46: error: 'unit' is given twice (in Example)" },
 
@@ -313,9 +308,9 @@ static const struct {
 
 static void test_bad_params(void) {
         for (size_t i = 0; i < G_N_ELEMENTS(bad_params); i++) {
-                g_autofree char *text =
-                        g_strdup_printf("{\"btd\":1,\"root\":{\"type\":\"Example\",\"unit\":\"a\",\"%s\":%s}}",
-                                        bad_params[i].param, bad_params[i].value);
+                g_autofree char *text = g_strdup_printf("{\"btd\":1,\"root\":{\"type\":\"Example\",\"unit\":\"a\",\"%"
+                                                        "s\":%s},\"inputs\":{\"a\":\"any\",\"k\":\"any\"}}",
+                                                        bad_params[i].param, bad_params[i].value);
                 unsigned column = 49 + (unsigned) strlen(bad_params[i].param) + bad_params[i].column;
                 g_autofree char *message =
                         g_strdup_printf("t:1:%u: error: %s (in Example)", column, bad_params[i].message);
@@ -328,25 +323,18 @@ static void test_bad_params(void) {
 /* All faults of a file come at once, in order of place; columns count characters. */
 static void test_all_at_once(void) {
         static const char *const text =
-                "{\"btd\": 1, \"autostrat\": true,\n"
-                " \"root\": {\"type\": \"Many\", \"name\": \"Gr\xc3\xbc\xc3\x9f\", \"children\": [\r\n"
-                "  {\"type\": \"Example\", \"name\": \"\xc3\xa9\", \"unit\": 1},\r\n"
-                "  {\"type\": \"Wrapper\", \"delay\": 5, \"child\": {\"type\": \"Exampel\"}},\r\n"
-                "  7]}}";
+                "{\"btd\": 1, \"autostrat\": true,\n \"root\": {\"type\": \"Many\", \"name\": \"Gr\xc3\xbc\xc3\x9f\", "
+                "\"children\": [\r\n  {\"type\": \"Example\", \"name\": \"\xc3\xa9\", \"unit\": 1},\r\n  {\"type\": "
+                "\"Wrapper\", \"delay\": 5, \"child\": {\"type\": \"Exampel\"}},\r\n  7]}}";
 
         assert_bad(text, strlen(text),
-                   "t:1:12: error: unknown key 'autostrat'; did you mean 'autostart'? (a tree file takes: root, "
-                   "blackboard, btd, description, autostart, interval, restart, restart_backoff, restart_limit, "
-                   "$schema)\n"
-                   "t:3:44: error: unit: expected a string, not a number (in Gr\xc3\xbc\xc3\x9f/\xc3\xa9)\n"
-                   "t:4:32: error: delay: expected a time span such as \"150ms\" or \"1min 30s\", not the number 5; a "
-                   "number has no unit (in Gr\xc3\xbc\xc3\x9f/Wrapper)\n"
-                   "t:4:44: error: 'unit' is missing; an Example needs it: its name (in "
-                   "Gr\xc3\xbc\xc3\x9f/Wrapper/Exampel)\n"
-                   "t:4:53: error: unknown type 'Exampel'; did you mean 'Example'? (in "
-                   "Gr\xc3\xbc\xc3\x9f/Wrapper/Exampel)\n"
-                   "t:5:3: error: expected a node, such as {\"type\": \"Sequence\", ...}, not a number (in "
-                   "Gr\xc3\xbc\xc3\x9f)");
+                   "t:1:12: error: unknown key 'autostrat'; did you mean 'autostart'? (a tree file takes: " TREE_FILE
+                   ")\nt:3:44: error: unit: expected a string, not a number (in Gr\xc3\xbc\xc3\x9f/\xc3\xa9)\nt:4:32: "
+                   "error: delay: expected a time span such as \"150ms\" or \"1min 30s\", not the number 5; a number "
+                   "has no unit (in Gr\xc3\xbc\xc3\x9f/Wrapper)\nt:4:44: error: 'unit' is missing; an Example needs "
+                   "it: its name (in Gr\xc3\xbc\xc3\x9f/Wrapper/Exampel)\nt:4:53: error: unknown type 'Exampel'; did "
+                   "you mean 'Example'? (in Gr\xc3\xbc\xc3\x9f/Wrapper/Exampel)\nt:5:3: error: expected a node, such "
+                   "as {\"type\": \"Sequence\", ...}, not a number (in Gr\xc3\xbc\xc3\x9f)");
 }
 
 static void test_syntax_error_is_alone(void) {
@@ -356,13 +344,14 @@ static void test_syntax_error_is_alone(void) {
 }
 
 static void test_warning(void) {
-        static const char *const text = "{\"btd\":1,\"root\":{\"type\":\"Inverse\",\"name\":\"N\",\"child\":"
-                                        "{\"type\":\"Example\",\"unit\":\"odd\"}}}";
+        static const char *const text = "{\"btd\":1,\"root\":{\"type\":\"Inverse\",\"name\":\"N\",\"child\":{\"type\":"
+                                        "\"Example\",\"unit\":\"odd\"}}}";
         g_autoptr(Diagnostics) diagnostics = diagnostics_new("t");
         g_autoptr(Definition) definition = NULL;
         g_autofree char *messages = NULL;
 
-        g_assert_cmpint(definition_load_text(text, strlen(text), example_tables, NULL, diagnostics, &definition), ==, 0);
+        g_assert_cmpint(definition_load_text(text, strlen(text), example_tables, NULL, diagnostics, &definition), ==,
+                        0);
         messages = messages_of(diagnostics);
         g_assert_cmpstr(messages, ==, "t:1:54: warning: unit: an odd one (in N/Example)");
         g_assert_cmpuint(diagnostics_count_errors(diagnostics), ==, 0);
@@ -389,7 +378,8 @@ static void test_deep(void) {
         Definition *none = NULL;
 
         g_assert_cmpuint(definition_tree(definition)->n_nodes, ==, TREE_DEPTH_MAX);
-        g_assert_cmpint(definition_load_text(deeper, strlen(deeper), example_tables, NULL, diagnostics, &none), ==, -EINVAL);
+        g_assert_cmpint(definition_load_text(deeper, strlen(deeper), example_tables, NULL, diagnostics, &none), ==,
+                        -EINVAL);
         g_assert_cmpuint(diagnostics_count(diagnostics), ==, 1);
         g_assert_cmpstr(diagnostics_get(diagnostics, 0)->text, ==, "nested too deeply: a tree has at most 1000 levels");
         g_assert_cmpuint(strlen(diagnostics_get(diagnostics, 0)->where), <, 310);
@@ -423,7 +413,8 @@ static void test_many_errors(void) {
         g_autofree char *last = NULL;
         Definition *none = NULL;
 
-        g_assert_cmpint(definition_load_text(nodes, strlen(nodes), example_tables, NULL, diagnostics, &none), ==, -EINVAL);
+        g_assert_cmpint(definition_load_text(nodes, strlen(nodes), example_tables, NULL, diagnostics, &none), ==,
+                        -EINVAL);
         g_assert_cmpuint(diagnostics_count_errors(diagnostics), ==, 500000);
         g_assert_cmpuint(diagnostics_count(diagnostics), ==, DIAGNOSTICS_MAX + 1);
         last = diagnostics_format(diagnostics, DIAGNOSTICS_MAX);
@@ -522,8 +513,8 @@ static void test_schema(void) {
         assert_json(schema, "$defs/Example/properties/type", "{\"enum\":[\"Example\",\"Specimen\"]}");
         assert_json(schema, "$defs/Example/properties/unit", "{\"type\":\"string\",\"description\":\"its name\"}");
         assert_json(schema, "$defs/Example/properties/count",
-                    "{\"anyOf\":[{\"type\":\"integer\",\"minimum\":1,\"maximum\":10},{\"$ref\":\"#/$defs/reference\"}],"
-                    "\"description\":\"how often\",\"default\":3}");
+                    "{\"anyOf\":[{\"type\":\"integer\",\"minimum\":1,\"maximum\":10},{\"$ref\":\"#/$defs/"
+                    "reference\"}],\"description\":\"how often\",\"default\":3}");
         assert_json(schema, "$defs/Example/properties/mode/anyOf",
                     "[{\"enum\":[\"replace\",\"fail\",\"isolate\"]},{\"$ref\":\"#/$defs/reference\"}]");
         assert_json(schema, "$defs/Wrapper/required", "[\"child\",\"delay\"]");

@@ -14,9 +14,17 @@
 #include "example-types.h"
 #include "script/blackboard.h"
 
+/* All that references name, whether it is there in the end or not. */
+#define INPUTS                                                                                                         \
+        "{\"s\":\"any\",\"n\":\"any\",\"zero\":\"any\",\"d\":\"any\",\"whole\":\"any\",\"yes\":\"any\",\"null\":"      \
+        "\"any\",\"span\":\"any\",\"mode\":\"any\",\"list\":\"any\",\"mixed\":\"any\",\"map\":\"any\",\"inner\":"      \
+        "\"any\","                                                                                                     \
+        "\"nul\":\"any\",\"x\":\"any\",\"turnip\":\"any\",\"ss\":\"any\",\"mapp\":\"any\",\"lisst\":\"any\"}"
+
 /* A file whose root is an Example with these keys besides its type. */
 static Definition *load(const char *keys) {
-        g_autofree char *text = g_strdup_printf("{\"btd\":1,\"root\":{\"type\":\"Example\",%s}}", keys);
+        g_autofree char *text =
+                g_strdup_printf("{\"btd\":1,\"inputs\":" INPUTS ",\"root\":{\"type\":\"Example\",%s}}", keys);
         g_autoptr(Diagnostics) diagnostics = diagnostics_new("t");
         Definition *definition = NULL;
 
@@ -217,7 +225,7 @@ static void test_text_for_unit(void) {
 /* Each node gets its own, whichever nodes have references. */
 static void test_many_nodes(void) {
         static const char *const text =
-                "{\"btd\":1,\"root\":{\"type\":\"Many\",\"children\":["
+                "{\"btd\":1,\"inputs\":" INPUTS ",\"root\":{\"type\":\"Many\",\"children\":["
                 "{\"type\":\"Example\",\"unit\":\"{s}1\"},{\"type\":\"Example\",\"unit\":\"b\"},"
                 "{\"type\":\"Plain\"},{\"type\":\"Example\",\"unit\":\"{s}2\",\"count\":\"{n}\"}]}}";
         static const char *const units[] = { NULL, "cam1", "b", NULL, "cam2" };
@@ -225,7 +233,8 @@ static void test_many_nodes(void) {
         g_autoptr(Blackboard) blackboard = example_variables();
         g_autoptr(Definition) definition = NULL;
 
-        g_assert_cmpint(definition_load_text(text, strlen(text), example_tables, NULL, diagnostics, &definition), ==, 0);
+        g_assert_cmpint(definition_load_text(text, strlen(text), example_tables, NULL, diagnostics, &definition), ==,
+                        0);
         for (NodeId node = 0; node < 5; node++) {
                 g_autofree char *error = NULL;
                 g_auto(Params) params = {};

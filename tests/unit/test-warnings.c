@@ -10,6 +10,7 @@
 
 #include "basic/cleanup.h"
 #include "definition/definition.h"
+#include "inputs.h"
 
 static const NodeType act_type = { .name = "Act", .class = NODE_ACTION, .summary = "takes time" };
 static const NodeType check_type = { .name = "Check", .class = NODE_CONDITION, .summary = "has a value" };
@@ -35,7 +36,8 @@ static const NodeType *const *const tables[] = { engine_types, leaves, NULL };
 
 /* "PATH: TEXT", one a line, of the file whose root this is. */
 static char *warnings_of(const char *root) {
-        g_autofree char *text = g_strdup_printf("{ \"btd\": 1, \"root\": %s }", root);
+        g_autofree char *inputs = inputs_of(root);
+        g_autofree char *text = g_strdup_printf("{ \"btd\": 1, \"inputs\": %s, \"root\": %s }", inputs, root);
         g_autoptr(Diagnostics) diagnostics = diagnostics_new("t");
         g_autoptr(Definition) definition = NULL;
         GString *warnings = g_string_new(NULL);

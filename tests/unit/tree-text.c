@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "inputs.h"
 #include "leaves/leaf.h"
 #include "tree-text.h"
 
@@ -13,9 +14,11 @@ char *tree_text_to_json(const char *text) {
 
 Definition *tree_text_load(const char *root) {
         g_autoptr(Diagnostics) diagnostics = diagnostics_new("tree");
-        g_autofree char *text = g_strdup_printf("{'btd': 1, 'root': %s}", root), *json = tree_text_to_json(text);
+        g_autofree char *inputs = inputs_of(root), *json = NULL;
+        g_autofree char *text = g_strdup_printf("{'btd': 1, 'inputs': %s, 'root': %s}", inputs, root);
         Definition *definition = NULL;
 
+        json = tree_text_to_json(text);
         if (definition_load_text(json, strlen(json), tables, NULL, diagnostics, &definition) < 0) {
                 g_autofree char *error = diagnostics_format(diagnostics, 0);
 

@@ -117,6 +117,7 @@ static const Param precondition_params[] = {
           .kind = PARAM_STRING,
           .offset = offsetof(PreconditionParams, condition),
           .required = true,
+          .reads = true,
           .doc = "The blackboard key that must be true when the child is to start" },
         { .name = "else",
           .kind = PARAM_ENUM,

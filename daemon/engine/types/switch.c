@@ -86,6 +86,7 @@ static const Param switch_params[] = {
           .kind = PARAM_STRING,
           .offset = offsetof(SwitchParams, variable),
           .required = true,
+          .reads = true,
           .doc = "The blackboard key that is compared" },
         { .name = "cases",
           .kind = PARAM_STRINGS,

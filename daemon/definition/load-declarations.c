@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* The variables that a tree declares: its inputs, its outputs, and those that it begins with. */
+
+#include <errno.h>
+#include <string.h>
+
+#include "basic/cleanup.h"
+#include "basic/excerpt.h"
+#include "definition/loader.h"
+
+/* The name of a variable that is a key, without '@'; NULL after a report. */
+static const char *variable_name(Loader *loader, uint32_t key, const char *section) {
+        const char *name = loader_intern(loader, key);
+
+        if (blackboard_key_valid(name))
+                return name;
+
+        loader_error(loader, key, loader_bad_variable(section, name));
+        return NULL;
+}
+
+static bool expect_object(Loader *loader, uint32_t item, const char *section) {
+        if (item == 0)
+                return false;
+        if (text_kind(loader_text(loader), item) == TEXT_OBJECT)
+                return true;
+
+        loader_error(
+                loader, item,
+                g_strdup_printf("%s: expected an object of variables, not %s", section, loader_describe(loader, item)));
+        return false;
+}
+
+static void read_variable(Loader *loader, uint32_t key, json_object *variables) {
+        const char *name = variable_name(loader, key, "blackboard");
+        g_autofree char *error = NULL;
+        json_object *value;
+        uint32_t fault;
+
+        if (!name)
+                return;
+        if (json_object_object_get_ex(variables, name, NULL)) {
+                loader_error(loader, key, g_strdup_printf("blackboard: '%s' is given twice", name));
+                return;
+        }
+
+        if (text_to_json(loader_text(loader), key + 1, loader->scratch, &value, &fault, &error) < 0)
+                loader_error(loader, fault, g_strdup_printf("blackboard.%s: %s", name, error));
+        else
+                json_object_object_add(variables, name, value);
+}
+
+static void read_blackboard(Loader *loader, Plan *plan, uint32_t item) {
+        uint32_t key = item + 1;
+
+        plan->blackboard = arena_own(loader->arena, json_object_new_object());
+        if (!expect_object(loader, item, "blackboard"))
+                return;
+
+        for (uint32_t i = 0; i < text_item(loader_text(loader), item)->count; i++) {
+                read_variable(loader, key, plan->blackboard);
+                key = text_next(loader_text(loader), key + 1);
+        }
+}
+
+/* A section of declarations that is being read. */
+typedef struct Section {
+        const char *name;
+        uint32_t item;
+        bool inputs;
+        json_object *blackboard; /* of the same tree */
+} Section;
+
+/* A type alone, or an object that says more. */
+static int read_what(Loader *loader, const Section *section, const Place *place, uint32_t item, json_object *value,
+                     Declaration *declaration) {
+        const Param *params = section->inputs ? input_params : output_params;
+        const Param whole = { .kind = PARAM_OBJECT, .members = params, .members_size = sizeof(Declaration) };
+        const Declaration *read = NULL;
+        int r;
+
+        if (json_object_is_type(value, json_type_string))
+                return loader_set_place(loader, place, &params[0], declaration, value, section->item);
+        if (!json_object_is_type(value, json_type_object)) {
+                g_autofree char *where = place_format(place);
+
+                loader_error(loader, item,
+                             g_strdup_printf("%s: expected a type, such as \"string\", or an object, {\"type\": "
+                                             "\"string\", ...}, not %s",
+                                             where, loader_describe(loader, item)));
+                return -EINVAL;
+        }
+
+        r = loader_set_place(loader, place, &whole, &read, value, section->item);
+        if (r >= 0)
+                *declaration = *read;
+        return r;
+}
+
+/* Must be NULL or of the type itself. */
+static void check_default(Loader *loader, const Place *place, uint32_t item, Declaration *declaration) {
+        g_autofree char *where = place_format(place);
+        g_autofree char *problem = NULL;
+
+        declaration->required = false;
+        problem = declaration_problem(declaration, declaration->fallback);
+        if (problem)
+                loader_error(loader, loader_find_member(loader, loader->file, item, "default"),
+                             g_strdup_printf("%s.default: %s", where, problem));
+}
+
+static void read_declaration(Loader *loader, const Section *section, uint32_t key, Declaration *declaration) {
+        const char *name = variable_name(loader, key, section->name);
+        Place top = { .key = section->name }, place = { .parent = &top, .key = name };
+        g_autoptr(json_object) value = NULL;
+        g_autofree char *error = NULL;
+        uint32_t fault;
+
+        if (!name)
+                return;
+        if (text_to_json(loader_text(loader), key + 1, loader->scratch, &value, &fault, &error) < 0) {
+                loader_error(loader, fault, g_strdup_printf("%s.%s: %s", section->name, name, error));
+                return;
+        }
+        if (section->inputs && json_object_object_get_ex(section->blackboard, name, NULL))
+                loader_error(
+                        loader, key,
+                        g_strdup_printf("inputs: '%s' is in 'blackboard', too; give it a default here instead", name));
+
+        if (read_what(loader, section, &place, key + 1, value, declaration) < 0)
+                return;
+
+        declaration->name = name;
+        declaration->required = section->inputs;
+        if (json_object_object_get_ex(value, "default", NULL))
+                check_default(loader, &place, key + 1, declaration);
+}
+
+/* In order of the text; what is wrong is left out. */
+static const Declaration *read_section(Loader *loader, const Section *section) {
+        bool given = expect_object(loader, section->item, section->name);
+        uint32_t n = given ? text_item(loader_text(loader), section->item)->count : 0, key = section->item + 1;
+        Declaration *declarations = arena_alloc(loader->arena, (n + 1) * sizeof(Declaration)), *next = declarations;
+        g_autoptr(GHashTable) seen = g_hash_table_new(NULL, NULL);
+
+        for (uint32_t i = 0; i < n; i++, key = text_next(loader_text(loader), key + 1)) {
+                const char *name = loader_intern(loader, key);
+
+                if (g_hash_table_add(seen, (char *) name)) {
+                        read_declaration(loader, section, key, next);
+                        next += next->name != NULL;
+                } else {
+                        g_autofree char *shown = excerpt(name, strlen(name));
+
+                        loader_error(loader, key, g_strdup_printf("%s: '%s' is given twice", section->name, shown));
+                }
+        }
+
+        return declarations;
+}
+
+void loader_read_declarations(Loader *loader, Plan *plan, const Heading *heading) {
+        Section inputs = { .name = "inputs", .item = heading->inputs, .inputs = true };
+        Section outputs = { .name = "outputs", .item = heading->outputs };
+
+        read_blackboard(loader, plan, heading->blackboard);
+        inputs.blackboard = plan->blackboard;
+        plan->inputs = read_section(loader, &inputs);
+        plan->outputs = read_section(loader, &outputs);
+        plan->outputs_item = heading->outputs;
+
+        plan->input_names = g_hash_table_new(g_str_hash, g_str_equal);
+        for (const Declaration *input = plan->inputs; input->name; input++)
+                g_hash_table_insert(plan->input_names, (char *) input->name, (Declaration *) input);
+}

@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/*
+ * Which trees use which, and what becomes of that: a tree that would be larger than any may be is refused before the
+ * first copy is made.
+ */
+
+#include <string.h>
+
+#include "basic/cleanup.h"
+#include "definition/loader.h"
+
+#define CIRCLE_MAX 30u /* more are not listed */
+
+/* The variables that each copy holds itself: as, and perhaps index. */
+static const char *const *local_names(Loader *loader, const ForEachParams *params) {
+        const char **names = arena_alloc(loader->arena, 3 * sizeof(char *));
+        size_t n = 0;
+
+        if (params->as)
+                names[n++] = params->as;
+        if (params->index)
+                names[n++] = params->index;
+
+        return names;
+}
+
+static void check_local(Loader *loader, const PlanNode *node, const char *key, const char *name) {
+        if (name && !blackboard_key_valid(name))
+                loader_error(loader, loader_find_member(loader, loader->file, node->item, key),
+                             loader_bad_variable(key, name));
+}
+
+void loader_add_use(Loader *loader, uint32_t node) {
+        PlanNode *n = plan_node(loader->plan, node);
+        PlanUse use = { .node = node, .depth = loader->open->len };
+
+        if (n->type->flags & TYPE_FOR_EACH) {
+                const ForEachParams *params = n->params;
+
+                check_local(loader, n, "as", params->as);
+                check_local(loader, n, "index", params->index);
+                loader->plan->unsure |= !params->as;
+                use.names = local_names(loader, params);
+                use.copies = (uint32_t) MAX(params->concurrency, 1);
+        }
+
+        n->use = loader->plan->uses->len;
+        g_array_append_val(loader->plan->uses, use);
+}
+
+static size_t offset_of(const Loader *loader, const Plan *plan, uint32_t node, const char *key) {
+        uint32_t item = plan_node(plan, node)->item, member = loader_find_member(loader, plan->file, item, key);
+
+        return text_offset(&plan->file->text, member > 0 ? member : item);
+}
+
+/* Names the trees that lead here, if it is not the file's own. */
+static void report_tree(Loader *loader, Plan *plan, uint32_t node, const char *problem) {
+        g_autofree char *chain = plan->user ? plan_chain(plan) : NULL;
+
+        loader_error_in(loader, plan, node, offset_of(loader, plan, node, "tree"),
+                        g_strdup_printf("tree: %s%s%s%s", problem, chain ? " (" : "", chain ?: "", chain ? ")" : ""));
+}
+
+void loader_find_uses(Loader *loader, Plan *plan) {
+        for (unsigned i = 0; i < plan->uses->len; i++) {
+                uint32_t node = plan_use(plan, i)->node;
+                const SubTreeParams *params = plan_node(plan, node)->params;
+                g_autofree char *problem = NULL;
+                Plan *tree;
+
+                if (plan_use(plan, i)->copies > 0)
+                        continue;
+
+                tree = params->tree ? loader_find_tree(loader, plan, params->tree, &problem) : NULL;
+                plan_use(plan, i)->tree = tree;
+                plan->shapeless |= !tree;
+                if (problem)
+                        report_tree(loader, plan, node, problem);
+        }
+}
+
+/* A tree that is being measured, and how far that has come. */
+typedef struct Step {
+        Plan *plan;
+        unsigned next; /* use */
+} Step;
+
+/* "a uses b uses a": from the step on which the plan is. */
+static char *circle_of(const GArray *steps, const Plan *plan) {
+        unsigned first = steps->len - 1, n;
+        GString *circle = g_string_new(NULL);
+
+        while (g_array_index(steps, Step, first).plan != plan)
+                first--;
+
+        n = MIN(steps->len - first, CIRCLE_MAX);
+        for (unsigned i = first; i < first + n; i++)
+                g_string_append_printf(circle, "%s uses ", g_array_index(steps, Step, i).plan->name);
+
+        g_string_append_printf(circle, "%s%s", first + n < steps->len ? "... uses " : "", plan->name);
+        return g_string_free(circle, false);
+}
+
+static void report_circle(Loader *loader, const GArray *steps, const PlanUse *use) {
+        Plan *plan = g_array_index(steps, Step, steps->len - 1).plan;
+        g_autofree char *circle = circle_of(steps, use->tree);
+
+        plan->shapeless = true;
+        loader_error_in(loader, plan, use->node, offset_of(loader, plan, use->node, "tree"),
+                        g_strdup_printf("tree: a tree cannot be part of itself: %s", circle));
+}
+
+/* What each node below a ForEach counts. */
+typedef struct Factor {
+        uint32_t end; /* of the ForEach */
+        uint64_t copies;
+} Factor;
+
+static uint64_t add_limited(uint64_t sum, uint64_t copies, uint64_t n) {
+        return MIN(sum + MIN(copies, TREE_NODES_MAX + 1) * n, TREE_NODES_MAX + 1);
+}
+
+static void check_size(Loader *loader, Plan *plan, const PlanUse *use) {
+        bool was_small = !use->tree || use->tree->n_nodes <= TREE_NODES_MAX;
+
+        if (plan->n_nodes <= TREE_NODES_MAX)
+                return;
+
+        plan->shapeless = true;
+        if (was_small)
+                loader_error_in(loader, plan, use->node,
+                                offset_of(loader, plan, use->node, use->copies > 0 ? "concurrency" : "tree"),
+                                g_strdup_printf("too many nodes: a tree has at most %u, counting what each SubTree "
+                                                "uses, and the child of a ForEach as often as its 'concurrency' says",
+                                                TREE_NODES_MAX));
+}
+
+static void check_levels(Loader *loader, Plan *plan, const PlanUse *use) {
+        bool was_shallow = use->tree->levels <= TREE_DEPTH_MAX;
+
+        plan->levels = MAX(plan->levels, MIN(use->depth + use->tree->levels, TREE_DEPTH_MAX + 1));
+        if (plan->levels <= TREE_DEPTH_MAX || plan->shapeless)
+                return;
+
+        plan->shapeless = true;
+        if (was_shallow)
+                loader_error_in(loader, plan, use->node, offset_of(loader, plan, use->node, "tree"),
+                                g_strdup_printf("nested too deeply: with the tree that is used here, there are more "
+                                                "than %u levels",
+                                                TREE_DEPTH_MAX));
+}
+
+/* Those from *at on, each as often as the ForEach around it says. The factors are those at the last of them then. */
+static uint64_t count_until(const Plan *plan, GArray *factors, uint32_t *at, uint32_t until) {
+        uint64_t sum = plan->n_nodes;
+
+        while (*at < until) {
+                const Factor *factor = &g_array_index(factors, Factor, factors->len - 1);
+                uint32_t n = MIN(factor->end, until) - *at;
+
+                if (n == 0)
+                        g_array_set_size(factors, factors->len - 1);
+
+                sum = add_limited(sum, factor->copies, n);
+                *at += n;
+        }
+
+        return sum;
+}
+
+static void measure_use(Loader *loader, Plan *plan, const PlanUse *use, GArray *factors) {
+        uint64_t copies = g_array_index(factors, Factor, factors->len - 1).copies;
+        Factor inside = { .end = plan_node(plan, use->node)->end,
+                          .copies = MIN(copies * use->copies, TREE_NODES_MAX + 1) };
+
+        if (use->copies > 0) {
+                g_array_append_val(factors, inside);
+                return;
+        }
+
+        plan->n_nodes = add_limited(plan->n_nodes, copies, use->tree->n_nodes);
+        plan->shapeless |= use->tree->shapeless;
+        check_levels(loader, plan, use);
+}
+
+static void measure(Loader *loader, Plan *plan) {
+        g_autoptr(GArray) factors = g_array_new(false, false, sizeof(Factor));
+        Factor all = { .end = plan->nodes->len, .copies = 1 };
+        const PlanUse *use = NULL;
+        uint32_t at = 0;
+
+        plan->levels = plan->depth;
+        g_array_append_val(factors, all);
+
+        for (unsigned i = 0; i < plan->uses->len && !plan->shapeless; i++) {
+                use = plan_use(plan, i);
+                plan->n_nodes = count_until(plan, factors, &at, use->node + 1);
+                measure_use(loader, plan, use, factors);
+                check_size(loader, plan, use);
+        }
+
+        if (plan->shapeless)
+                return;
+
+        plan->n_nodes = count_until(plan, factors, &at, plan->nodes->len);
+        if (use)
+                check_size(loader, plan, use);
+}
+
+/* What is wrong in another file, is told where it is used, too. */
+static void check_used(Loader *loader, Plan *plan) {
+        for (unsigned i = 0; i < plan->uses->len; i++) {
+                const PlanUse *use = plan_use(plan, i);
+                g_autofree char *problem = NULL;
+
+                if (!use->tree || !(use->tree->wrong || use->tree->file->wrong))
+                        continue;
+
+                if (use->tree->unit != plan->unit) {
+                        problem = g_strdup_printf("'%s' cannot be used, since it has errors", use->tree->file->path);
+                        report_tree(loader, plan, use->node, problem);
+                }
+                plan->wrong = true;
+        }
+}
+
+/* All that a plan uses is measured before itself. */
+static void visit(Loader *loader, Plan *root) {
+        g_autoptr(GArray) steps = g_array_new(false, false, sizeof(Step));
+        Step first = { .plan = root };
+
+        root->state = PLAN_OPEN;
+        g_array_append_val(steps, first);
+
+        while (steps->len > 0) {
+                Step *step = &g_array_index(steps, Step, steps->len - 1);
+                const PlanUse *use = step->next < step->plan->uses->len ? plan_use(step->plan, step->next++) : NULL;
+
+                if (!use) {
+                        check_used(loader, step->plan);
+                        measure(loader, step->plan);
+                        step->plan->state = PLAN_DONE;
+                        g_array_set_size(steps, steps->len - 1);
+                } else if (use->tree && use->tree->state == PLAN_OPEN)
+                        report_circle(loader, steps, use);
+                else if (use->tree && use->tree->state == PLAN_NEW) {
+                        Step inner = { .plan = use->tree };
+
+                        use->tree->state = PLAN_OPEN;
+                        g_array_append_val(steps, inner);
+                }
+        }
+}
+
+void loader_measure_plans(Loader *loader) {
+        for (unsigned i = 0; i < loader->queue->len; i++) {
+                Plan *plan = g_ptr_array_index(loader->queue, i);
+
+                if (plan->state == PLAN_NEW)
+                        visit(loader, plan);
+        }
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* What is known of a tree before copies of it are made. */
+
+#include "definition/plan.h"
+#include "definition/load.h"
+
+#define CHAIN_MAX 30u
+
+Plan *plan_new(Unit *unit, TreeFile *file, const char *name, uint32_t root) {
+        Plan *plan = g_new0(Plan, 1);
+
+        plan->unit = unit;
+        plan->file = file;
+        plan->name = name;
+        plan->root = root;
+        plan->nodes = g_array_new(false, false, sizeof(PlanNode));
+        plan->templates = g_array_new(false, false, sizeof(Template));
+        plan->uses = g_array_new(false, false, sizeof(PlanUse));
+        plan->mentions = g_array_new(false, false, sizeof(Mention));
+        return plan;
+}
+
+void plan_free(Plan *plan) {
+        if (!plan)
+                return;
+
+        g_array_unref(plan->nodes);
+        g_array_unref(plan->templates);
+        g_array_unref(plan->uses);
+        g_array_unref(plan->mentions);
+        g_clear_pointer(&plan->input_names, g_hash_table_unref);
+        g_free(plan);
+}
+
+char *plan_path(const Plan *plan, uint32_t node) {
+        g_autoptr(GPtrArray) names = g_ptr_array_new();
+        GString *path = g_string_new(NULL);
+
+        for (uint32_t at = node; at != PLAN_NONE; at = plan_node(plan, at)->parent) {
+                const PlanNode *n = plan_node(plan, at);
+
+                g_ptr_array_add(names, (char *) (n->name ? n->name : n->type ? n->type->name : "?"));
+        }
+
+        if (!plan->is_root)
+                g_string_append_printf(path, "%s%s", plan->name, names->len > 0 ? ": " : "");
+        for (unsigned i = names->len; i-- > 0;)
+                g_string_append_printf(path, "%s%s", (const char *) g_ptr_array_index(names, i), i > 0 ? "/" : "");
+
+        return g_string_free(path, false);
+}
+
+char *plan_chain(const Plan *plan) {
+        g_autoptr(GPtrArray) names = g_ptr_array_new();
+        GString *chain = g_string_new(NULL);
+
+        for (; plan && names->len < CHAIN_MAX; plan = plan->user)
+                g_ptr_array_add(names, (char *) plan->name);
+
+        g_string_append(chain, plan ? "... uses " : "");
+        for (unsigned i = names->len; i-- > 0;)
+                g_string_append_printf(chain, "%s%s", (const char *) g_ptr_array_index(names, i),
+                                       i > 0 ? " uses " : "");
+
+        return g_string_free(chain, false);
+}
