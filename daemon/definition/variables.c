@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "basic/cleanup.h"
+#include "basic/excerpt.h"
 #include "definition/variables.h"
 #include "script/scripts.h"
 #include "script/variable.h"
@@ -23,13 +24,15 @@ typedef struct Scope {
 struct Variables {
         const Definition *definition;
         unsigned n_scopes;
-        GHashTable *lists; /* NodeId -> json_object: what a Loop or ForEach hands out. NULL until there is one */
-        char *error;
+        /* NodeId -> json_object: what a Loop or ForEach hands out, the last value of an OnChange. NULL until there is
+         * one. */
+        GHashTable *kept;
+        Cause *error; /* the last one, or NULL */
         Scope scopes[];
 };
 
-static void on_list_dropped(void *list) {
-        json_object_put(list);
+static void on_value_dropped(void *value) {
+        json_object_put(value);
 }
 
 /* What the tree of the scope begins with: its own variables, and the defaults of its inputs. */
@@ -71,8 +74,8 @@ void variables_free(Variables *variables) {
         for (unsigned i = variables->n_scopes; i > 0; i--)
                 blackboard_free(variables->scopes[i - 1].blackboard);
 
-        g_clear_pointer(&variables->lists, g_hash_table_unref);
-        g_free(variables->error);
+        g_clear_pointer(&variables->kept, g_hash_table_unref);
+        cause_unref(variables->error);
         g_free(variables);
 }
 
@@ -114,14 +117,21 @@ bool variables_have_changed(Variables *variables) {
         return changed;
 }
 
-const char *variables_error(const Variables *variables) {
+Cause *variables_error(const Variables *variables) {
         return variables->error;
 }
 
-/* Takes the text. */
-static void set_error(Variables *variables, char *error) {
-        g_free(variables->error);
-        variables->error = error;
+/* Takes the text and the facts. */
+static void set_error(Variables *variables, const char *kind, json_object *facts, char *error) {
+        g_autofree char *text = error;
+
+        cause_unref(variables->error);
+        variables->error = cause_new(kind, facts, text);
+}
+
+static Verdict script_failed(Variables *variables, const Script *script, char *error) {
+        set_error(variables, CAUSE_EXPRESSION, facts_new("expression", fact_text(script_code(script)), NULL), error);
+        return VERDICT_ERROR;
 }
 
 /* Where there is no guard of the kind, only a while holds. */
@@ -136,6 +146,16 @@ Verdict variables_guard(Variables *variables, NodeId node, Guard guard) {
         return truth ? VERDICT_YES : VERDICT_NO;
 }
 
+Verdict variables_hook(Variables *variables, NodeId node, Hook hook) {
+        const Script *script = definition_hook(variables->definition, node, hook);
+        char *error;
+
+        if (!script || script_run(script, variables_scope(variables, node), &error) >= 0)
+                return VERDICT_YES;
+
+        return script_failed(variables, script, error);
+}
+
 Verdict variables_test(Variables *variables, NodeId node, const char *variable) {
         return variable_is_true(variables_scope(variables, node), variable) ? VERDICT_YES : VERDICT_NO;
 }
@@ -144,16 +164,38 @@ uint32_t variables_match(Variables *variables, NodeId node, const char *variable
         return variable_match(variables_scope(variables, node), variable, cases);
 }
 
-/* Values do not change, so the list is as it was when it was taken. */
-static void keep_list(Variables *variables, NodeId node, json_object *list) {
-        if (!variables->lists)
-                variables->lists = g_hash_table_new_full(NULL, NULL, NULL, on_list_dropped);
+/* Takes the value. Values do not change, so a list is as it was when it was kept. */
+static void keep(Variables *variables, NodeId node, json_object *value) {
+        if (!variables->kept)
+                variables->kept = g_hash_table_new_full(NULL, NULL, NULL, on_value_dropped);
 
-        g_hash_table_replace(variables->lists, GUINT_TO_POINTER(node), list);
+        g_hash_table_replace(variables->kept, GUINT_TO_POINTER(node), value);
 }
 
-static json_object *get_list(const Variables *variables, NodeId node) {
-        return g_hash_table_lookup(variables->lists, GUINT_TO_POINTER(node));
+static bool get_kept(const Variables *variables, NodeId node, json_object **ret_value) {
+        void *value;
+
+        if (!variables->kept || !g_hash_table_lookup_extended(variables->kept, GUINT_TO_POINTER(node), NULL, &value))
+                return false;
+
+        *ret_value = value;
+        return true;
+}
+
+Verdict variables_has_changed(Variables *variables, NodeId node, const Script *of) {
+        json_object *value, *before;
+        char *error;
+
+        if (script_evaluate(of, variables_scope(variables, node), NULL, &value, &error) < 0)
+                return script_failed(variables, of, error);
+
+        if (get_kept(variables, node, &before) && json_object_equal(before, value)) {
+                json_object_put(value);
+                return VERDICT_NO;
+        }
+
+        keep(variables, node, value);
+        return VERDICT_YES;
 }
 
 bool variables_next_element(Variables *variables, NodeId node, const char *list, const char *variable, uint32_t index) {
@@ -162,11 +204,11 @@ bool variables_next_element(Variables *variables, NodeId node, const char *list,
 
         if (index == 0) {
                 blackboard_get(scope, list, &value);
-                keep_list(variables, node, json_object_get(value));
+                keep(variables, node, json_object_get(value));
         }
 
-        value = get_list(variables, node);
-        if (!json_object_is_type(value, json_type_array) || index >= json_object_array_length(value))
+        if (!get_kept(variables, node, &value) || !json_object_is_type(value, json_type_array) ||
+            index >= json_object_array_length(value))
                 return false;
 
         blackboard_set(scope, variable, json_object_get(json_object_array_get_idx(value, index)));
@@ -180,19 +222,21 @@ uint32_t variables_elements(Variables *variables, NodeId for_each) {
 
         if (definition_params(variables->definition, for_each, variables_scope(variables, for_each), &params, &error) <
             0) {
-                set_error(variables, error);
+                set_error(variables, CAUSE_PARAMETER, NULL, error);
                 return UINT32_MAX;
         }
 
         items = ((const ForEachParams *) params.values)->items;
         if (!json_object_is_type(items, json_type_array)) {
-                const char *shown = json_object_to_json_string_ext(items, JSON_C_TO_STRING_NOSLASHESCAPE);
+                const char *json = json_object_to_json_string_ext(items, JSON_C_TO_STRING_NOSLASHESCAPE);
+                g_autofree char *shown = excerpt(json, strlen(json));
 
-                set_error(variables, g_strdup_printf("items: expected a list, but got %s", shown));
+                set_error(variables, CAUSE_PARAMETER, NULL,
+                          g_strdup_printf("items: expected a list, but got %s", shown));
                 return UINT32_MAX;
         }
 
-        keep_list(variables, for_each, json_object_get(items));
+        keep(variables, for_each, json_object_get(items));
         return (uint32_t) json_object_array_length(items);
 }
 
@@ -205,9 +249,10 @@ static void begin_scope(Scope *scope) {
 void variables_hand_out(Variables *variables, NodeId for_each, NodeId child, uint32_t index) {
         const ForEachParams *params = definition_tree(variables->definition)->nodes[for_each].params;
         Scope *scope = get_scope(variables, definition_scope(variables->definition, child));
-        json_object *element = json_object_array_get_idx(get_list(variables, for_each), index);
+        json_object *items = NULL;
 
-        blackboard_set(scope->blackboard, params->as, json_object_get(element));
+        get_kept(variables, for_each, &items);
+        blackboard_set(scope->blackboard, params->as, json_object_get(json_object_array_get_idx(items, index)));
         if (params->index)
                 blackboard_set(scope->blackboard, params->index, json_object_new_int64(index));
         begin_scope(scope);
@@ -244,7 +289,7 @@ bool variables_enter(Variables *variables, NodeId subtree) {
                 entry = entry_variables(definition_scope_info(variables->definition, index),
                                         ((const SubTreeParams *) params.values)->inputs, &error);
         if (!entry) {
-                set_error(variables, error);
+                set_error(variables, CAUSE_PARAMETER, NULL, error);
                 return false;
         }
 
@@ -253,24 +298,47 @@ bool variables_enter(Variables *variables, NodeId subtree) {
         return true;
 }
 
-/* output: "result=camera_result". */
-static void hand_back(Blackboard *inside, Blackboard *outside, const char *output) {
+/* The value of "result" in "result=camera_result", and the name behind that. False: it is not set. */
+static bool get_output(const Blackboard *inside, const char *output, const char **ret_key, json_object **ret_value) {
         const char *separator = strchr(output, '=');
         g_autofree char *own = g_strndup(output, separator - output);
-        json_object *value;
 
-        if (blackboard_get(inside, own, &value))
-                blackboard_set(outside, separator + 1, json_object_get(value));
+        *ret_key = separator + 1;
+        return blackboard_get(inside, own, ret_value);
 }
 
-void variables_leave(Variables *variables, NodeId subtree, Status status) {
+/* The right type of all that is declared and set. */
+static int check_outputs(const Blackboard *inside, const Declaration *output, char **ret_error) {
+        json_object *value;
+
+        for (; output && output->name; output++)
+                if (blackboard_get(inside, output->name, &value) && declaration_check(output, value, ret_error) < 0)
+                        return -EINVAL;
+
+        return 0;
+}
+
+bool variables_leave(Variables *variables, NodeId subtree, Status status) {
         const SubTreeParams *params = definition_tree(variables->definition)->nodes[subtree].params;
-        Scope *scope = get_scope(variables, definition_scope(variables->definition, subtree + 1));
+        unsigned index = definition_scope(variables->definition, subtree + 1);
+        Scope *scope = get_scope(variables, index);
+        json_object *value;
+        const char *key;
+        char *error;
 
         scope->active = false;
         if (status != STATUS_SUCCESS && status != STATUS_FAILURE)
-                return;
+                return true;
+
+        if (check_outputs(scope->blackboard, definition_scope_info(variables->definition, index)->outputs, &error) <
+            0) {
+                set_error(variables, CAUSE_PARAMETER, NULL, error);
+                return false;
+        }
 
         for (const char *const *output = params->outputs; output && *output; output++)
-                hand_back(scope->blackboard, variables_scope(variables, subtree), *output);
+                if (get_output(scope->blackboard, *output, &key, &value))
+                        blackboard_set(variables_scope(variables, subtree), key, json_object_get(value));
+
+        return true;
 }

@@ -6,6 +6,7 @@
  * run, a simulation and the conformance tests cannot disagree.
  */
 
+#include "basic/cause.h"
 #include "definition/definition.h"
 #include "script/blackboard.h"
 
@@ -22,17 +23,19 @@ Blackboard *variables_outermost(Variables *variables);
 
 /* Has a variable got another value, that what is running can see, since this was asked last? */
 bool variables_have_changed(Variables *variables);
-/* Why the last ERROR was one, or why a SubTree or ForEach could not start. */
-const char *variables_error(const Variables *variables);
+/* Why the last ERROR was one, or what is wrong with the variables of a SubTree or ForEach; borrowed. */
+Cause *variables_error(const Variables *variables);
 
 /* As the callbacks of a MachineHost. */
 Verdict variables_guard(Variables *variables, NodeId node, Guard guard);
+Verdict variables_hook(Variables *variables, NodeId node, Hook hook);
 Verdict variables_test(Variables *variables, NodeId node, const char *variable);
 uint32_t variables_match(Variables *variables, NodeId node, const char *variable, const char *const *cases);
+Verdict variables_has_changed(Variables *variables, NodeId node, const Script *of);
 bool variables_next_element(Variables *variables, NodeId node, const char *list, const char *variable, uint32_t index);
 uint32_t variables_elements(Variables *variables, NodeId for_each);
 void variables_hand_out(Variables *variables, NodeId for_each, NodeId child, uint32_t index);
 bool variables_enter(Variables *variables, NodeId subtree);
-void variables_leave(Variables *variables, NodeId subtree, Status status);
+bool variables_leave(Variables *variables, NodeId subtree, Status status);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Variables, variables_free)

@@ -71,11 +71,15 @@ static Variables *variables_of(Machine *machine) {
 }
 
 static bool host_lock(Machine *machine, NodeId node) {
-        return run_lock(machine_userdata(machine), node);
+        const Run *run = machine_userdata(machine);
+
+        return node_locks_take(run->locks, node);
 }
 
 static void host_unlock(Machine *machine, NodeId node) {
-        run_unlock(machine_userdata(machine), node);
+        const Run *run = machine_userdata(machine);
+
+        node_locks_drop(run->locks, node);
 }
 
 static void host_breakpoint(Machine *machine, NodeId node) {
@@ -89,6 +93,20 @@ static Verdict host_guard(Machine *machine, NodeId node, Guard guard) {
         return variables_guard(run->variables, node, guard);
 }
 
+static Verdict host_hook(Machine *machine, NodeId node, Hook hook) {
+        return variables_hook(variables_of(machine), node, hook);
+}
+
+static Verdict host_has_changed(Machine *machine, NodeId node, const Script *of) {
+        return variables_has_changed(variables_of(machine), node, of);
+}
+
+static bool host_cause_matches(Machine *machine, NodeId child, const char *const *patterns) {
+        const Run *run = machine_userdata(machine);
+
+        return cause_matches_any(history_cause(run->history, child), patterns);
+}
+
 static Verdict host_test(Machine *machine, NodeId node, const char *variable) {
         return variables_test(variables_of(machine), node, variable);
 }
@@ -99,6 +117,40 @@ static uint32_t host_match(Machine *machine, NodeId node, const char *variable, 
 
 static bool host_next_element(Machine *machine, NodeId node, const char *list, const char *variable, uint32_t index) {
         return variables_next_element(variables_of(machine), node, list, variable, index);
+}
+
+static uint32_t host_elements(Machine *machine, NodeId node) {
+        Run *run = machine_userdata(machine);
+        uint32_t n = variables_elements(run->variables, node);
+
+        if (n == UINT32_MAX)
+                run->refused = node;
+
+        return n;
+}
+
+static void host_hand_out(Machine *machine, NodeId for_each, NodeId child, uint32_t index) {
+        variables_hand_out(variables_of(machine), for_each, child, index);
+}
+
+static bool host_enter(Machine *machine, NodeId node) {
+        Run *run = machine_userdata(machine);
+        bool fine = variables_enter(run->variables, node);
+
+        if (!fine)
+                run->refused = node;
+
+        return fine;
+}
+
+static bool host_leave(Machine *machine, NodeId node, Status status) {
+        Run *run = machine_userdata(machine);
+        bool fine = variables_leave(run->variables, node, status);
+
+        if (!fine)
+                run->refused = node;
+
+        return fine;
 }
 
 static void host_changed(Machine *machine, NodeId node, Status status, Reason reason) {
@@ -116,8 +168,15 @@ const MachineHost run_host = {
         .lock = host_lock,
         .unlock = host_unlock,
         .breakpoint = host_breakpoint,
+        .hook = host_hook,
+        .has_changed = host_has_changed,
+        .cause_matches = host_cause_matches,
         .test = host_test,
         .match = host_match,
         .next_element = host_next_element,
+        .elements = host_elements,
+        .hand_out = host_hand_out,
+        .enter = host_enter,
+        .leave = host_leave,
         .changed = host_changed,
 };

@@ -28,7 +28,7 @@ static void give(Run *run, const Kept *input) {
                 machine_condition_changed(run->machine, input->node);
                 break;
         case RUN_INPUT_LOCK:
-                if (run_has_lock(run, input->node))
+                if (node_locks_has(run->locks, input->node))
                         machine_lock_granted(run->machine, input->node);
                 break;
         }
@@ -93,6 +93,10 @@ void run_on_activity_ended(Activity *activity, void *userdata) {
 
 void run_on_activity_changed(Activity *activity, void *userdata) {
         run_input(userdata, RUN_INPUT_CONDITION, activity_node(activity));
+}
+
+void run_on_lock_granted(NodeId node, void *userdata) {
+        run_input(userdata, RUN_INPUT_LOCK, node);
 }
 
 /* What is set by the tree itself is found when its tick is over. */

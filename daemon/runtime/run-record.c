@@ -16,13 +16,22 @@ static const char *span_parameter(const NodeType *type) {
         return param->name;
 }
 
+/* Of a SubTree or ForEach for which its variables were wrong. */
+static Cause *refusal_of(Run *run, NodeId node) {
+        if (run->refused != node)
+                return NULL;
+
+        run->refused = NODE_NONE;
+        return cause_ref(variables_error(run->variables));
+}
+
 /* What is not to be found in the children; NULL: nothing. */
 static Cause *own_cause(Run *run, NodeId node, Reason reason, Cause *leaf_cause) {
         const Tree *tree = definition_tree(run->definition);
 
         switch (reason) {
         case REASON_NONE:
-                return leaf_cause ? cause_ref(leaf_cause) : NULL;
+                return leaf_cause ? cause_ref(leaf_cause) : refusal_of(run, node);
         case REASON_TIMEOUT:
                 return reason_of_timeout(tree, node, span_parameter(tree->nodes[node].type),
                                          node_timers_span(run->timers, node));

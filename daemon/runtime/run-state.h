@@ -3,10 +3,11 @@
 
 /*
  * What a run is made of. For its own files only: its life is in run.c, what happens to it in run-inputs.c, what its
- * machine asks for in run-host.c and run-locks.c, and what is kept of what the machine tells in run-record.c.
+ * machine asks for in run-host.c, and what is kept of what the machine tells in run-record.c.
  */
 
 #include "definition/history.h"
+#include "definition/node-locks.h"
 #include "definition/variables.h"
 #include "runtime/activity.h"
 #include "runtime/node-timers.h"
@@ -25,9 +26,11 @@ struct Run {
         ActivityContext context;
         Machine *machine;   /* NULL when it has finished, as are */
         NodeTimers *timers; /* these */
-        GHashTable *claims; /* of locks; NULL until there is one */
+        NodeLocks *locks;
         History *history;
         Cause *last_look; /* why the condition that was looked at last is false, or NULL */
+        NodeId refused; /* the last SubTree or ForEach for which its variables were wrong, until it has failed for that
+                         */
         Guard last_guard; /* that was asked for: if one has decided, it was this */
         bool first_look;  /* ... for the first time since it was released */
 
@@ -65,17 +68,12 @@ void run_on_activity_ended(Activity *activity, void *userdata);
 void run_variable_changed(Run *run);
 /* At any time. */
 void run_on_activity_changed(Activity *activity, void *userdata);
+void run_on_lock_granted(NodeId node, void *userdata);
 void run_on_activity_output(Activity *activity, void *userdata);
 
 extern const MachineHost run_host;
 
 void run_drop_activity(Run *run, Activity *activity);
-
-bool run_lock(Run *run, NodeId node);
-void run_unlock(Run *run, NodeId node);
-bool run_has_lock(const Run *run, NodeId node);
-/* What it waits for; to be freed. NULL: for no lock. */
-char *run_describe_lock(const Run *run, NodeId node);
 
 /* The node waits at its breakpoint; it does not any more. */
 void run_stop_at(Run *run, NodeId node);

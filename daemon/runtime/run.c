@@ -27,9 +27,9 @@ static void drop_all(Run *run) {
                 activity_free(run->context.activities.head->data);
 
         g_clear_pointer(&run->timers, node_timers_free);
+        g_clear_pointer(&run->locks, node_locks_free);
         g_clear_pointer(&run->last_look, cause_unref);
         g_clear_pointer(&run->machine, machine_free);
-        g_clear_pointer(&run->claims, g_hash_table_unref);
         ticker_remove(run->services->ticker, &run->turn);
 }
 
@@ -56,7 +56,7 @@ static Cause *error_cause(const Run *run, NodeId node, const char *error) {
         if (activity && activity_status(activity) == STATUS_ERROR && activity_cause(activity))
                 return cause_ref(activity_cause(activity));
 
-        return cause_new(CAUSE_EXPRESSION, NULL, variables_error(run->variables));
+        return cause_ref(variables_error(run->variables));
 }
 
 static void halt_after_error(Run *run) {
@@ -126,7 +126,9 @@ Run *run_new(const char *id, const char *tree, const char *instance, Definition 
                 .userdata = run,
         };
         run->timers = node_timers_new(services->leaves->timers, run_on_timer, run);
+        run->locks = node_locks_new(services->locks, definition, run->id, run_on_lock_granted, run);
         run->machine = machine_new(definition_tree(definition), &run_host, run, seed);
+        run->refused = NODE_NONE;
         run->status = STATUS_RUNNING;
         run->started = (uint64_t) g_get_real_time();
         run->start = run->now = (uint64_t) g_get_monotonic_time();
@@ -275,10 +277,13 @@ static char *node_detail(const Run *run, NodeId node) {
         Activity *activity = leaf && run->machine ? machine_node_data(run->machine, node) : NULL;
         uint64_t left = run->timers ? node_timers_left(run->timers, node) : UINT64_MAX;
 
+        char *lock;
+
         if (run_stands_at(run, node))
                 return g_strdup("stands at its breakpoint");
 
-        return run_describe_lock(run, node) ?: detail_text(tree, run->history, node, activity, left);
+        lock = run->locks ? node_locks_describe(run->locks, node) : NULL;
+        return lock ?: detail_text(tree, run->history, node, activity, left);
 }
 
 void run_node_report(const Run *run, NodeId node, NodeReport *ret_report) {

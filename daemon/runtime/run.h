@@ -5,10 +5,10 @@
  * One execution of a tree: its machine, its blackboard, its leaves and timers, and what became of each node.
  */
 
+#include "basic/locks.h"
 #include "definition/definition.h"
 #include "engine/machine.h"
 #include "leaves/leaf.h"
-#include "runtime/locks.h"
 #include "runtime/ticker.h"
 
 typedef struct Run Run;

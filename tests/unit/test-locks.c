@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-#include "runtime/locks.h"
+#include "basic/locks.h"
 
 static void on_granted(void *userdata) {
         ++*(unsigned *) userdata;

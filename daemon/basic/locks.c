@@ -2,7 +2,7 @@
 
 /* A lock is there while somebody claims it; the first in its queue holds it. */
 
-#include "runtime/locks.h"
+#include "basic/locks.h"
 
 struct Locks {
         GHashTable *by_name; /* of Lock */
