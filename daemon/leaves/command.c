@@ -27,9 +27,11 @@ static void set_timer(Leaf *leaf, uint64_t usec, TimerCallback callback) {
 
 static void set_timeout_cause(Leaf *leaf) {
         const SpawnParams *params = leaf->params;
-        g_autofree char *span = span_format(params->timeout);
+        g_autofree char *span = span_format(params->timeout), *where = g_strdup_printf("timeout of %s", leaf->name);
+        json_object *facts = facts_new("limit", fact_text(span), "limit_usec", json_object_new_uint64(params->timeout),
+                                       "where", fact_text(where), NULL);
 
-        leaf_set_cause_of(leaf, CAUSE_TIMEOUT, facts_new("limit", fact_text(span), NULL), "timed out after %s", span);
+        leaf_set_cause_of(leaf, CAUSE_TIMEOUT, facts, "timed out after %s", span);
 }
 
 /* The leaf may be gone afterwards. */

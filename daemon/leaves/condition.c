@@ -42,6 +42,7 @@ static const Param condition_params[] = {
                 .kind = PARAM_EXPRESSION,
                 .offset = offsetof(ConditionParams, test),
                 .required = true,
+                .title = true,
                 .doc = "An expression over the variables, like \"battery > 20 and mode ~= 'off'\"",
         },
         {},

@@ -28,6 +28,7 @@ static const Param script_params[] = {
                 .kind = PARAM_CODE,
                 .offset = offsetof(ScriptParams, code),
                 .required = true,
+                .title = true,
                 .doc = "Statements in Lua, which read and assign variables, like \"tries = tries + 1\"",
         },
         {},

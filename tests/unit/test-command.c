@@ -117,7 +117,8 @@ static void test_timeout(void) {
         g_assert_cmpint(actor_wait(actor), ==, STATUS_SUCCESS);
         g_assert_cmpint(actor_wait_reports(actor, 2), ==, STATUS_FAILURE);
         g_assert_cmpstr(actor->cause, ==, "timed out after 1s");
-        assert_cause(actor->reason, "timeout", "{\"limit\":\"1s\"}");
+        assert_cause(actor->reason, "timeout",
+                     "{\"limit\":\"1s\",\"limit_usec\":1000000,\"where\":\"timeout of Actor\"}");
         g_assert_cmpint(actor_wait_reports(actor, 3), ==, STATUS_SUCCESS);
         g_unlink(file);
 }
