@@ -227,7 +227,7 @@ static GPtrArray *notices_new(void) {
 /* The notices of the last look are kept until those of this one are there, so that what stays the same is not given up
  * and watched anew. */
 static bool path_look(Path *path) {
-        g_autoptr(GPtrArray) before = g_steal_pointer(&path->notices);
+        GPtrArray *before = path->notices;
         g_autoptr(GString) at = g_string_new(NULL), rest = g_string_new(path->text);
         g_autofree char *detail = g_steal_pointer(&path->view.detail);
         Walk walk = { .path = path, .at = at, .rest = rest };
@@ -236,6 +236,7 @@ static bool path_look(Path *path) {
         path->notices = notices_new();
         while (walk_step(&walk))
                 ;
+        g_ptr_array_unref(before);
 
         path->view = walk.view;
         return path->view.state != state || g_strcmp0(path->view.detail, detail) != 0;

@@ -5,7 +5,7 @@
 #include "leaves/registry.h"
 #include "leaves/leaf.h"
 
-/* clang-format off: one a line */
+/* clang-format off */
 const NodeType *const leaf_types[] = {
         &dbus_call_type,
         &dbus_signal_type,
