@@ -14,13 +14,14 @@ typedef struct Look {
 } Look;
 
 static const Look looks[] = {
-        { "idle", STYLE_DIM, "○", "-" },        { "running", STYLE_CYAN, "●", "*" },
-        { "success", STYLE_GREEN, "✓", "+" },   { "failure", STYLE_RED, "✗", "x" },
-        { "skipped", STYLE_DIM, "↷", ">" },     { "halted", STYLE_MAGENTA, "■", "#" },
-        { "halting", STYLE_MAGENTA, "●", "*" }, { "error", STYLE_RED, "!", "!" },
-        { "ok", STYLE_GREEN, "✓", "+" },        { "broken", STYLE_YELLOW, "!", "!" },
-        { "failed", STYLE_RED, "✗", "x" },      { "stopping", STYLE_MAGENTA, "●", "*" },
-        { "log", STYLE_PLAIN, "»", ">" },       { "warning", STYLE_YELLOW, "!", "!" },
+        { "idle", STYLE_DIM, "○", "-" },         { "running", STYLE_CYAN, "●", "*" },
+        { "success", STYLE_GREEN, "✓", "+" },    { "failure", STYLE_RED, "✗", "x" },
+        { "skipped", STYLE_DIM, "↷", ">" },      { "halted", STYLE_MAGENTA, "■", "#" },
+        { "halting", STYLE_MAGENTA, "●", "*" },  { "paused", STYLE_YELLOW, "‖", "=" },
+        { "error", STYLE_RED, "!", "!" },        { "ok", STYLE_GREEN, "✓", "+" },
+        { "broken", STYLE_YELLOW, "!", "!" },    { "failed", STYLE_RED, "✗", "x" },
+        { "stopping", STYLE_MAGENTA, "●", "*" }, { "log", STYLE_PLAIN, "»", ">" },
+        { "warning", STYLE_YELLOW, "!", "!" },
 };
 
 static const Look look_unknown = { NULL, STYLE_PLAIN, "?", "?" };
@@ -56,7 +57,8 @@ static void append_detail(const Output *output, GString *line, const char *statu
 
 void look_append_outcome(const Output *output, GString *line, const char *status, uint64_t duration,
                          const char *detail) {
-        bool going_on = strcmp(status, "running") == 0 || strcmp(status, "halting") == 0;
+        bool going_on =
+                strcmp(status, "running") == 0 || strcmp(status, "halting") == 0 || strcmp(status, "paused") == 0;
 
         if (duration > 0) {
                 g_autofree char *span = moment_format_span(duration);

@@ -29,6 +29,7 @@ const Option option_table[OPTION_MAX_] = {
         [OPTION_EXPECT] = { "expect", 0, "TRACE", "Compare what happens with a stored trace" },
         [OPTION_UNTIL] = { "until", 0, "SPAN", "Stop after so much simulated time (1h)" },
         [OPTION_SEED] = { "seed", 0, "N", "Draw other random numbers, where there are any (0)" },
+        [OPTION_CLEAR] = { "clear", 0, NULL, "Pause there no more" },
 };
 
 /* What getopt_long() returns for a long option: beyond all letters. */

@@ -33,6 +33,7 @@ typedef enum OptionId {
         OPTION_EXPECT,
         OPTION_UNTIL,
         OPTION_SEED,
+        OPTION_CLEAR,
         OPTION_MAX_,
 } OptionId;
 

@@ -113,3 +113,19 @@ int target_find(Client *client, const char *operand, Target *ret_target) {
         target = (Target){};
         return EXIT_SUCCESS;
 }
+
+int target_find_running(Client *client, const char *operand, RunInfo **ret_run) {
+        g_auto(Target) target = {};
+        int status;
+
+        status = target_find(client, operand, &target);
+        if (status != EXIT_SUCCESS)
+                return status;
+        if (!target.run)
+                return report_error("tree '%s' is not running; start it with 'btctl start %s'", operand, operand);
+        if (run_info_is_over(target.run))
+                return report_error("%s is over: %s", target.run->id, target.run->status);
+
+        *ret_run = g_steal_pointer(&target.run);
+        return EXIT_SUCCESS;
+}

@@ -18,6 +18,9 @@ typedef struct Target {
 int target_find(Client *client, const char *operand, Target *ret_target);
 void target_clear(Target *target);
 
+/* The run that the operand means, and which is still running; otherwise says so. */
+int target_find_running(Client *client, const char *operand, RunInfo **ret_run);
+
 /* A run's id has the dot that no tree's name can have. */
 bool target_is_run_id(const char *operand);
 /* "boot@eth0": the tree and the instance; else the whole is the tree, and instance NULL. */

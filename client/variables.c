@@ -29,7 +29,7 @@ static bool parse_value(const char *text, json_object **ret_value) {
         return valid;
 }
 
-static int check_value(const char *key, const char *text) {
+static int check_value(const char *option, const char *key, const char *text) {
         g_autoptr(json_object) value = NULL;
 
         if (parse_value(text, &value))
@@ -37,13 +37,13 @@ static int check_value(const char *key, const char *text) {
 
         /* Only what was meant as a word is worth an example. */
         if (*text && !strpbrk(text, "{}[]\"'\\"))
-                return report_usage("--set %s: '%s' is not JSON; quote a string twice: --set %s='\"%s\"'", key, text,
-                                    key, text);
+                return report_usage("%s%s: '%s' is not JSON; quote a string twice: %s%s='\"%s\"'", option, key, text,
+                                    option, key, text);
 
-        return report_usage("--set %s: '%s' is not JSON", key, text);
+        return report_usage("%s%s: '%s' is not JSON", option, key, text);
 }
 
-int variables_check(const GPtrArray *sets) {
+int variables_check(const char *option, const GPtrArray *sets) {
         g_autoptr(GHashTable) keys = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
 
         for (guint i = 0; i < sets->len; i++) {
@@ -52,20 +52,20 @@ int variables_check(const GPtrArray *sets) {
                 int status;
 
                 if (!equals)
-                        return report_usage("--set %s: the value is missing: --set KEY=JSON", set);
+                        return report_usage("%s%s: the value is missing: %sKEY=JSON", option, set, option);
 
                 key = g_strndup(set, equals - set);
                 if (!blackboard_key_valid(key))
-                        return report_usage("--set %s: '%s' cannot be the name of a variable: a letter or '_', then "
+                        return report_usage("%s%s: '%s' cannot be the name of a variable: a letter or '_', then "
                                             "letters, digits, '_', '-' and '.'",
-                                            set, key);
+                                            option, set, key);
 
-                status = check_value(key, equals + 1);
+                status = check_value(option, key, equals + 1);
                 if (status != EXIT_SUCCESS)
                         return status;
 
                 if (!g_hash_table_add(keys, g_strdup(key)))
-                        return report_usage("--set %s: it is set twice", key);
+                        return report_usage("%s%s: it is set twice", option, key);
         }
 
         return EXIT_SUCCESS;

@@ -9,8 +9,9 @@
 #include <json-c/json_object.h>
 #include <systemd/sd-bus.h>
 
-/* sets: the values of --set. Says what is wrong with them; returns an exit status. */
-int variables_check(const GPtrArray *sets);
+/* option: "--set " where they are the values of that, "" where they are operands. Says what is wrong with them; returns
+ * an exit status. */
+int variables_check(const char *option, const GPtrArray *sets);
 
 /* The variables as an object. They have to be right. */
 json_object *variables_to_json(const GPtrArray *sets);

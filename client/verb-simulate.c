@@ -101,7 +101,7 @@ static int parse_options(Simulator *simulator) {
         if (seed && !g_ascii_string_to_unsigned(seed, 10, 0, UINT64_MAX, &simulator->options.seed, NULL))
                 return report_usage("--seed: '%s' is not a whole number", seed);
 
-        status = variables_check(options->sets);
+        status = variables_check("--set ", options->sets);
         if (status == EXIT_SUCCESS)
                 simulator->options.variables = variables_to_json(options->sets);
 

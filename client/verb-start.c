@@ -158,7 +158,7 @@ int verb_start(Client *client, char **operands) {
         if (status != EXIT_SUCCESS)
                 return status;
 
-        status = variables_check(client->options.sets);
+        status = variables_check("--set ", client->options.sets);
         if (status != EXIT_SUCCESS)
                 return status;
 

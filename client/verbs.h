@@ -19,15 +19,22 @@ typedef struct Verb {
 /* Ended by an entry without a name. Those without help are for programs, and not shown. */
 extern const Verb verb_table[];
 
+int verb_break(Client *client, char **operands);
 int verb_cat(Client *client, char **operands);
 int verb_complete(Client *client, char **operands);
+int verb_force(Client *client, char **operands);
+int verb_get(Client *client, char **operands);
 int verb_halt(Client *client, char **operands);
 int verb_list(Client *client, char **operands);
 int verb_monitor(Client *client, char **operands);
+int verb_pause(Client *client, char **operands);
 int verb_reload(Client *client, char **operands);
+int verb_resume(Client *client, char **operands);
 int verb_schema(Client *client, char **operands);
+int verb_set(Client *client, char **operands);
 int verb_simulate(Client *client, char **operands);
 int verb_start(Client *client, char **operands);
 int verb_status(Client *client, char **operands);
+int verb_step(Client *client, char **operands);
 int verb_types(Client *client, char **operands);
 int verb_validate(Client *client, char **operands);
