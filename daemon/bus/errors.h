@@ -9,6 +9,9 @@
 
 #define ERROR_NO_SUCH_TREE "org.btd1.Error.NoSuchTree"
 #define ERROR_NO_SUCH_RUN "org.btd1.Error.NoSuchRun"
+#define ERROR_NO_SUCH_VARIABLE "org.btd1.Error.NoSuchVariable"
+#define ERROR_NOT_PAUSED "org.btd1.Error.NotPaused"
+#define ERROR_NOTHING_HAPPENED "org.btd1.Error.NothingHappened"
 #define ERROR_ALREADY_RUNNING "org.btd1.Error.AlreadyRunning"
 #define ERROR_TREE_BROKEN "org.btd1.Error.TreeBroken"
 #define ERROR_NOT_RUNNING "org.btd1.Error.NotRunning"

@@ -4,15 +4,19 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <json-c/linkhash.h>
+#include <string.h>
 
 #include "basic/cleanup.h"
+#include "basic/excerpt.h"
 #include "basic/log.h"
 #include "bus/cause-bus.h"
 #include "bus/errors.h"
 #include "bus/run-bus.h"
+#include "bus/run-control-bus.h"
 #include "bus/title-bus.h"
 #include "bus/tree-bus.h"
+#include "bus/variables-bus.h"
+#include "runtime/run-control.h"
 
 /* index, parent, type, name, status, since, duration, detail */
 #define NODE_SIGNATURE "(uussstts)"
@@ -55,7 +59,10 @@ int run_bus_enumerate(sd_bus *bus, const char *prefix, void *userdata, char ***r
 }
 
 const char *run_bus_status(const Run *run) {
-        return run_halting(run) ? "halting" : status_to_string(run_status(run));
+        if (run_halting(run))
+                return "halting";
+
+        return run_paused(run) ? "paused" : status_to_string(run_status(run));
 }
 
 static int halt(sd_bus_message *message, const Caller *who, void *userdata, sd_bus_error *ret_error) {
@@ -115,20 +122,6 @@ static int method_get_titles(sd_bus_message *message, void *userdata, sd_bus_err
         return title_bus_reply(message, run_definition(run_at(userdata, sd_bus_message_get_path(message))));
 }
 
-static int append_variables(sd_bus_message *message, json_object *variables) {
-        int r = sd_bus_message_open_container(message, 'a', "{ss}");
-
-        json_object_object_foreach(variables, key, value) {
-                const char *text = json_object_to_json_string_ext(value, JSON_C_TO_STRING_NOSLASHESCAPE);
-                g_autofree char *valid = g_utf8_make_valid(text, -1);
-
-                if (r >= 0)
-                        r = sd_bus_message_append(message, "{ss}", key, valid);
-        }
-
-        return r < 0 ? r : sd_bus_message_close_container(message);
-}
-
 static int method_get_variables(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
         Run *run = run_at(userdata, sd_bus_message_get_path(message));
         g_autoptr(json_object) variables = blackboard_to_json(run_blackboard(run));
@@ -138,11 +131,47 @@ static int method_get_variables(sd_bus_message *message, void *userdata, sd_bus_
         r = sd_bus_message_new_method_return(message, &reply);
         if (r < 0)
                 return r;
-        r = append_variables(reply, variables);
+        r = variables_bus_append(reply, variables);
         if (r < 0)
                 return r;
 
         return sd_bus_message_send(reply);
+}
+
+static int method_get_variable(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
+        Run *run = run_at(userdata, sd_bus_message_get_path(message));
+        g_autoptr(sd_bus_message) reply = NULL;
+        json_object *value;
+        const char *key;
+        int r;
+
+        r = sd_bus_message_read(message, "s", &key);
+        if (r < 0)
+                return r;
+        if (!blackboard_get(run_blackboard(run), key, &value)) {
+                g_autofree char *shown = excerpt(key, strlen(key));
+
+                return sd_bus_error_setf(ret_error, ERROR_NO_SUCH_VARIABLE, "%s has no variable '%s'", run_id(run),
+                                         shown);
+        }
+
+        r = sd_bus_message_new_method_return(message, &reply);
+        if (r < 0)
+                return r;
+        r = variables_bus_append_value(reply, value);
+        if (r < 0)
+                return r;
+
+        return sd_bus_message_send(reply);
+}
+
+static int property_get_nodes(sd_bus *bus, const char *path, const char *interface, const char *property,
+                              sd_bus_message *reply, void *userdata, sd_bus_error *ret_error) {
+        const Run *run = run_at(userdata, path);
+        const GArray *nodes = g_str_equal(property, "StandsBefore") ? run_stops(run) : run_breakpoints(run);
+
+        return sd_bus_message_append_array(reply, SD_BUS_TYPE_UINT32, nodes ? nodes->data : NULL,
+                                           nodes ? nodes->len * sizeof(NodeId) : 0);
 }
 
 static int property_get_text(sd_bus *bus, const char *path, const char *interface, const char *property,
@@ -231,6 +260,9 @@ const sd_bus_vtable run_vtable[] = {
         SD_BUS_PROPERTY("Cause", "s", property_get_text, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
         SD_BUS_PROPERTY("CauseChain", "aa{sv}", property_get_cause_chain, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
 
+        SD_BUS_PROPERTY("Breakpoints", "au", property_get_nodes, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
+        SD_BUS_PROPERTY("StandsBefore", "au", property_get_nodes, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
+
         SD_BUS_METHOD_WITH_ARGS("Halt", SD_BUS_NO_ARGS, SD_BUS_NO_RESULT, method_halt, SD_BUS_VTABLE_UNPRIVILEGED),
         SD_BUS_METHOD_WITH_ARGS("GetNodes", SD_BUS_NO_ARGS, SD_BUS_RESULT("a" NODE_SIGNATURE, nodes), method_get_nodes,
                                 SD_BUS_VTABLE_UNPRIVILEGED),
@@ -240,6 +272,21 @@ const sd_bus_vtable run_vtable[] = {
                                 method_get_cause_chain, SD_BUS_VTABLE_UNPRIVILEGED),
         SD_BUS_METHOD_WITH_ARGS("GetVariables", SD_BUS_NO_ARGS, SD_BUS_RESULT("a{ss}", variables), method_get_variables,
                                 SD_BUS_VTABLE_UNPRIVILEGED),
+        SD_BUS_METHOD_WITH_ARGS("GetVariable", SD_BUS_ARGS("s", name), SD_BUS_RESULT("s", value), method_get_variable,
+                                SD_BUS_VTABLE_UNPRIVILEGED),
+
+        SD_BUS_METHOD_WITH_ARGS("SetVariables", SD_BUS_ARGS("a{ss}", variables), SD_BUS_NO_RESULT,
+                                run_control_method_set_variables, SD_BUS_VTABLE_UNPRIVILEGED),
+        SD_BUS_METHOD_WITH_ARGS("Pause", SD_BUS_NO_ARGS, SD_BUS_NO_RESULT, run_control_method_pause,
+                                SD_BUS_VTABLE_UNPRIVILEGED),
+        SD_BUS_METHOD_WITH_ARGS("Resume", SD_BUS_NO_ARGS, SD_BUS_NO_RESULT, run_control_method_resume,
+                                SD_BUS_VTABLE_UNPRIVILEGED),
+        SD_BUS_METHOD_WITH_ARGS("Step", SD_BUS_NO_ARGS, SD_BUS_NO_RESULT, run_control_method_step,
+                                SD_BUS_VTABLE_UNPRIVILEGED),
+        SD_BUS_METHOD_WITH_ARGS("SetBreakpoint", SD_BUS_ARGS("u", node, "b", set), SD_BUS_NO_RESULT,
+                                run_control_method_set_breakpoint, SD_BUS_VTABLE_UNPRIVILEGED),
+        SD_BUS_METHOD_WITH_ARGS("Force", SD_BUS_ARGS("u", node, "s", status), SD_BUS_NO_RESULT,
+                                run_control_method_force, SD_BUS_VTABLE_UNPRIVILEGED),
 
         SD_BUS_SIGNAL_WITH_ARGS("NodesChanged", SD_BUS_ARGS("a" NODE_SIGNATURE, nodes), 0),
         SD_BUS_SIGNAL_WITH_ARGS("Finished", SD_BUS_ARGS("s", status, "s", cause), 0),

@@ -18,7 +18,7 @@ int run_bus_enumerate(sd_bus *bus, const char *prefix, void *userdata, char ***r
 
 /* To be freed. */
 char *run_bus_path(const char *id);
-/* As for people: "running", "halting" or how it ended. */
+/* As for people: "running", "paused", "halting" or how it ended. */
 const char *run_bus_status(const Run *run);
 
 /* Takes the changes of the run and tells of them, if there are any. */

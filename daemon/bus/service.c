@@ -285,6 +285,14 @@ static void on_run_halting(Run *run, void *userdata) {
         change(userdata, path, RUN_INTERFACE, "CauseChain");
 }
 
+static void on_run_state_changed(Run *run, void *userdata) {
+        g_autofree char *path = run_bus_path(run_id(run));
+
+        change(userdata, path, RUN_INTERFACE, "Status");
+        change(userdata, path, RUN_INTERFACE, "Breakpoints");
+        change(userdata, path, RUN_INTERFACE, "StandsBefore");
+}
+
 static void on_run_finished(Run *run, void *userdata) {
         Service *service = userdata;
         g_autofree char *path = run_bus_path(run_id(run));
@@ -331,6 +339,7 @@ static const ManagerObserver observer = {
         .tree_removed = on_tree_removed,
         .run_added = on_run_added,
         .run_changed = on_run_changed,
+        .run_state_changed = on_run_state_changed,
         .run_halting = on_run_halting,
         .run_finished = on_run_finished,
         .run_removed = on_run_removed,

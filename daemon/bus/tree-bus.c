@@ -3,8 +3,6 @@
 /* How the bus sees a tree: what its file says, whether it loads, starting and halting its runs. */
 
 #include <errno.h>
-#include <json-c/json_tokener.h>
-#include <string.h>
 
 #include "basic/cleanup.h"
 #include "basic/excerpt.h"
@@ -12,9 +10,7 @@
 #include "bus/run-bus.h"
 #include "bus/title-bus.h"
 #include "bus/tree-bus.h"
-
-/* Deeper values are no data that a tree could work with. */
-#define VARIABLE_DEPTH_MAX 100
+#include "bus/variables-bus.h"
 
 char *tree_bus_path(const char *name) {
         char *path = NULL;
@@ -60,53 +56,6 @@ const char *tree_bus_state(const LibraryEntry *entry) {
         return entry->definition ? "broken" : "failed";
 }
 
-/* One variable is a name and its value as JSON text. */
-static int read_variable(sd_bus_message *message, json_tokener *tokener, json_object *variables,
-                         sd_bus_error *ret_error) {
-        g_autoptr(json_object) value = NULL;
-        g_autofree char *shown = NULL;
-        const char *name, *text;
-        size_t length;
-        int r;
-
-        r = sd_bus_message_read(message, "{ss}", &name, &text);
-        if (r <= 0)
-                return r;
-
-        length = strlen(text);
-        json_tokener_reset(tokener);
-        value = json_tokener_parse_ex(tokener, text, (int) MIN(length + 1, INT_MAX));
-        if (json_tokener_get_error(tokener) != json_tokener_success || json_tokener_get_parse_end(tokener) < length) {
-                shown = excerpt(name, strlen(name));
-                return sd_bus_error_setf(ret_error, ERROR_INVALID_ARGUMENT,
-                                         "the value of '%s' is not JSON; a string needs double quotes: '%s=\"text\"'",
-                                         shown, shown);
-        }
-
-        json_object_object_add(variables, name, g_steal_pointer(&value));
-        return 1;
-}
-
-static int read_variables(sd_bus_message *message, json_object **ret_variables, sd_bus_error *ret_error) {
-        g_autoptr(json_object) variables = json_object_new_object();
-        json_tokener *tokener = json_tokener_new_ex(VARIABLE_DEPTH_MAX);
-        int r;
-
-        json_tokener_set_flags(tokener, JSON_TOKENER_STRICT | JSON_TOKENER_VALIDATE_UTF8);
-        r = sd_bus_message_enter_container(message, 'a', "{ss}");
-        while (r >= 0) {
-                r = read_variable(message, tokener, variables, ret_error);
-                if (r == 0)
-                        break;
-        }
-        json_tokener_free(tokener);
-        if (r < 0)
-                return r;
-
-        *ret_variables = g_steal_pointer(&variables);
-        return sd_bus_message_exit_container(message);
-}
-
 int tree_bus_start(Service *service, sd_bus_message *message, const char *name, sd_bus_error *ret_error) {
         g_autoptr(json_object) variables = NULL;
         g_autofree char *error = NULL, *path = NULL;
@@ -117,7 +66,7 @@ int tree_bus_start(Service *service, sd_bus_message *message, const char *name, 
         r = sd_bus_message_read(message, "s", &instance);
         if (r < 0)
                 return r;
-        r = read_variables(message, &variables, ret_error);
+        r = variables_bus_read(message, &variables, ret_error);
         if (r < 0)
                 return r;
         r = manager_start(service_manager(service), name, instance, variables, &run, &error);
