@@ -28,20 +28,26 @@ static int reply(sd_bus_message *message, int r, const char *error, sd_bus_error
 
 static int pause_run(sd_bus_message *message, const Caller *who, void *userdata, sd_bus_error *ret_error) {
         g_autofree char *id = run_id_of(message), *error = NULL;
+        int r;
 
-        return reply(message, manager_pause(service_manager(userdata), id, who, &error), error, ret_error);
+        r = manager_pause(service_manager(userdata), id, who, &error);
+        return reply(message, r, error, ret_error);
 }
 
 static int resume_run(sd_bus_message *message, const Caller *who, void *userdata, sd_bus_error *ret_error) {
         g_autofree char *id = run_id_of(message), *error = NULL;
+        int r;
 
-        return reply(message, manager_resume(service_manager(userdata), id, who, &error), error, ret_error);
+        r = manager_resume(service_manager(userdata), id, who, &error);
+        return reply(message, r, error, ret_error);
 }
 
 static int step_run(sd_bus_message *message, const Caller *who, void *userdata, sd_bus_error *ret_error) {
         g_autofree char *id = run_id_of(message), *error = NULL;
+        int r;
 
-        return reply(message, manager_step(service_manager(userdata), id, who, &error), error, ret_error);
+        r = manager_step(service_manager(userdata), id, who, &error);
+        return reply(message, r, error, ret_error);
 }
 
 static int set_breakpoint(sd_bus_message *message, const Caller *who, void *userdata, sd_bus_error *ret_error) {
@@ -53,8 +59,8 @@ static int set_breakpoint(sd_bus_message *message, const Caller *who, void *user
         if (r < 0)
                 return r;
 
-        return reply(message, manager_set_breakpoint(service_manager(userdata), id, node, set, who, &error), error,
-                     ret_error);
+        r = manager_set_breakpoint(service_manager(userdata), id, node, set, who, &error);
+        return reply(message, r, error, ret_error);
 }
 
 /* IDLE for what is none. */
@@ -85,8 +91,8 @@ static int force(sd_bus_message *message, const Caller *who, void *userdata, sd_
                                          "'%s' is no result of a node; it is success, failure or skipped", shown);
         }
 
-        return reply(message, manager_force(service_manager(userdata), id, node, status, who, &error), error,
-                     ret_error);
+        r = manager_force(service_manager(userdata), id, node, status, who, &error);
+        return reply(message, r, error, ret_error);
 }
 
 static int set_variables(sd_bus_message *message, const Caller *who, void *userdata, sd_bus_error *ret_error) {
@@ -98,8 +104,8 @@ static int set_variables(sd_bus_message *message, const Caller *who, void *userd
         if (r < 0)
                 return r;
 
-        return reply(message, manager_set_variables(service_manager(userdata), id, values, who, &error), error,
-                     ret_error);
+        r = manager_set_variables(service_manager(userdata), id, values, who, &error);
+        return reply(message, r, error, ret_error);
 }
 
 int run_control_method_pause(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {

@@ -1,0 +1,199 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Runs controlled by hand: variables, pausing, steps, breakpoints and forced results, by btctl and on the bus."""
+
+import json
+import os
+
+import pytest
+
+from btctl_runs import LONG
+from client import DBusError
+
+RUN = "org.btd1.Run"
+
+
+def sleep(name, duration="1h"):
+    return {"type": "Sleep", "name": name, "duration": duration}
+
+
+def sequence(*children):
+    return {"type": "Sequence", "name": "Boot", "children": list(children)}
+
+
+def start(btd, root, **keys):
+    """The path of the one run of the tree 'boot'."""
+    btd.tree("boot", root, **keys)
+    btd.start()
+    btd.client.subscribe(RUN)
+    btd.client.manager("Subscribe")
+    return btd.client.start("boot")[1]
+
+
+def settle(btd, path, **expected):
+    """Waits until the nodes are as they should be."""
+    while True:
+        btd.client.signals.clear()
+        nodes = btd.client.nodes(path)
+        if all(nodes[name]["status"] == status for name, status in expected.items()):
+            return nodes
+        btd.client.wait_signal("NodesChanged")
+
+
+def refuse(btd, message, *arguments, code=1):
+    hint = "Try 'btctl --help'.\n" if code == 2 else ""
+    assert btd.btctl(*arguments) == (code, "", f"btctl: {message}\n{hint}")
+
+
+def test_get(btd):
+    start(btd, LONG, blackboard={"who": "eth0", "list": [1, {"a": None}]})
+    assert btd.btctl("get", "boot", "who") == (0, '"eth0"\n', "")
+    assert sorted(btd.btctl("get", "boot.1").stdout.splitlines()) == ['list=[1,{"a":null}]', 'who="eth0"']
+    assert json.loads(btd.btctl("get", "boot.1", "--json").stdout) == {"who": "eth0", "list": [1, {"a": None}]}
+    refuse(btd, "boot.1 has no variable 'whom'", "get", "boot", "whom")
+    refuse(btd, "no tree 'boto'; did you mean 'boot'?", "get", "boto")
+    btd.tree("idle", LONG)
+    assert btd.btctl("reload").returncode == 0
+    refuse(btd, "tree 'idle' has no run; start one with 'btctl start idle'", "get", "idle")
+
+
+def test_set(btd):
+    start(btd, LONG, blackboard={"who": "eth0", "n": 1})
+    assert btd.btctl("set", "boot", 'who="wlan0"', "n=[2]") == (0, "", "")
+    assert btd.btctl("get", "boot", "who").stdout == '"wlan0"\n'
+    assert btd.btctl("get", "boot", "n").stdout == "[2]\n"
+
+
+@pytest.mark.parametrize("operand, message", [
+    ("who", "who: the value is missing: KEY=JSON"),
+    ("who=eth0", "who: 'eth0' is not JSON; quote a string twice: who='\"eth0\"'"),
+    ("who={", "who: '{' is not JSON"),
+    ("7=1", "7=1: '7' cannot be the name of a variable: a letter or '_', then letters, digits, '_', '-' and '.'"),
+])
+def test_bad_variables(btd, operand, message):
+    start(btd, LONG, blackboard={"who": "eth0"})
+    refuse(btd, message, "set", "boot", operand, code=2)
+    assert btd.btctl("get", "boot", "who").stdout == '"eth0"\n'
+
+
+def test_a_variable_that_was_set_is_seen(btd):
+    """A guard over a variable is looked at again as soon as it is set."""
+    path = start(btd, {**sleep("Work"), "while": "go"}, blackboard={"go": True})
+    settle(btd, path, Work="running")
+    assert btd.btctl("set", "boot", "go=false").returncode == 0
+    assert btd.client.finish(path)[0] == "skipped"
+
+
+def test_pause_and_resume(btd):
+    path = start(btd, LONG)
+    settle(btd, path, Long="running")
+    assert btd.btctl("pause", "boot") == (0, "", "")
+    assert btd.client.run_property(path, "Status") == "paused"
+    assert "paused" in btd.btctl("list").stdout
+    assert btd.btctl("pause", "boot") == (0, "", "")
+    assert btd.btctl("resume", "boot") == (0, "", "")
+    assert btd.client.run_property(path, "Status") == "running"
+    refuse(btd, "run 'boot.1' is not paused; pause it first", "resume", "boot")
+    refuse(btd, "run 'boot.1' is not paused; pause it first", "step", "boot")
+
+
+def test_paused_run_starts_nothing(btd, tmp_path):
+    """What runs goes on, and ends; what comes behind it waits for the resume."""
+    release, ended, mark = tmp_path / "release", tmp_path / "ended", tmp_path / "mark"
+    os.mkfifo(release)
+    os.mkfifo(ended)
+    path = start(btd, sequence(
+        {"type": "Spawn", "name": "First", "argv": ["/bin/sh", "-c", f"exec 3> {ended}; read x < {release}"]},
+        {"type": "Spawn", "name": "Second", "argv": ["/bin/touch", str(mark)]}))
+    with open(ended) as end:
+        btd.client.call(path, RUN, "Pause")
+        release.write_text("go\n")
+        assert end.read() == ""  # First is over when nobody can write to it any more
+    assert btd.client.nodes(path)["Second"]["status"] == "idle" and not mark.exists()
+    btd.client.call(path, RUN, "Resume")
+    assert btd.client.finish(path)[0] == "success"
+    assert mark.exists()
+
+
+def test_paused_run_is_halted(btd):
+    path = start(btd, LONG)
+    settle(btd, path, Long="running")
+    btd.client.call(path, RUN, "Pause")
+    assert btd.btctl("halt", "boot", "--wait").returncode == 0
+    assert btd.client.run_property(path, "Status") == "halted"
+    refuse(btd, "boot.1 is over: halted", "pause", "boot")
+
+
+def test_breakpoint(btd):
+    """A run stands before the node until it is resumed."""
+    path = start(btd, sequence({**sleep("Gate"), "while": "closed"}, sleep("First", "1ms"), sleep("Second")),
+                 blackboard={"closed": True})
+    settle(btd, path, Gate="running")
+    assert btd.btctl("break", "boot") == (0, "", "")
+    assert btd.btctl("break", "boot", "Second") == (0, "", "")
+    assert btd.btctl("break", "boot").stdout == "#3 Boot/Second\n"
+    assert [node["name"] for node in json.loads(btd.btctl("break", "boot", "--json").stdout)] == ["Second"]
+
+    btd.client.call(path, RUN, "SetVariables", "a{ss}", {"closed": "false"})
+    btd.client.signals.clear()
+    btd.client.subscribe("org.freedesktop.DBus.Properties", "PropertiesChanged", path)
+    while btd.client.run_property(path, "Status") != "paused":
+        btd.client.wait_signal("PropertiesChanged")
+        btd.client.signals.clear()
+    assert btd.client.run_property(path, "StandsBefore") == [3]
+    nodes = btd.client.nodes(path)
+    assert (nodes["First"]["status"], nodes["Second"]["status"]) == ("success", "running")
+
+    assert btd.btctl("resume", "boot") == (0, "", "")
+    settle(btd, path, Second="running")
+    assert btd.client.run_property(path, "StandsBefore") == []
+    assert btd.btctl("break", "boot", "Second", "--clear") == (0, "", "")
+    assert btd.btctl("break", "boot").stdout == ""
+
+
+def test_step(btd):
+    path = start(btd, sequence({**sleep("Gate"), "while": "closed"}, sleep("Second")), blackboard={"closed": True})
+    settle(btd, path, Gate="running")
+    btd.client.call(path, RUN, "Pause")
+    btd.client.call(path, RUN, "SetVariables", "a{ss}", {"closed": "false"})
+    assert btd.client.nodes(path)["Gate"]["status"] == "running"
+    assert btd.btctl("step", "boot") == (0, "", "")
+    settle(btd, path, Gate="skipped", Second="running")
+    assert btd.client.run_property(path, "Status") == "paused"
+
+
+def test_force_what_runs(btd):
+    path = start(btd, sequence(sleep("First"), sleep("Second")))
+    settle(btd, path, First="running")
+    assert btd.btctl("force", "boot", "First", "success") == (0, "", "")
+    settle(btd, path, First="success", Second="running")
+    assert btd.btctl("force", "boot", "Boot/Second", "failure") == (0, "", "")
+    status, cause = btd.client.finish(path)
+    assert (status, cause) == ("failure", "Boot/Second: somebody has said so")
+
+
+def test_force_what_has_not_started(btd):
+    path = start(btd, sequence({**sleep("Gate"), "while": "closed"}, sleep("Second")), blackboard={"closed": True})
+    settle(btd, path, Gate="running")
+    assert btd.btctl("force", "boot", "#2", "success") == (0, "", "")
+    assert btd.btctl("set", "boot", "closed=false").returncode == 0
+    assert btd.client.finish(path)[0] == "success"
+
+
+def test_nodes_that_are_not_there(btd):
+    path = start(btd, sequence({"type": "Sequence", "name": "Inner", "children": [sleep("Wait")]}, sleep("Wait"), sleep("Other")))
+    settle(btd, path, Boot="running")
+    refuse(btd, "boot.1: no node 'Othre'; did you mean 'Other'?", "force", "boot", "Othre", "success")
+    refuse(btd, "boot.1: no node '#99'; 'btctl status' shows those that there are", "break", "boot", "#99")
+    refuse(btd, "boot.1: 2 nodes are called 'Wait'; give the path or the number of one: #2 (Boot/Inner/Wait), "
+                "#3 (Boot/Wait)", "break", "boot", "Wait")
+    refuse(btd, "'done' is no result of a node; it is success, failure or skipped", "force", "boot", "Other", "done",
+           code=2)
+    refuse(btd, "'--clear' needs a node: btctl break boot NODE --clear", "break", "boot", "--clear", code=2)
+
+    for arguments, message in [
+            (("Force", "us", 1, "done"), "'done' is no result of a node; it is success, failure or skipped"),
+            (("Force", "us", 99, "success"), "run 'boot.1' has no node 99; its nodes are 0 to 4"),
+            (("SetBreakpoint", "ub", 99, True), "run 'boot.1' has no node 99; its nodes are 0 to 4")]:
+        with pytest.raises(DBusError) as error:
+            btd.client.call(path, RUN, *arguments)
+        assert (error.value.name, error.value.message) == ("org.btd1.Error.InvalidArgument", message)
