@@ -21,13 +21,20 @@ typedef struct Scope {
         uint64_t seen;          /* its version when changes were asked for last */
 } Scope;
 
+/* What a while was when its scope had that version. */
+typedef struct While {
+        uint64_t version;
+        Verdict verdict;
+} While;
+
 struct Variables {
         const Definition *definition;
         unsigned n_scopes;
         /* NodeId -> json_object: what a Loop or ForEach hands out, the last value of an OnChange. NULL until there is
          * one. */
         GHashTable *kept;
-        Cause *error; /* the last one, or NULL */
+        GHashTable *whiles; /* NodeId -> While, the same */
+        Cause *error;       /* the last one, or NULL */
         Scope scopes[];
 };
 
@@ -75,6 +82,7 @@ void variables_free(Variables *variables) {
                 blackboard_free(variables->scopes[i - 1].blackboard);
 
         g_clear_pointer(&variables->kept, g_hash_table_unref);
+        g_clear_pointer(&variables->whiles, g_hash_table_unref);
         cause_unref(variables->error);
         g_free(variables);
 }
@@ -134,16 +142,45 @@ static Verdict script_failed(Variables *variables, const Script *script, char *e
         return VERDICT_ERROR;
 }
 
+static Verdict test_script(Variables *variables, const Blackboard *scope, const Script *script) {
+        char *error;
+        bool truth;
+
+        if (script_test(script, scope, NULL, &truth, &error) < 0)
+                return script_failed(variables, script, error);
+
+        return truth ? VERDICT_YES : VERDICT_NO;
+}
+
+/* It is asked again at every tick while the node runs. */
+static Verdict test_while(Variables *variables, NodeId node, const Script *script) {
+        const Blackboard *scope = variables_scope(variables, node);
+        uint64_t version = blackboard_version(scope);
+        While *last;
+
+        if (!variables->whiles)
+                variables->whiles = g_hash_table_new_full(NULL, NULL, NULL, g_free);
+
+        last = g_hash_table_lookup(variables->whiles, GUINT_TO_POINTER(node));
+        if (!last) {
+                last = g_new(While, 1);
+                g_hash_table_insert(variables->whiles, GUINT_TO_POINTER(node), last);
+        } else if (last->version == version)
+                return last->verdict;
+
+        *last = (While){ .version = version, .verdict = test_script(variables, scope, script) };
+        return last->verdict;
+}
+
 /* Where there is no guard of the kind, only a while holds. */
 Verdict variables_guard(Variables *variables, NodeId node, Guard guard) {
         const Script *script = definition_guard(variables->definition, node, guard);
-        bool truth = guard == GUARD_WHILE;
-        g_autofree char *error = NULL;
 
-        if (script && script_test(script, variables_scope(variables, node), NULL, &truth, &error) < 0)
-                return VERDICT_ERROR;
+        if (!script)
+                return guard == GUARD_WHILE ? VERDICT_YES : VERDICT_NO;
 
-        return truth ? VERDICT_YES : VERDICT_NO;
+        return guard == GUARD_WHILE ? test_while(variables, node, script)
+                                    : test_script(variables, variables_scope(variables, node), script);
 }
 
 Verdict variables_hook(Variables *variables, NodeId node, Hook hook) {
