@@ -3,18 +3,15 @@
 /*
  * The variables of the outermost scope are in a table of their own, since others can have the same names. But when a
  * chunk uses one under both names, and they are the same variable, there must be only one place for it. So "_G" is an
- * empty table whose metatable knows of each name in which of the two tables it is.
+ * empty table that looks up of each name which of the two tables it is in.
  */
 
-#include <lauxlib.h>
+#include <errno.h>
 
 #include "script/bindings.h"
 #include "script/values.h"
 
-/* Where the registry has the table of the outermost variables, and the table name -> table that "_G" looks into. */
-static const char outermost_key, places_key;
-
-/* Replaces the name on top by the table that it is in. */
+/* Pushes the table that a name is in. */
 static void push_place(lua_State *lua, int name) {
         lua_pushvalue(lua, name);
         lua_rawget(lua, lua_upvalueindex(1));
@@ -35,98 +32,107 @@ static int outermost_set(lua_State *lua) {
 }
 
 static void set_method(lua_State *lua, const char *name, lua_CFunction function) {
-        lua_rawgetp(lua, LUA_REGISTRYINDEX, &places_key);
+        lua_pushvalue(lua, BINDINGS_PLACES);
         lua_pushcclosure(lua, function, 1);
         lua_setfield(lua, -2, name);
 }
 
 void bindings_prepare(lua_State *lua) {
+        lua_pushglobaltable(lua);
         lua_newtable(lua);
-        lua_rawsetp(lua, LUA_REGISTRYINDEX, &outermost_key);
         lua_newtable(lua);
-        lua_rawsetp(lua, LUA_REGISTRYINDEX, &places_key);
 
         lua_newtable(lua);
         lua_newtable(lua);
         set_method(lua, "__index", outermost_get);
         set_method(lua, "__newindex", outermost_set);
         lua_setmetatable(lua, -2);
-        lua_setglobal(lua, "_G");
+        bindings_clear(lua);
 }
 
-/* Pushes the table that a variable is in. */
-static void push_table(lua_State *lua, const Blackboard *blackboard, const Use *use) {
-        bool is_apart = use->is_outermost && !(use->has_twin && blackboard_is_outermost(blackboard, use->key));
+/* The table that a variable is in. */
+static int place_of(const Blackboard *blackboard, const Use *use) {
+        if (!use->is_outermost || (use->has_twin && blackboard_is_outermost(blackboard, use->key)))
+                return BINDINGS_GLOBALS;
 
-        if (is_apart)
-                lua_rawgetp(lua, LUA_REGISTRYINDEX, &outermost_key);
-        else
-                lua_pushglobaltable(lua);
-        if (!use->is_outermost)
-                return;
-
-        lua_rawgetp(lua, LUA_REGISTRYINDEX, &places_key);
-        lua_pushstring(lua, use->key);
-        lua_pushvalue(lua, -3);
-        lua_rawset(lua, -3);
-        lua_pop(lua, 1);
+        return BINDINGS_VALUES;
 }
 
-static void load_variable(lua_State *lua, const Blackboard *blackboard, const Use *use) {
-        json_object *value = NULL;
+/* The key is on top. */
+static int load(lua_State *lua, int place, const char *key, json_object *value, char **ret_error) {
+        g_autofree char *reason = NULL;
+        int r = value_push(lua, value, &reason);
 
-        blackboard_get(blackboard, use->name, &value);
-        push_table(lua, blackboard, use);
-        lua_pushstring(lua, use->key);
-        value_push(lua, value);
-        lua_rawset(lua, -3);
-        lua_pop(lua, 1);
-}
-
-void bindings_load(const Script *script, const Blackboard *blackboard, json_object *const *extra) {
-        lua_State *lua = script->lua;
-
-        for (unsigned i = 0; i < script->uses->len; i++)
-                load_variable(lua, blackboard, &g_array_index(script->uses, Use, i));
-
-        if (!script->extra)
-                return;
-
-        lua_pushglobaltable(lua);
-        for (unsigned i = 0; script->extra[i]; i++) {
-                lua_pushstring(lua, script->extra[i]);
-                value_push(lua, extra ? extra[i] : NULL);
-                lua_rawset(lua, -3);
+        if (r < 0) {
+                *ret_error = g_strdup_printf("%s: %s", key, reason);
+                return r;
         }
-        lua_pop(lua, 1);
+
+        lua_rawset(lua, place);
+        return 0;
+}
+
+static void push_key(lua_State *lua, const Use *use) {
+        lua_rawgeti(lua, LUA_REGISTRYINDEX, use->key_in_registry);
+}
+
+/* NULL when it is null or not set. Most often the same run asks again, and looking up would be most of the work. */
+static json_object *value_of(const Blackboard *blackboard, Use *use) {
+        if (use->scope_id != blackboard_id(blackboard)) {
+                use->variable = blackboard_find(blackboard, use->name);
+                use->scope_id = use->variable ? blackboard_id(blackboard) : 0;
+        }
+
+        return use->variable ? blackboard_variable_value(use->variable) : NULL;
+}
+
+static int load_variable(lua_State *lua, const Blackboard *blackboard, Use *use, char **ret_error) {
+        int place = place_of(blackboard, use);
+
+        if (use->is_outermost) {
+                push_key(lua, use);
+                lua_pushvalue(lua, place);
+                lua_rawset(lua, BINDINGS_PLACES);
+        }
+
+        push_key(lua, use);
+        return load(lua, place, use->key, value_of(blackboard, use), ret_error);
+}
+
+int bindings_load(const Script *script, const Blackboard *blackboard, json_object *const *extra, char **ret_error) {
+        const char *const *names = script->extra;
+        lua_State *lua = script->lua;
+        int r = 0;
+
+        for (unsigned i = 0; r == 0 && i < script->uses->len; i++)
+                r = load_variable(lua, blackboard, &g_array_index(script->uses, Use, i), ret_error);
+
+        for (unsigned i = 0; r == 0 && names && names[i]; i++) {
+                lua_pushstring(lua, names[i]);
+                r = load(lua, BINDINGS_GLOBALS, names[i], extra ? extra[i] : NULL, ret_error);
+        }
+
+        return r;
 }
 
 void bindings_push(const Script *script, const Blackboard *blackboard, const Use *use) {
-        push_table(script->lua, blackboard, use);
-        lua_pushstring(script->lua, use->key);
-        lua_rawget(script->lua, -2);
-        lua_remove(script->lua, -2);
+        push_key(script->lua, use);
+        lua_rawget(script->lua, place_of(blackboard, use));
 }
 
-static void clear(lua_State *lua, const char *key) {
-        lua_pushstring(lua, key);
+static void clear(lua_State *lua, int table) {
         lua_pushnil(lua);
-        lua_rawset(lua, -3);
+        while (lua_next(lua, table)) {
+                lua_pop(lua, 1);
+                lua_pushvalue(lua, -1);
+                lua_pushnil(lua);
+                lua_rawset(lua, table);
+        }
 }
 
-void bindings_clear(const Script *script, const Blackboard *blackboard) {
-        lua_State *lua = script->lua;
-
-        for (unsigned i = 0; i < script->uses->len; i++) {
-                const Use *use = &g_array_index(script->uses, Use, i);
-
-                push_table(lua, blackboard, use);
-                clear(lua, use->key);
-                lua_pop(lua, 1);
-        }
-
-        lua_pushglobaltable(lua);
-        for (unsigned i = 0; script->extra && script->extra[i]; i++)
-                clear(lua, script->extra[i]);
-        lua_pop(lua, 1);
+void bindings_clear(lua_State *lua) {
+        clear(lua, BINDINGS_GLOBALS);
+        clear(lua, BINDINGS_VALUES);
+        lua_pushvalue(lua, BINDINGS_OUTERMOST);
+        lua_setfield(lua, BINDINGS_GLOBALS, "_G");
 }

@@ -8,12 +8,21 @@
 
 #include "script/script.h"
 
-/* Once for each state. */
+/* What is always on the stack, from the bottom. */
+enum {
+        BINDINGS_GLOBALS = 1, /* the variables */
+        BINDINGS_VALUES,      /* those of the outermost scope that are not among them */
+        BINDINGS_PLACES,      /* name -> which of these two tables an outermost variable is in */
+        BINDINGS_OUTERMOST,   /* "_G" */
+        BINDINGS_TOP = BINDINGS_OUTERMOST,
+};
+
+/* Once for each state, with an empty stack. */
 void bindings_prepare(lua_State *lua);
 
-/* Sets the names; may raise an error. */
-void bindings_load(const Script *script, const Blackboard *blackboard, json_object *const *extra);
+/* Sets the names. -EINVAL: a text for people. */
+int bindings_load(const Script *script, const Blackboard *blackboard, json_object *const *extra, char **ret_error);
 /* Pushes what a variable is now. */
 void bindings_push(const Script *script, const Blackboard *blackboard, const Use *use);
-/* Lets all values go. */
-void bindings_clear(const Script *script, const Blackboard *blackboard);
+/* Lets all values go that are set. */
+void bindings_clear(lua_State *lua);

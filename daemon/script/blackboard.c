@@ -12,13 +12,14 @@
 
 #define KEY_MAX 255u
 
-typedef struct Variable {
+typedef struct BlackboardVariable {
         json_object *value;
         bool is_set;
         GPtrArray *watches; /* BlackboardWatch, NULL when there are none */
 } Variable;
 
 struct Blackboard {
+        uint64_t id;
         Blackboard *outermost; /* itself when it is that */
         Blackboard *parent;    /* of a local scope, else NULL */
         char **names;          /* that a local scope holds */
@@ -48,8 +49,10 @@ static void variable_free(void *data) {
 }
 
 static Blackboard *scope_new(Blackboard *outermost) {
+        static uint64_t n_scopes;
         Blackboard *blackboard = g_new0(Blackboard, 1);
 
+        blackboard->id = ++n_scopes;
         blackboard->outermost = outermost ?: blackboard;
         return blackboard;
 }
@@ -96,10 +99,6 @@ static const Blackboard *holder_of(const Blackboard *blackboard, const char *key
 
 static Variable *held_by(const Blackboard *holder, const char *key) {
         return holder->variables ? g_hash_table_lookup(holder->variables, plain_key(key)) : NULL;
-}
-
-static Variable *look_up(const Blackboard *blackboard, const char *key) {
-        return held_by(holder_of(blackboard, key), key);
 }
 
 static Variable *look_up_or_add(Blackboard *holder, const char *key) {
@@ -182,10 +181,24 @@ void blackboard_reset(Blackboard *blackboard, json_object *variables) {
         json_object_object_foreach(variables, name, value) blackboard_set(blackboard, name, json_object_get(value));
 }
 
-bool blackboard_get(const Blackboard *blackboard, const char *key, json_object **ret_value) {
-        const Variable *variable = look_up(blackboard, key);
+const BlackboardVariable *blackboard_find(const Blackboard *blackboard, const char *key) {
+        const Variable *variable = held_by(holder_of(blackboard, key), key);
 
-        if (!variable || !variable->is_set)
+        return variable && variable->is_set ? variable : NULL;
+}
+
+json_object *blackboard_variable_value(const BlackboardVariable *variable) {
+        return variable->value;
+}
+
+uint64_t blackboard_id(const Blackboard *blackboard) {
+        return blackboard->id;
+}
+
+bool blackboard_get(const Blackboard *blackboard, const char *key, json_object **ret_value) {
+        const Variable *variable = blackboard_find(blackboard, key);
+
+        if (!variable)
                 return false;
 
         *ret_value = variable->value;

@@ -34,6 +34,14 @@ void blackboard_free(Blackboard *blackboard);
 void blackboard_set(Blackboard *blackboard, const char *key, json_object *value);
 /* Borrowed. False: there is no such variable. */
 bool blackboard_get(const Blackboard *blackboard, const char *key, json_object **ret_value);
+
+/* For who asks for the same variables again and again: one that has been set, or NULL. It is there as long as the
+ * scope, which has an id that no other scope ever has. */
+typedef struct BlackboardVariable BlackboardVariable;
+const BlackboardVariable *blackboard_find(const Blackboard *blackboard, const char *key);
+json_object *blackboard_variable_value(const BlackboardVariable *variable);
+uint64_t blackboard_id(const Blackboard *blackboard);
+
 const Blackboard *blackboard_outermost(const Blackboard *blackboard);
 /* Is "key" the same variable as "@key" here? */
 bool blackboard_is_outermost(const Blackboard *blackboard, const char *key);

@@ -123,7 +123,6 @@ uint64_t budget_steps_left(lua_State *lua) {
 void budget_begin(lua_State *lua) {
         Budget *budget = budget_of(lua);
 
-        budget->begun = budget->used;
         budget->most = budget->used + BUDGET_MEMORY;
         budget->exhausted = false;
         budget->steps = 0;
@@ -131,19 +130,21 @@ void budget_begin(lua_State *lua) {
         lua_sethook(lua, on_count, LUA_MASKCOUNT, COUNT_PERIOD);
 }
 
-size_t budget_end(lua_State *lua) {
+void budget_end(lua_State *lua) {
         Budget *budget = budget_of(lua);
 
         budget->most = SIZE_MAX;
         budget->exhausted = false;
-        return budget->used > budget->begun ? budget->used - budget->begun : 0;
+}
+
+bool budget_has_garbage(lua_State *lua) {
+        const Budget *budget = budget_of(lua);
+
+        return budget->used > budget->live + MAX(budget->live, GARBAGE_MAX);
 }
 
 void budget_collect(lua_State *lua) {
         Budget *budget = budget_of(lua);
-
-        if (budget->used <= budget->live + MAX(budget->live, GARBAGE_MAX))
-                return;
 
         lua_gc(lua, LUA_GCCOLLECT);
         budget->live = budget->used;

@@ -19,7 +19,6 @@
 typedef struct Budget {
         size_t used;    /* bytes that the state has allocated */
         size_t most;    /* that it may have */
-        size_t begun;   /* that it had when the evaluation began */
         size_t live;    /* that it had when there was no garbage */
         bool exhausted; /* it has asked for more, and gets nothing until the end of the evaluation */
         uint64_t steps;
@@ -29,10 +28,12 @@ typedef struct Budget {
 /* A Lua state with this budget, and nothing else in it. */
 lua_State *budget_new_state(Budget *budget);
 
+/* Between these two it is spent. */
 void budget_begin(lua_State *lua);
-/* Tells how much memory the evaluation has used. */
-size_t budget_end(lua_State *lua);
-/* Takes the garbage away when there is much of it. */
+void budget_end(lua_State *lua);
+
+/* Is there so much garbage that it should be collected? */
+bool budget_has_garbage(lua_State *lua);
 void budget_collect(lua_State *lua);
 
 /* For functions of the library whose time depends on what they are given, before they begin. Raises an error when it is

@@ -36,15 +36,23 @@ static const char *on_read(lua_State *lua, void *userdata, size_t *ret_size) {
         return piece;
 }
 
-/* Where the token begins that ends where Lua has stopped to read. */
-static size_t error_offset(const Source *source) {
-        const char *end = source->code + strlen(source->code);
+/* Where the token begins that ends where Lua has stopped to read; in a text with a bad escape, where that is. */
+static size_t error_offset(const Source *source, const char *message) {
+        const char *end = source->code + strlen(source->code), *escape;
         const char *stop = source->at_end || source->p == source->code ? source->p : source->p - 1;
+        bool is_unfinished = g_str_has_prefix(message, "unfinished ");
         Token token = { .start = source->code };
+
+        if (g_str_has_suffix(message, "near <eof>") && !is_unfinished)
+                return strlen(source->code);
 
         do
                 token = token_next(token.start + token.length, end);
         while (token.kind != TOKEN_END && token.start + token.length < stop);
+
+        if (token.kind == TOKEN_STRING && !is_unfinished && token.start < stop &&
+            (escape = memrchr(token.start, '\\', (size_t) (stop - token.start))))
+                return (size_t) (escape - source->code);
 
         return (size_t) (MIN(token.start, stop) - source->code);
 }
@@ -59,6 +67,8 @@ static const char *hint(ScriptKind kind, const char *code, size_t offset) {
                 return "; write 'not'";
         if (*p == '=' && kind == SCRIPT_EXPRESSION)
                 return "; 'equal' is '=='";
+        if (g_str_has_prefix(p, "return") && kind == SCRIPT_EXPRESSION)
+                return "; an expression needs no 'return'";
         if (*p == '&' && offset > 0 && p[-1] == '&')
                 return "; write 'and'";
         if (*p == '|' && offset > 0 && p[-1] == '|')
@@ -67,36 +77,48 @@ static const char *hint(ScriptKind kind, const char *code, size_t offset) {
         return "";
 }
 
-/* Lua's message without the place, which is told otherwise, and with a token that can be read. */
-static char *describe(const char *message) {
-        g_autofree char *what = NULL, *token = NULL;
-        const char *near;
+/* Lua's message without the line before it, which is told otherwise. */
+static const char *skip_line(const char *message) {
+        const char *p = message + strlen(CHUNK_NAME ":");
 
-        if (g_str_has_prefix(message, CHUNK_NAME ":"))
-                message += strlen(CHUNK_NAME ":") + strspn(message + strlen(CHUNK_NAME ":"), "0123456789") + 2;
-        if (g_str_has_prefix(message, "<eof>"))
-                return g_strdup_printf("the end%s", message + strlen("<eof>"));
+        if (!g_str_has_prefix(message, CHUNK_NAME ":"))
+                return message;
 
-        near = g_strrstr(message, " near ");
-        if (!near)
-                return g_strdup(message);
-
-        what = g_strndup(message, (size_t) (near - message));
-        near += strlen(" near ");
-        if (g_str_equal(near, "<eof>"))
-                return g_strdup_printf("%s at the end", what);
-
-        token = excerpt(near, strlen(near));
-        return g_strdup_printf("%s near %s", what, token);
+        p += strspn(p, "0123456789");
+        return g_str_has_prefix(p, ": ") ? p + strlen(": ") : message;
 }
 
-static int fail(ScriptKind kind, const Source *source, const char *message, char **ret_error, size_t *ret_offset) {
-        g_autofree char *what = describe(message);
-        size_t offset = g_str_has_suffix(message, "near <eof>") ? strlen(source->code) : error_offset(source);
+/* In words of people, and with a token that can be read. */
+static char *describe(const char *message) {
+        const char *near = strstr(message, " near "), *first = "", *rest = message;
+        g_autofree char *token = NULL;
+        int length;
 
-        *ret_error = g_strconcat(what, hint(kind, source->code, offset), NULL);
+        if (g_str_has_prefix(rest, "<eof>")) {
+                first = "the end";
+                rest += strlen("<eof>");
+        } else if (g_str_has_prefix(rest, "<name>")) {
+                first = "a name";
+                rest += strlen("<name>");
+        }
+
+        length = (int) (near ? (size_t) (near - rest) : strlen(rest));
+        if (!near || g_str_has_prefix(message, "unfinished "))
+                return g_strdup_printf("%s%.*s", first, length, rest);
+        if (g_str_equal(near, " near <eof>"))
+                return g_strdup_printf("%s%.*s at the end", first, length, rest);
+
+        near += strlen(" near ");
+        token = excerpt(near, strlen(near));
+        return g_strdup_printf("%s%.*s near %s", first, length, rest, token);
+}
+
+static void fail(ScriptKind kind, const Source *source, const char *message, char **ret_error, size_t *ret_offset) {
+        size_t offset = error_offset(source, skip_line(message));
+        g_autofree char *what = describe(skip_line(message));
+
+        *ret_error = g_strconcat(what, strstr(what, " near ") ? hint(kind, source->code, offset) : "", NULL);
         *ret_offset = offset;
-        return -EINVAL;
 }
 
 int chunk_load(lua_State *lua, ScriptKind kind, const char *code, char **ret_error, size_t *ret_offset) {
@@ -106,13 +128,17 @@ int chunk_load(lua_State *lua, ScriptKind kind, const char *code, char **ret_err
                 .code = code,
                 .p = code,
         };
-        int r = 0;
+        const char *message;
+        int status;
 
         budget_begin(lua);
-        if (lua_load(lua, on_read, &source, "=" CHUNK_NAME, "t") != LUA_OK) {
-                r = fail(kind, &source, lua_tostring(lua, -1), ret_error, ret_offset);
-                lua_pop(lua, 1);
-        }
+        status = lua_load(lua, on_read, &source, "=" CHUNK_NAME, "t");
         budget_end(lua);
-        return r;
+        if (status == LUA_OK)
+                return 0;
+
+        message = status == LUA_ERRMEM ? "needs more than " BUDGET_MEMORY_TEXT " of memory" : lua_tostring(lua, -1);
+        fail(kind, &source, message, ret_error, ret_offset);
+        lua_pop(lua, 1);
+        return -EINVAL;
 }

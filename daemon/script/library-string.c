@@ -11,7 +11,7 @@
 
 #define BYTES_PER_STEP 16
 /* The matcher's steps are smaller than Lua's. */
-#define PATTERN_STEPS_PER_STEP 8
+#define PATTERN_STEPS_PER_STEP 4
 
 /* The text and the pattern of a function, its first two arguments. */
 typedef struct Search {

@@ -55,36 +55,54 @@ static char *quote(const char *code, unsigned line) {
         return strchr(code, '\n') ? g_strdup_printf("line %u: %s", line, text) : g_steal_pointer(&text);
 }
 
-/* "battery is not set, mode is null", for all variables that are read and have no value; NULL when all have one. */
-static char *list_missing(const Script *script, const Blackboard *blackboard) {
-        g_autoptr(GString) list = g_string_new(NULL);
+/* "battery is not set" */
+static bool describe_missing(const Script *script, const Blackboard *blackboard, const Use *use, GString *text) {
+        json_object *value = NULL;
+        bool is_set = blackboard_get(blackboard, use->name, &value);
 
-        for (unsigned i = 0; i < script->uses->len; i++) {
-                const Use *use = &g_array_index(script->uses, Use, i);
-                json_object *value = NULL;
-                bool is_set = blackboard_get(blackboard, use->name, &value);
+        if (value || !g_strv_contains((const char *const *) script->names.reads, use->name))
+                return false;
 
-                if (!value && g_strv_contains((const char *const *) script->names.reads, use->name))
-                        g_string_append_printf(list, "%s%s%s %s", list->len > 0 ? ", " : "",
-                                               use->is_outermost ? "_G." : "", use->key,
-                                               is_set ? "is null" : "is not set");
-        }
-
-        return list->len > 0 ? g_string_free(g_steal_pointer(&list), false) : NULL;
+        g_string_append_printf(text, "%s%s%s %s", text->len > 0 ? ", " : "", use->is_outermost ? "_G." : "", use->key,
+                               is_set ? "is null" : "is not set");
+        return true;
 }
 
-/* Lua knows the name only sometimes: " (global 'battery')" at the end. */
+/* Lua says what was nil where it knows that: "attempt to call a nil value (global 'battery')". */
+static const char *find_name(const char *message, char **ret_name) {
+        const char *place = g_strrstr(message, " ("), *name, *end;
+
+        if (!place || !g_str_has_suffix(message, "')"))
+                return NULL;
+
+        name = strchr(place, '\'') + 1;
+        end = message + strlen(message) - strlen("')");
+        *ret_name = g_strndup(name, name < end ? (size_t) (end - name) : 0);
+        return place;
+}
+
+/* The variables that may have been nil, instead of what Lua says of them; NULL when Lua knows better. */
 static char *explain_nil(const Script *script, const Blackboard *blackboard, const char *message) {
-        g_autofree char *missing = NULL;
-        const char *global = strstr(message, " (global '");
+        g_autoptr(GString) missing = g_string_new(NULL);
+        g_autofree char *name = NULL;
+        const char *place;
 
-        if (strstr(message, "nil"))
-                missing = list_missing(script, blackboard);
-        if (!missing)
-                return g_strdup(message);
+        if (!strstr(message, "nil"))
+                return NULL;
 
-        return g_strdup_printf("%.*s (%s)", (int) (global ? (size_t) (global - message) : strlen(message)), message,
-                               missing);
+        place = find_name(message, &name);
+        for (unsigned i = 0; i < script->uses->len; i++) {
+                const Use *use = &g_array_index(script->uses, Use, i);
+
+                if (!name || g_str_equal(name, use->key))
+                        describe_missing(script, blackboard, use, missing);
+        }
+
+        if (missing->len == 0)
+                return NULL;
+
+        return g_strdup_printf("%.*s (%s)", (int) (place ? (size_t) (place - message) : strlen(message)), message,
+                               missing->str);
 }
 
 char *script_error(const Script *script, const Blackboard *blackboard, int status) {
@@ -103,7 +121,7 @@ char *script_error(const Script *script, const Blackboard *blackboard, int statu
         valid = g_utf8_make_valid(message, (gssize) strnlen(message, MESSAGE_MAX));
         where = quote(script->code, line);
         text = explain_nil(script, blackboard, valid);
-        return g_strdup_printf("%s: %s", where, text);
+        return g_strdup_printf("%s: %s", where, text ?: valid);
 }
 
 char *script_error_value(const Script *script, const char *reason) {

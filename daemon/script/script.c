@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * One evaluation of a chunk: variables in, Lua, values out. Only what is in between has a budget, and can raise
- * errors.
+ * One evaluation of a chunk: variables in, Lua, values out. Only what is in between is spent from the budget, and can
+ * raise errors.
  */
 
 #include <errno.h>
@@ -15,95 +15,69 @@
 #include "script/script.h"
 #include "script/values.h"
 
-/* Values that took more memory are let go at once, others when their names are set again. */
-#define KEPT_MAX 4096u
-
-typedef struct Evaluation {
-        const Script *script;
-        const Blackboard *blackboard;
-        json_object *const *extra;
-        size_t memory;
-} Evaluation;
-
 static void on_value_dropped(void *value) {
         json_object_put(value);
 }
 
-static int evaluate(lua_State *lua) {
-        const Evaluation *evaluation = lua_touserdata(lua, 1);
-
-        bindings_load(evaluation->script, evaluation->blackboard, evaluation->extra);
-        lua_rawgeti(lua, LUA_REGISTRYINDEX, evaluation->script->function);
-        lua_call(lua, 0, 1);
-        return 1;
+static void end(const Script *script) {
+        lua_settop(script->lua, BINDINGS_TOP);
+        if (budget_has_garbage(script->lua)) {
+                bindings_clear(script->lua);
+                budget_collect(script->lua);
+        }
 }
 
-static void end(const Evaluation *evaluation) {
-        lua_State *lua = evaluation->script->lua;
-
-        lua_settop(lua, 0);
-        if (evaluation->memory > KEPT_MAX)
-                bindings_clear(evaluation->script, evaluation->blackboard);
-        budget_collect(lua);
-}
-
-/* Leaves the value on the stack; nothing when there is an error. */
-static int begin(Evaluation *evaluation, char **ret_error) {
-        lua_State *lua = evaluation->script->lua;
+/* Leaves the value on the stack. */
+static int call(const Script *script, const Blackboard *blackboard, json_object *const *extra, char **ret_error) {
+        g_autofree char *reason = NULL;
+        lua_State *lua = script->lua;
         int status;
 
+        if (bindings_load(script, blackboard, extra, &reason) < 0) {
+                *ret_error = script_error_value(script, reason);
+                return -EINVAL;
+        }
+
+        lua_rawgeti(lua, LUA_REGISTRYINDEX, script->function);
         budget_begin(lua);
-        lua_pushcfunction(lua, evaluate);
-        lua_pushlightuserdata(lua, evaluation);
-        status = lua_pcall(lua, 1, 1, 0);
-        evaluation->memory = budget_end(lua);
+        status = lua_pcall(lua, 0, 1, 0);
+        budget_end(lua);
         if (status == LUA_OK)
                 return 0;
 
-        *ret_error = script_error(evaluation->script, evaluation->blackboard, status);
-        end(evaluation);
+        *ret_error = script_error(script, blackboard, status);
         return -EINVAL;
 }
 
 int script_test(const Script *script, const Blackboard *blackboard, json_object *const *extra, bool *ret_truth,
                 char **ret_error) {
-        Evaluation evaluation = { .script = script, .blackboard = blackboard, .extra = extra };
-        int r = begin(&evaluation, ret_error);
+        int r = call(script, blackboard, extra, ret_error);
 
-        if (r < 0)
-                return r;
-
-        *ret_truth = lua_toboolean(script->lua, -1);
-        end(&evaluation);
-        return 0;
+        if (r == 0)
+                *ret_truth = lua_toboolean(script->lua, -1);
+        end(script);
+        return r;
 }
 
 int script_evaluate(const Script *script, const Blackboard *blackboard, json_object *const *extra,
                     json_object **ret_value, char **ret_error) {
-        Evaluation evaluation = { .script = script, .blackboard = blackboard, .extra = extra };
         g_autofree char *reason = NULL;
-        int r = begin(&evaluation, ret_error);
+        int r = call(script, blackboard, extra, ret_error);
 
-        if (r < 0)
-                return r;
-
-        r = value_read(script->lua, -1, "", ret_value, &reason);
-        if (r < 0)
+        if (r == 0 && (r = value_read(script->lua, -1, "", ret_value, &reason)) < 0)
                 *ret_error = script_error_value(script, reason);
-        end(&evaluation);
+        end(script);
         return r;
 }
 
 /* What the variables are after the code has run, in the order of the uses. */
-static int read_variables(const Evaluation *evaluation, json_object **values, char **ret_error) {
-        const Script *script = evaluation->script;
-
+static int read_variables(const Script *script, const Blackboard *blackboard, json_object **values, char **ret_error) {
         for (unsigned i = 0; i < script->uses->len; i++) {
                 const Use *use = &g_array_index(script->uses, Use, i);
                 g_autofree char *reason = NULL;
                 int r;
 
-                bindings_push(script, evaluation->blackboard, use);
+                bindings_push(script, blackboard, use);
                 r = value_read(script->lua, -1, use->key, &values[i], &reason);
                 lua_pop(script->lua, 1);
                 if (r < 0) {
@@ -133,16 +107,13 @@ static void set_variables(const Script *script, Blackboard *blackboard, json_obj
 }
 
 int script_run(const Script *script, Blackboard *blackboard, char **ret_error) {
-        Evaluation evaluation = { .script = script, .blackboard = blackboard };
         g_autoptr(GPtrArray) values = g_ptr_array_new_with_free_func(on_value_dropped);
-        int r = begin(&evaluation, ret_error);
-
-        if (r < 0)
-                return r;
+        int r = call(script, blackboard, NULL, ret_error);
 
         g_ptr_array_set_size(values, (int) script->uses->len);
-        r = read_variables(&evaluation, (json_object **) values->pdata, ret_error);
-        end(&evaluation);
+        if (r == 0)
+                r = read_variables(script, blackboard, (json_object **) values->pdata, ret_error);
+        end(script);
         if (r == 0)
                 set_variables(script, blackboard, (json_object *const *) values->pdata);
 

@@ -14,8 +14,12 @@
 typedef struct Use {
         const char *name; /* "key" or "@key", as in script_reads() */
         const char *key;
+        int key_in_registry;
         bool is_outermost;
         bool has_twin; /* the chunk uses both "key" and "@key" */
+        /* Where it was found, and from which scope. */
+        const BlackboardVariable *variable;
+        uint64_t scope_id;
 } Use;
 
 struct Script {

@@ -51,8 +51,7 @@ static const char *plain_key(const char *name) {
         return *name == '@' ? name + 1 : name;
 }
 
-/* The names are in order, and "@key" before all that have no '@'. */
-static void add_use(GArray *uses, const char *name) {
+static void add_use(lua_State *lua, GArray *uses, const char *name) {
         Use use = { .name = name, .key = plain_key(name), .is_outermost = *name == '@' };
 
         for (unsigned i = 0; i < uses->len; i++) {
@@ -64,16 +63,18 @@ static void add_use(GArray *uses, const char *name) {
                         other->has_twin = use.has_twin = true;
         }
 
+        lua_pushstring(lua, use.key);
+        use.key_in_registry = luaL_ref(lua, LUA_REGISTRYINDEX);
         g_array_append_val(uses, use);
 }
 
-static GArray *uses_of(const Names *names) {
+static GArray *uses_of(lua_State *lua, const Names *names) {
         GArray *uses = g_array_new(false, false, sizeof(Use));
 
         for (char **name = names->reads; *name; name++)
-                add_use(uses, *name);
+                add_use(lua, uses, *name);
         for (char **name = names->writes; *name; name++)
-                add_use(uses, *name);
+                add_use(lua, uses, *name);
 
         return uses;
 }
@@ -102,11 +103,12 @@ int scripts_compile(Scripts *scripts, ScriptKind kind, const char *code, const c
                 .code = g_strdup(code),
                 .extra = extra,
                 .names = names,
-                .uses = uses_of(&names),
+                .uses = uses_of(scripts->lua, &names),
         };
         names = (Names){};
         g_ptr_array_add(scripts->compiled, script);
-        budget_collect(scripts->lua);
+        if (budget_has_garbage(scripts->lua))
+                budget_collect(scripts->lua);
         *ret = script;
         return 0;
 }

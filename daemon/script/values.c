@@ -44,89 +44,126 @@ static bool is_marked(lua_State *lua, int index, const char *key) {
         return is;
 }
 
-static void push_at_depth(lua_State *lua, json_object *value, unsigned depth);
+static bool push_at_depth(lua_State *lua, json_object *value, unsigned depth);
 
-static void push_array(lua_State *lua, json_object *array, unsigned depth) {
+static bool push_array(lua_State *lua, json_object *array, unsigned depth) {
         size_t length = json_object_array_length(array);
 
         lua_createtable(lua, (int) length, 0);
         for (size_t i = 0; i < length; i++) {
-                push_at_depth(lua, json_object_array_get_idx(array, i), depth + 1);
+                if (!push_at_depth(lua, json_object_array_get_idx(array, i), depth + 1))
+                        return false;
                 lua_rawseti(lua, -2, (lua_Integer) i + 1);
         }
+
         mark(lua, &array_key);
+        return true;
 }
 
-static void push_object(lua_State *lua, json_object *object, unsigned depth) {
+static bool push_object(lua_State *lua, json_object *object, unsigned depth) {
         lua_createtable(lua, 0, json_object_object_length(object));
         json_object_object_foreach(object, key, member) {
                 lua_pushstring(lua, key);
-                push_at_depth(lua, member, depth + 1);
+                if (!push_at_depth(lua, member, depth + 1))
+                        return false;
                 lua_rawset(lua, -3);
         }
+
         mark(lua, &object_key);
+        return true;
 }
 
 static void push_integer(lua_State *lua, json_object *value) {
-        uint64_t natural = json_object_get_uint64(value);
+        int64_t integer = json_object_get_int64(value);
 
-        if (natural > INT64_MAX)
-                lua_pushnumber(lua, (lua_Number) natural);
+        if (integer == INT64_MAX && json_object_get_uint64(value) > INT64_MAX)
+                lua_pushnumber(lua, (lua_Number) json_object_get_uint64(value));
         else
-                lua_pushinteger(lua, json_object_get_int64(value));
+                lua_pushinteger(lua, integer);
 }
 
-static void push_at_depth(lua_State *lua, json_object *value, unsigned depth) {
-        if (depth > DEPTH_MAX)
-                luaL_error(lua, "a variable is nested more than %d deep", DEPTH_MAX);
+static bool push_at_depth(lua_State *lua, json_object *value, unsigned depth) {
+        json_type type = json_object_get_type(value);
 
-        luaL_checkstack(lua, 4, NULL);
-        switch (json_object_get_type(value)) {
+        switch (type) {
         case json_type_null:
                 lua_pushnil(lua);
-                return;
+                return true;
         case json_type_boolean:
                 lua_pushboolean(lua, json_object_get_boolean(value));
-                return;
+                return true;
         case json_type_int:
                 push_integer(lua, value);
-                return;
+                return true;
         case json_type_double:
                 lua_pushnumber(lua, json_object_get_double(value));
-                return;
+                return true;
         case json_type_string:
                 lua_pushlstring(lua, json_object_get_string(value), (size_t) json_object_get_string_len(value));
-                return;
-        case json_type_array:
-                push_array(lua, value, depth);
-                return;
-        case json_type_object:
-                push_object(lua, value, depth);
-                return;
+                return true;
+        default:
+                if (depth == DEPTH_MAX || !lua_checkstack(lua, 4))
+                        return false;
+                return type == json_type_array ? push_array(lua, value, depth) : push_object(lua, value, depth);
         }
 }
 
-void value_push(lua_State *lua, json_object *value) {
-        push_at_depth(lua, value, 0);
+int value_push(lua_State *lua, json_object *value, char **ret_error) {
+        if (push_at_depth(lua, value, 0))
+                return 0;
+
+        *ret_error = g_strdup("nested more than " G_STRINGIFY(DEPTH_MAX) " deep");
+        return -EINVAL;
 }
+
+/* A table that is being read, and which of its elements or members. */
+typedef struct Level {
+        const void *table;
+        lua_Integer index;
+        const char *name; /* NULL: the index counts */
+} Level;
 
 /* On the way from a table to JSON. */
 typedef struct Reader {
         lua_State *lua;
         size_t cost;
         unsigned depth;
-        const void *tables[DEPTH_MAX]; /* those that the value is in */
-        GString *path;
+        Level levels[DEPTH_MAX];
+        const char *name;
         char *error;
 } Reader;
 
 static json_object *read_at(Reader *reader, int index);
 
+/* "NAME.list[2]" */
+static GString *describe_place(const Reader *reader) {
+        GString *place = g_string_new(reader->name);
+
+        for (unsigned i = 0; i < reader->depth; i++) {
+                const Level *level = &reader->levels[i];
+
+                if (level->name)
+                        g_string_append_printf(place, "%s%s", place->len > 0 ? "." : "", level->name);
+                else if (level->index > 0)
+                        g_string_append_printf(place, "[%lld]", (long long) level->index);
+        }
+
+        return place;
+}
+
 static json_object *fail(Reader *reader, const char *reason) {
+        g_autoptr(GString) place = describe_place(reader);
+
         if (!reader->error)
-                reader->error =
-                        reader->path->len > 0 ? g_strdup_printf("%s: %s", reader->path->str, reason) : g_strdup(reason);
+                reader->error = place->len > 0 ? g_strdup_printf("%s: %s", place->str, reason) : g_strdup(reason);
+
         return NULL;
+}
+
+/* About the value as a whole. */
+static json_object *fail_at_all(Reader *reader, const char *reason) {
+        reader->depth = 0;
+        return fail(reader, reason);
 }
 
 static json_object *read_number(Reader *reader, int index) {
@@ -219,20 +256,18 @@ static bool note_keys(Reader *reader, int index, Keys *keys) {
 
 static json_object *read_array(Reader *reader, int index, lua_Integer length) {
         g_autoptr(json_object) array = json_object_new_array();
-        size_t path_length = reader->path->len;
+        Level *level = &reader->levels[reader->depth - 1];
 
-        for (lua_Integer i = 1; i <= length; i++) {
+        for (level->index = 1; level->index <= length; level->index++) {
                 json_object *element;
 
-                g_string_append_printf(reader->path, "[%lld]", (long long) i);
-                lua_rawgeti(reader->lua, index, i);
+                lua_rawgeti(reader->lua, index, level->index);
                 element = read_at(reader, -1);
                 lua_pop(reader->lua, 1);
                 if (reader->error)
                         return NULL;
 
                 json_object_array_add(array, element);
-                g_string_truncate(reader->path, path_length);
         }
 
         return g_steal_pointer(&array);
@@ -244,23 +279,21 @@ static int compare_names(const void *a, const void *b) {
 
 static json_object *read_object(Reader *reader, int index, GPtrArray *names) {
         g_autoptr(json_object) object = json_object_new_object();
-        size_t path_length = reader->path->len;
+        Level *level = &reader->levels[reader->depth - 1];
 
         g_ptr_array_sort(names, compare_names);
         for (unsigned i = 0; i < names->len; i++) {
                 json_object *member;
 
-                g_string_append_printf(reader->path, "%s%s", path_length > 0 ? "." : "",
-                                       (const char *) names->pdata[i]);
-                lua_pushstring(reader->lua, names->pdata[i]);
+                level->name = names->pdata[i];
+                lua_pushstring(reader->lua, level->name);
                 lua_rawget(reader->lua, index);
                 member = read_at(reader, -1);
                 lua_pop(reader->lua, 1);
                 if (reader->error)
                         return NULL;
 
-                json_object_object_add(object, names->pdata[i], member);
-                g_string_truncate(reader->path, path_length);
+                json_object_object_add(object, level->name, member);
         }
 
         return g_steal_pointer(&object);
@@ -283,14 +316,16 @@ static json_object *read_table(Reader *reader, int index) {
         json_object *value;
 
         for (unsigned i = 0; i < reader->depth; i++)
-                if (reader->tables[i] == table)
+                if (reader->levels[i].table == table)
                         return fail(reader, "a table that contains itself cannot be kept in a variable");
         if (reader->depth == DEPTH_MAX || !lua_checkstack(reader->lua, 4))
-                return fail(reader, "nested more than " G_STRINGIFY(DEPTH_MAX) " deep");
+                return fail_at_all(reader, "nested more than " G_STRINGIFY(DEPTH_MAX) " deep");
 
-        reader->tables[reader->depth++] = table;
+        reader->levels[reader->depth++] = (Level){ .table = table };
         value = read_keys(reader, lua_absindex(reader->lua, index));
-        reader->depth--;
+        if (!reader->error)
+                reader->depth--;
+
         return value;
 }
 
@@ -299,7 +334,7 @@ static json_object *read_at(Reader *reader, int index) {
 
         reader->cost += COST_OF_VALUE;
         if (reader->cost > COST_MAX)
-                return fail(reader, "the value is too large");
+                return fail_at_all(reader, "the value is too large");
 
         switch (type) {
         case LUA_TNIL:
@@ -318,8 +353,7 @@ static json_object *read_at(Reader *reader, int index) {
 }
 
 int value_read(lua_State *lua, int index, const char *name, json_object **ret_value, char **ret_error) {
-        g_autoptr(GString) path = g_string_new(name);
-        Reader reader = { .lua = lua, .path = path };
+        Reader reader = { .lua = lua, .name = name };
         json_object *value = read_at(&reader, index);
 
         if (reader.error) {

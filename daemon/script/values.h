@@ -14,8 +14,8 @@
 /* Once for each state, before any other function. */
 void values_prepare(lua_State *lua);
 
-/* May raise an error (there is too little memory). */
-void value_push(lua_State *lua, json_object *value);
+/* -EINVAL: it is too deep, and only parts of it are on the stack; a text for people. */
+int value_push(lua_State *lua, json_object *value, char **ret_error);
 
 /* The value at an index, a new reference. Nothing is raised as long as the state gets its memory. -EINVAL: JSON cannot
  * have such a value, with a text for people that says where it is: "NAME.list[2]: a function cannot be kept in a

@@ -178,6 +178,11 @@ def load(bench):
               Goal("ratio", 1.5))
 
 
+def expression(bench):
+    value, baseline, ratio = map(float, output(bench.program("expression")).split())
+    yield Row("an expression (battery < 20), beside lua_pcall alone", value, "ns", baseline, ratio, Goal("ratio", 3.0))
+
+
 def calls(bench, kind):
     call = {"type": "DBusCall", "destination": ECHO, "path": "/bench", "interface": ECHO, "member": "Echo",
             "signature": "s", "args": ["hello"]}
@@ -276,4 +281,5 @@ ALL = [
     ("start and memory", start),
     ("engine", engine),
     ("load", load),
+    ("expression", expression),
 ]
