@@ -46,17 +46,25 @@ static void finish(Run *run, Status status) {
         run->callbacks->finished(run, run->userdata);
 }
 
-/* An expression or code has an error of its own. */
+/* An expression or code of a leaf. An action has gone by now, but its cause was recorded. */
+static Cause *leaf_error(const Run *run, NodeId node) {
+        const Activity *activity = machine_node_data(run->machine, node);
+        Cause *recorded = history_cause(run->history, node);
+
+        if (activity)
+                return activity_status(activity) == STATUS_ERROR ? activity_cause(activity) : NULL;
+
+        return recorded && g_str_equal(recorded->kind, CAUSE_EXPRESSION) ? recorded : NULL;
+}
+
 static Cause *error_cause(const Run *run, NodeId node, const char *error) {
         bool leaf = definition_tree(run->definition)->nodes[node].flags & NODE_LEAF;
-        const Activity *activity = leaf ? machine_node_data(run->machine, node) : NULL;
+        Cause *own = leaf ? leaf_error(run, node) : NULL;
 
         if (!g_str_equal(error, MACHINE_EXPRESSION_FAILED))
                 return cause_new(CAUSE_TREE, facts_new("error", fact_text(error), NULL), error_text(error));
-        if (activity && activity_status(activity) == STATUS_ERROR && activity_cause(activity))
-                return cause_ref(activity_cause(activity));
 
-        return cause_ref(variables_error(run->variables));
+        return cause_ref(own ?: variables_error(run->variables));
 }
 
 static void halt_after_error(Run *run) {

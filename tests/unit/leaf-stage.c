@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-#include "leaf-stage.h"
+#include <json-c/json_tokener.h>
+#include <json-c/linkhash.h>
+
 #include "basic/cleanup.h"
 #include "basic/timers.h"
 #include "bus/buses.h"
 #include "definition/definition.h"
 #include "definition/title.h"
 #include "inputs.h"
+#include "leaf-stage.h"
 
 #define WAIT_USEC (20 * G_USEC_PER_SEC)
 
@@ -26,7 +29,8 @@ typedef struct ActorData {
 void leaf_end(Leaf *leaf, Status status) {
         Actor *actor = leaf->owner;
 
-        g_assert_true(status == STATUS_SUCCESS || status == STATUS_FAILURE || status == STATUS_SKIPPED);
+        g_assert_true(status == STATUS_SUCCESS || status == STATUS_FAILURE || status == STATUS_SKIPPED ||
+                      status == STATUS_ERROR);
         g_assert_cmpint(actor->status, ==, STATUS_RUNNING);
         actor->status = status;
         actor->halted = true;
@@ -41,7 +45,8 @@ void leaf_end(Leaf *leaf, Status status) {
 void leaf_set_value(Leaf *leaf, Status value) {
         Actor *actor = leaf->owner;
 
-        g_assert_true(value == STATUS_SUCCESS || value == STATUS_FAILURE || value == STATUS_RUNNING);
+        g_assert_true(value == STATUS_SUCCESS || value == STATUS_FAILURE || value == STATUS_RUNNING ||
+                      value == STATUS_ERROR);
         actor->status = value;
         actor->n_reports++;
 }
@@ -94,8 +99,21 @@ void leaf_stage_set_attempt(LeafStage *stage, uint32_t attempt) {
         stage->attempt = attempt;
 }
 
-static Definition *load(const NodeType *const *types, const char *node, char **ret_error) {
-        g_autofree char *inputs = inputs_of(node);
+/* What the node refers to, and what there is on the stage besides (NULL: nothing), for its expressions. */
+static char *declare_inputs(const Blackboard *blackboard, const char *node) {
+        g_autofree char *referred = inputs_of(node);
+        g_autoptr(json_object) inputs = json_tokener_parse(referred),
+                               variables = blackboard ? blackboard_to_json(blackboard) : json_object_new_object();
+
+        json_object_object_foreach(variables, name, value)
+                json_object_object_add(inputs, name, json_object_new_string("any"));
+
+        return g_strdup(json_object_to_json_string(inputs));
+}
+
+static Definition *load(const Blackboard *blackboard, const NodeType *const *types, const char *node,
+                        char **ret_error) {
+        g_autofree char *inputs = declare_inputs(blackboard, node);
         g_autofree char *text = g_strdup_printf("{ \"btd\": 1, \"inputs\": %s, \"root\": %s }", inputs, node);
         g_autoptr(Diagnostics) diagnostics = diagnostics_new("test");
         const NodeType *const *const tables[] = { types, NULL };
@@ -110,13 +128,13 @@ static Definition *load(const NodeType *const *types, const char *node, char **r
 char *leaf_stage_check(const NodeType *const *types, const char *node) {
         char *error = NULL;
 
-        definition_unref(load(types, node, &error));
+        definition_unref(load(NULL, types, node, &error));
         return error;
 }
 
 char *leaf_stage_title(const NodeType *const *types, const char *node) {
         g_autofree char *error = NULL;
-        g_autoptr(Definition) definition = load(types, node, &error);
+        g_autoptr(Definition) definition = load(NULL, types, node, &error);
 
         g_assert_cmpstr(error, ==, NULL);
         return definition_title(definition, 0);
@@ -128,7 +146,7 @@ Actor *leaf_stage_start(LeafStage *stage, const NodeType *const *types, const ch
         g_autofree char *error = NULL;
         const LeafKind *kind;
 
-        data->definition = load(types, node, &error);
+        data->definition = load(stage->blackboard, types, node, &error);
         g_assert_cmpstr(error, ==, NULL);
         definition_params(data->definition, 0, stage->blackboard, &data->params, &error);
         g_assert_cmpstr(error, ==, NULL);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "inputs.h"
+#include "leaves/registry.h"
 #include "run-stage.h"
 
 static void on_changed(Run *run, void *userdata) {}
@@ -25,7 +26,10 @@ static const RunCallbacks callbacks = {
         .finished = on_finished,
 };
 
+static const NodeType *const computed_types[] = { &condition_type, &script_type, NULL };
+
 RunStage *run_stage_new_file(const char *file) {
+        const NodeType *const *const tables[] = { fake_tables[0], fake_tables[1], computed_types, NULL };
         RunStage *stage = g_new0(RunStage, 1);
         g_autofree char *text = g_strdup(file);
         g_autoptr(Diagnostics) diagnostics = diagnostics_new("test.json");
@@ -37,7 +41,7 @@ RunStage *run_stage_new_file(const char *file) {
         stage->locks = locks_new();
         stage->leaves = (LeafServices){ .timers = stage->timers };
         stage->services = (RunServices){ .leaves = &stage->leaves, .ticker = stage->ticker, .locks = stage->locks };
-        if (definition_load_text(text, strlen(text), fake_tables, NULL, diagnostics, &stage->definition) < 0)
+        if (definition_load_text(text, strlen(text), tables, NULL, diagnostics, &stage->definition) < 0)
                 g_error("%s", diagnostics_format(diagnostics, 0));
 
         stage->run = run_stage_add(stage, "test.1");

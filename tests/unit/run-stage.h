@@ -2,7 +2,7 @@
 #pragma once
 
 /*
- * Runs on a main loop of the test's own, with the leaves of fake-leaves.h.
+ * Runs on a main loop of the test's own, with the leaves of fake-leaves.h, and with those that only compute.
  */
 
 #include "basic/timers.h"

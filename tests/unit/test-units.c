@@ -388,6 +388,38 @@ static void test_state_lists(Scene *scene, const void *data) {
         wait_status(actor, STATUS_SUCCESS);
 }
 
+/* An expression that is evaluated again when the unit or a variable has changed. */
+static void test_state_test(Scene *scene, const void *data) {
+        g_autoptr(Actor) actor = NULL;
+
+        leaf_stage_set_variable(scene->stage, "wanted", "failed");
+        fake_come(scene);
+        actor = start(scene, "{ \"type\": \"UnitState\", \"unit\": \"cam\", "
+                             "\"test\": \"value.active_state == wanted and value.result == 'success'\" }");
+        g_assert_cmpint(actor_wait(actor), ==, STATUS_FAILURE);
+        g_assert_cmpstr(actor->cause, ==,
+                        "value.active_state == wanted and value.result == 'success' is false (wanted is \"failed\", "
+                        "value is {\"active_state\":\"active\",\"sub_state\":\"some\",\"result\":\"succes...)");
+        properties_changed(&scene->fake, "failed");
+        wait_status(actor, STATUS_SUCCESS);
+        g_assert_cmpint(actor_look(actor), ==, STATUS_SUCCESS);
+
+        leaf_stage_set_variable(scene->stage, "wanted", "active");
+        g_assert_cmpint(actor_look(actor), ==, STATUS_FAILURE);
+        properties_changed(&scene->fake, "active");
+        wait_status(actor, STATUS_SUCCESS);
+}
+
+static void test_state_test_fails(Scene *scene, const void *data) {
+        g_autoptr(Actor) actor = NULL;
+
+        fake_come(scene);
+        actor = start(scene, "{ \"type\": \"UnitState\", \"unit\": \"cam\", \"test\": \"value.result + 1 > 0\" }");
+        g_assert_cmpint(actor_wait(actor), ==, STATUS_ERROR);
+        g_assert_cmpstr(actor->cause, ==, "value.result + 1 > 0: attempt to add a 'string' with a 'number'");
+        assert_cause(actor->reason, "expression", "{\"expression\":\"value.result + 1 > 0\"}");
+}
+
 /* However many look at a unit, systemd is asked but once, and one that comes later need not wait. */
 static void test_state_shared(Scene *scene, const void *data) {
         g_autoptr(GPtrArray) actors = g_ptr_array_new_with_free_func((GDestroyNotify) actor_free);
@@ -449,6 +481,8 @@ int main(int argc, char **argv) {
         add("/units/state-without-systemd", test_state_without_systemd);
         add("/units/state-unknown", test_state_unknown);
         add("/units/state-lists", test_state_lists);
+        add("/units/state-test", test_state_test);
+        add("/units/state-test-fails", test_state_test_fails);
         add("/units/state-shared", test_state_shared);
         add("/units/state-bus-lost", test_state_bus_lost);
 
