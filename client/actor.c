@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "actor.h"
-#include "basic/span.h"
+#include "definition/reasons.h"
 #include "leaves/leaf.h"
 
 struct Actor {
@@ -21,7 +21,7 @@ struct Actor {
         Status status;
         bool timed_out;
         bool halted;
-        char *cause;
+        Cause *cause;
 };
 
 /* The parameter of that name and kind, or NULL. */
@@ -60,9 +60,15 @@ static uint64_t timeout_of(const Actor *actor) {
         return *(const uint64_t *) (const void *) ((const char *) actor->params.values + kind->timeout_offset);
 }
 
-static void set_cause(Actor *actor, const char *cause) {
-        g_free(actor->cause);
-        actor->cause = g_strdup(cause);
+/* Takes the cause. */
+static void set_cause(Actor *actor, Cause *cause) {
+        cause_unref(actor->cause);
+        actor->cause = cause;
+}
+
+/* NULL: the scenario says none. */
+static Cause *make_cause(const char *kind, const char *text) {
+        return kind || text ? cause_of_pattern(kind, text) : NULL;
 }
 
 static void give_outputs(const Actor *actor) {
@@ -76,7 +82,7 @@ static void give_outputs(const Actor *actor) {
 static void perform(Actor *actor) {
         actor->status = result_of(actor);
         if (actor->status != STATUS_SUCCESS)
-                set_cause(actor, actor->outcome->cause);
+                set_cause(actor, make_cause(actor->outcome->cause_kind, actor->outcome->cause));
         give_outputs(actor);
 }
 
@@ -102,11 +108,11 @@ static void end_after(Actor *actor, uint64_t delay) {
 
 static void on_timeout(NodeId node, void *userdata) {
         Actor *actor = userdata;
-        g_autofree char *span = span_format(timeout_of(actor)), *cause = g_strdup_printf("timed out after %s", span);
 
         actor->timeout = NULL;
         actor->timed_out = true;
-        set_cause(actor, cause);
+        set_cause(actor, reason_of_timeout(definition_tree(actor->context->definition), node,
+                                           actor->type->leaf->timeout_offset, timeout_of(actor)));
         if (actor->outcome->halt > 0) {
                 end_after(actor, actor->outcome->halt);
                 return;
@@ -138,7 +144,7 @@ static void start_action(Actor *actor) {
 static uint64_t look(Actor *actor) {
         const Outcome *outcome = actor->outcome;
         uint64_t now = agenda_now(actor->context->agenda);
-        const char *cause = outcome->cause;
+        const char *kind = outcome->cause_kind, *cause = outcome->cause;
         Status value = result_of(actor);
         uint32_t i;
 
@@ -149,11 +155,12 @@ static uint64_t look(Actor *actor) {
 
         for (i = 0; i < outcome->n_changes && outcome->changes[i].at <= now; i++) {
                 value = outcome->changes[i].result;
+                kind = outcome->changes[i].cause_kind;
                 cause = outcome->changes[i].cause;
         }
 
         actor->status = value;
-        set_cause(actor, value == STATUS_FAILURE ? cause : NULL);
+        set_cause(actor, value == STATUS_FAILURE ? make_cause(kind, cause) : NULL);
         return i < outcome->n_changes ? outcome->changes[i].at : SPAN_INFINITY;
 }
 
@@ -242,7 +249,7 @@ void actor_free(Actor *actor) {
         agenda_drop(actor->next);
         agenda_drop(actor->timeout);
         params_clear(&actor->params);
-        g_free(actor->cause);
+        cause_unref(actor->cause);
         g_free(actor);
 }
 
@@ -258,6 +265,6 @@ bool actor_is_ending(const Actor *actor) {
         return actor->halted && actor->status == STATUS_RUNNING;
 }
 
-const char *actor_cause(const Actor *actor) {
+Cause *actor_cause(const Actor *actor) {
         return actor->cause;
 }

@@ -36,5 +36,5 @@ NodeId actor_node(const Actor *actor);
 Status actor_status(const Actor *actor);
 /* Has been halted and not ended yet. */
 bool actor_is_ending(const Actor *actor);
-/* Why it has failed, or NULL. */
-const char *actor_cause(const Actor *actor);
+/* Why it has failed, or NULL. Borrowed. */
+Cause *actor_cause(const Actor *actor);

@@ -2,6 +2,9 @@
 
 /* What becomes of a leaf: the word for it, an object with more about it, or a list of such, one for each start. */
 
+#include <string.h>
+
+#include "basic/cause.h"
 #include "basic/excerpt.h"
 #include "basic/span.h"
 #include "scenario-reader.h"
@@ -11,7 +14,7 @@
 typedef struct Given {
         int result;
         uint64_t after, halt;
-        const char *cause;
+        const char *cause, *cause_kind;
 } Given;
 
 G_STATIC_ASSERT(STATUS_FAILURE == STATUS_SUCCESS + 1 && STATUS_SKIPPED == STATUS_SUCCESS + 2);
@@ -27,6 +30,7 @@ static const Param action_params[] = {
         { FIELD(halt, PARAM_SPAN) },
         { .name = "outputs", .kind = PARAM_JSON },
         { FIELD(cause, PARAM_STRING) },
+        { FIELD(cause_kind, PARAM_STRING) },
         {},
 };
 
@@ -34,6 +38,7 @@ static const Param condition_params[] = {
         { FIELD(result, PARAM_ENUM, .values = condition_results) },
         { FIELD(after, PARAM_SPAN) },
         { FIELD(cause, PARAM_STRING) },
+        { FIELD(cause_kind, PARAM_STRING) },
         { .name = "changes", .kind = PARAM_JSON },
         {},
 };
@@ -44,6 +49,7 @@ static const Param any_params[] = {
         { FIELD(after, PARAM_SPAN) },
         { FIELD(halt, PARAM_SPAN) },
         { FIELD(cause, PARAM_STRING) },
+        { FIELD(cause_kind, PARAM_STRING) },
         {},
 };
 
@@ -64,6 +70,7 @@ static const Param change_params[] = {
           .required = true,
           .doc = "what the condition is from then on, \"success\" or \"failure\"" },
         { .name = "cause", .kind = PARAM_STRING, .offset = offsetof(Change, cause) },
+        { .name = "cause_kind", .kind = PARAM_STRING, .offset = offsetof(Change, cause_kind) },
         {},
 };
 
@@ -78,6 +85,17 @@ static uint32_t item_of(const Fields *fields, const uint32_t items[static FIELDS
         return 0;
 }
 
+/* For a single cause, and so without "*". */
+static void check_cause_kind(Reader *reader, uint32_t item, const char *pattern) {
+        char *problem = pattern ? cause_pattern_problem(pattern) : NULL;
+
+        if (pattern && !problem && strchr(pattern, '*'))
+                problem = g_strdup("there is a single cause, so '*' has no meaning");
+        if (problem)
+                reader_error(reader, item, g_strconcat("cause_kind: ", problem, NULL));
+        g_free(problem);
+}
+
 static void read_change(Reader *reader, uint32_t item, uint64_t earliest, Change *ret_change) {
         uint32_t items[FIELDS_MAX] = {};
 
@@ -90,6 +108,7 @@ static void read_change(Reader *reader, uint32_t item, uint64_t earliest, Change
 
         reader_read_fields(reader, item, &change_fields, ret_change, items);
         ret_change->result += STATUS_SUCCESS;
+        check_cause_kind(reader, item_of(&change_fields, items, "cause_kind"), ret_change->cause_kind);
         if (items[0] > 0 && ret_change->at < earliest) {
                 g_autofree char *at = span_format(ret_change->at);
 
@@ -160,7 +179,9 @@ static void read_object(Reader *reader, uint32_t item, const Fields *fields, Out
                 .after = given.after,
                 .halt = given.halt,
                 .cause = given.cause,
+                .cause_kind = given.cause_kind,
         };
+        check_cause_kind(reader, item_of(fields, items, "cause_kind"), given.cause_kind);
 
         outputs = item_of(fields, items, "outputs");
         if (outputs > 0)

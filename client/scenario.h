@@ -4,7 +4,8 @@
 /*
  * What the leaves of a tree do in a simulation: a file that names leaves and says what becomes of them.
  *
- *   { "leaves": { "LoadConfig": [{ "result": "failure", "after": "150ms", "cause": "no such file" }, "success"],
+ *   { "leaves": { "LoadConfig": [{ "result": "failure", "after": "150ms", "cause": "no such file",
+ *                                  "cause_kind": "exit-status:2" }, "success"],
  *                 "Boot/Network/IsUp": { "result": "failure", "changes": [{ "at": "2s", "result": "success" }] } },
  *     "default": { "after": "10ms" },
  *     "halt": "5s" }
@@ -19,7 +20,7 @@
 typedef struct Change {
         uint64_t at;
         int result;
-        const char *cause;
+        const char *cause, *cause_kind; /* NULL: none */
 } Change;
 
 /* What becomes of a leaf when it is started. All zero: the leaf does what its type makes of it. */
@@ -27,8 +28,8 @@ typedef struct Outcome {
         int result; /* a Status; IDLE: not given */
         bool timed; /* after was given */
         uint64_t after, halt;
-        json_object *outputs; /* an object, or NULL */
-        const char *cause;    /* NULL: none */
+        json_object *outputs;           /* an object, or NULL */
+        const char *cause, *cause_kind; /* NULL: none */
         const Change *changes;
         uint32_t n_changes;
 } Outcome;

@@ -1,256 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* The machine's host: leaves are actors, timers are entries of the agenda, and a tick follows each moment of it. */
+/* The life of a simulation: a tick follows each moment of its agenda, until nothing more can happen. */
 
 #include <json-c/linkhash.h>
 
-#include "actor.h"
 #include "basic/span.h"
-#include "engine/machine.h"
-#include "simulation.h"
-
-/* Of a node, or of the machine itself. */
-typedef struct NodeTimer {
-        AgendaEntry *entry;
-        uint64_t span;
-} NodeTimer;
-
-typedef struct Simulation {
-        const Tree *tree;
-        ActorContext context;
-        SimulationObserver observer;
-        void *userdata;
-
-        Machine *machine;
-        NodeTimer *timers; /* by node, the machine's is the last */
-        uint32_t *starts;  /* by node */
-        uint8_t *told;     /* by node: the status of a condition or by a guard that was told last; else IDLE */
-        uint32_t n_ticks;
-        bool halting;
-        char *cause; /* of an ERROR */
-} Simulation;
-
-static void tell(Simulation *simulation, NodeId node, const char *what, const char *text) {
-        simulation->observer(
-                &(SimulationEvent){
-                        .time = agenda_now(simulation->context.agenda), .node = node, .what = what, .text = text },
-                simulation->userdata);
-}
-
-static void tell_status(Simulation *simulation, NodeId node, Status status, const char *text) {
-        tell(simulation, node, status_to_string(status), text);
-}
-
-static NodeTimer *timer_of(Simulation *simulation, NodeId node) {
-        return &simulation->timers[MIN(node, simulation->tree->n_nodes)];
-}
-
-static void on_timer(NodeId node, void *userdata) {
-        Simulation *simulation = userdata;
-
-        timer_of(simulation, node)->entry = NULL;
-        machine_timer_expired(simulation->machine, node);
-}
-
-static void host_timer_arm(Machine *machine, NodeId node, uint64_t usec) {
-        Simulation *simulation = machine_userdata(machine);
-        NodeTimer *timer = timer_of(simulation, node);
-
-        agenda_drop(timer->entry);
-        timer->entry = agenda_add(simulation->context.agenda, usec, on_timer, node, simulation);
-        timer->span = usec;
-}
-
-static void host_timer_disarm(Machine *machine, NodeId node) {
-        agenda_drop(g_steal_pointer(&timer_of(machine_userdata(machine), node)->entry));
-}
-
-static Actor *start_actor(Simulation *simulation, NodeId node) {
-        Actor *actor = actor_start(&simulation->context, node, simulation->starts[node]++);
-
-        machine_node_set_data(simulation->machine, node, actor);
-        return actor;
-}
-
-static void drop_actor(Simulation *simulation, Actor *actor) {
-        machine_node_set_data(simulation->machine, actor_node(actor), NULL);
-        actor_free(actor);
-}
-
-/* One that had to wait until what it replaces has ended was called running then; now it is. */
-static Status host_leaf_start(Machine *machine, NodeId node) {
-        Simulation *simulation = machine_userdata(machine);
-        Status status = actor_status(start_actor(simulation, node));
-
-        if (status == STATUS_RUNNING && machine_node_status(machine, node) == STATUS_RUNNING)
-                tell_status(simulation, node, status, NULL);
-
-        return status;
-}
-
-static bool host_leaf_halt(Machine *machine, NodeId node) {
-        return actor_halt(machine_node_data(machine, node));
-}
-
-static Status host_condition_look(Machine *machine, NodeId node) {
-        Actor *actor = machine_node_data(machine, node) ?: start_actor(machine_userdata(machine), node);
-
-        return actor_status(actor);
-}
-
-static void host_condition_release(Machine *machine, NodeId node) {
-        Simulation *simulation = machine_userdata(machine);
-        Actor *actor = machine_node_data(machine, node);
-
-        simulation->told[node] = STATUS_IDLE;
-        if (actor)
-                drop_actor(simulation, actor);
-}
-
-static void on_actor_ended(Actor *actor, void *userdata) {
-        Simulation *simulation = userdata;
-        NodeId node = actor_node(actor);
-        Status status = actor_status(actor);
-
-        if (machine_node_ending(simulation->machine, node)) {
-                drop_actor(simulation, actor);
-                tell_status(simulation, node, STATUS_HALTED, NULL);
-        }
-
-        machine_leaf_ended(simulation->machine, node, status);
-}
-
-static void on_actor_changed(Actor *actor, void *userdata) {
-        Simulation *simulation = userdata;
-
-        machine_condition_changed(simulation->machine, actor_node(actor));
-}
-
-static void on_actor_remarked(NodeId node, const char *kind, const char *text, void *userdata) {
-        tell(userdata, node, kind, text);
-}
-
-/* For conditions and guards, which are looked at again and again: only what is new is told. */
-static void tell_news(Simulation *simulation, NodeId node, Status status, const char *text) {
-        if (simulation->told[node] == status)
-                return;
-
-        simulation->told[node] = status;
-        tell_status(simulation, node, status, text);
-}
-
-static void action_changed(Simulation *simulation, NodeId node, Status status) {
-        Actor *actor = machine_node_data(simulation->machine, node);
-
-        /* It has not been started yet, and what never was is not worth telling. */
-        if (!actor)
-                return;
-
-        simulation->told[node] = STATUS_IDLE;
-        if (actor_is_ending(actor)) {
-                tell(simulation, node, "halting", NULL);
-                return;
-        }
-
-        tell_status(simulation, node, status, status == STATUS_HALTED ? NULL : actor_cause(actor));
-        if (status != STATUS_RUNNING)
-                drop_actor(simulation, actor);
-}
-
-static void condition_changed(Simulation *simulation, NodeId node, Status status) {
-        const Actor *actor = machine_node_data(simulation->machine, node);
-
-        tell_news(simulation, node, status, actor ? actor_cause(actor) : NULL);
-}
-
-/* What is not to be seen in the children. To be freed. */
-static char *own_reason(Simulation *simulation, NodeId node, Reason reason) {
-        g_autofree char *span = NULL;
-
-        switch (reason) {
-        case REASON_TIMEOUT:
-                span = span_format(timer_of(simulation, node)->span);
-                return g_strdup_printf("timed out after %s", span);
-        case REASON_ATTEMPTS:
-                return g_strdup("no attempts are left");
-        case REASON_THRESHOLD:
-                return g_strdup("not enough of its children succeeded");
-        default:
-                return NULL;
-        }
-}
-
-static void inner_changed(Simulation *simulation, NodeId node, Status status, Reason reason) {
-        g_autofree char *text = own_reason(simulation, node, reason);
-
-        simulation->told[node] = STATUS_IDLE;
-        tell_status(simulation, node, status, text);
-}
-
-static const char *guard_text(const Simulation *simulation, NodeId node, Status status) {
-        if (!(simulation->tree->nodes[node].flags & NODE_GUARDED))
-                return "its condition does not hold";
-        if (status == STATUS_SKIPPED)
-                return "its skip_if is true, or its while is false";
-
-        return status == STATUS_FAILURE ? "its fail_if is true" : "its success_if is true";
-}
-
-static void host_changed(Machine *machine, NodeId node, Status status, Reason reason) {
-        Simulation *simulation = machine_userdata(machine);
-
-        if (reason == REASON_GUARD) {
-                tell_news(simulation, node, status, guard_text(simulation, node, status));
-                return;
-        }
-
-        switch (simulation->tree->nodes[node].type->class) {
-        case NODE_ACTION:
-                action_changed(simulation, node, status);
-                break;
-        case NODE_CONDITION:
-                condition_changed(simulation, node, status);
-                break;
-        default:
-                inner_changed(simulation, node, status, reason);
-        }
-}
-
-static Variables *variables_of(Machine *machine) {
-        const Simulation *simulation = machine_userdata(machine);
-
-        return simulation->context.variables;
-}
-
-static Verdict host_guard(Machine *machine, NodeId node, Guard guard) {
-        return variables_guard(variables_of(machine), node, guard);
-}
-
-static Verdict host_test(Machine *machine, NodeId node, const char *variable) {
-        return variables_test(variables_of(machine), node, variable);
-}
-
-static uint32_t host_match(Machine *machine, NodeId node, const char *variable, const char *const *cases) {
-        return variables_match(variables_of(machine), node, variable, cases);
-}
-
-static bool host_next_element(Machine *machine, NodeId node, const char *list, const char *variable, uint32_t index) {
-        return variables_next_element(variables_of(machine), node, list, variable, index);
-}
-
-static const MachineHost host = {
-        .leaf_start = host_leaf_start,
-        .leaf_halt = host_leaf_halt,
-        .condition_look = host_condition_look,
-        .condition_release = host_condition_release,
-        .timer_arm = host_timer_arm,
-        .timer_disarm = host_timer_disarm,
-        .guard = host_guard,
-        .test = host_test,
-        .match = host_match,
-        .next_element = host_next_element,
-        .changed = host_changed,
-};
+#include "simulation-state.h"
 
 static void on_halt(NodeId node, void *userdata) {
         Simulation *simulation = userdata;
@@ -259,33 +14,24 @@ static void on_halt(NodeId node, void *userdata) {
                 return;
 
         simulation->halting = true;
-        tell(simulation, NODE_NONE, "halting", NULL);
+        simulation_tell(simulation, NODE_NONE, "halting", NULL);
         machine_halt(simulation->machine);
 }
 
-/* What is broken is halted, and has ended when all of it has. */
-static void begin_error(Simulation *simulation) {
-        NodeId node = 0;
-        const char *error = machine_error(simulation->machine, &node);
-        g_autofree char *path = tree_node_path(simulation->tree, node);
-
-        tell_status(simulation, node, STATUS_ERROR, error);
-        simulation->cause = g_strdup_printf("%s: %s", path, error);
-        simulation->halting = true;
-        machine_halt(simulation->machine);
-}
-
-/* RUNNING, or how the run has ended. */
+/* RUNNING, or how the run has ended. What is broken is halted, and has ended when all of it has. */
 static Status tick(Simulation *simulation) {
         Status status = machine_tick(simulation->machine);
 
         simulation->n_ticks++;
-        if (status == STATUS_ERROR && !simulation->cause) {
-                begin_error(simulation);
+        if (status == STATUS_ERROR) {
+                if (!simulation->failed)
+                        simulation_record_error(simulation);
+                simulation->failed = simulation->halting = true;
+                machine_halt(simulation->machine);
                 return STATUS_RUNNING;
         }
 
-        return status != STATUS_RUNNING && simulation->cause ? STATUS_ERROR : status;
+        return status != STATUS_RUNNING && simulation->failed ? STATUS_ERROR : status;
 }
 
 static bool is_leaf(const Simulation *simulation, NodeId node) {
@@ -342,7 +88,9 @@ static Status run(Simulation *simulation, uint64_t until) {
                         left = go_on(simulation, until);
         }
 
-        tell_status(simulation, NODE_NONE, status, left ?: simulation->cause);
+        if (!left && status == STATUS_ERROR)
+                left = cause_describe(simulation->tree, history_cause(simulation->history, 0), NODE_NONE);
+        simulation_tell_status(simulation, NODE_NONE, status, left);
         return status;
 }
 
@@ -368,7 +116,7 @@ static void simulation_clear(Simulation *simulation) {
         g_free(simulation->timers);
         g_free(simulation->starts);
         g_free(simulation->told);
-        g_free(simulation->cause);
+        history_free(simulation->history);
 }
 
 Status simulate(const Definition *definition, const Scenario *scenario, const SimulationOptions *options,
@@ -381,6 +129,7 @@ Status simulate(const Definition *definition, const Scenario *scenario, const Si
                 .timers = g_new0(NodeTimer, tree->n_nodes + 1),
                 .starts = g_new0(uint32_t, tree->n_nodes),
                 .told = g_new0(uint8_t, tree->n_nodes),
+                .history = history_new(tree, 0),
         };
         Status status;
 
@@ -389,12 +138,12 @@ Status simulate(const Definition *definition, const Scenario *scenario, const Si
                 .scenario = scenario,
                 .variables = make_variables(definition, options->variables),
                 .agenda = agenda_new(),
-                .ended = on_actor_ended,
-                .changed = on_actor_changed,
-                .remarked = on_actor_remarked,
+                .ended = simulation_on_ended,
+                .changed = simulation_on_changed,
+                .remarked = simulation_on_remarked,
                 .userdata = &simulation,
         };
-        simulation.machine = machine_new(tree, &host, &simulation, options->seed);
+        simulation.machine = machine_new(tree, &simulation_host, &simulation, options->seed);
         agenda_add(simulation.context.agenda, scenario_halt(scenario), on_halt, NODE_NONE, &simulation);
 
         status = run(&simulation, options->until);

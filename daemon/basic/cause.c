@@ -109,6 +109,22 @@ const char *cause_kind_find(const char *name, size_t length) {
         return kind ? kind->name : NULL;
 }
 
+Cause *cause_of_pattern(const char *pattern, const char *text) {
+        size_t length = pattern ? strcspn(pattern, ":") : 0;
+        const Kind *kind;
+
+        if (!pattern)
+                return cause_new(CAUSE_FAILED, NULL, text);
+
+        kind = kind_find(pattern, length);
+        if (!kind)
+                return cause_new(CAUSE_DBUS_ERROR, facts_new("name", fact_text(pattern), NULL), text ?: pattern);
+        if (pattern[length] == '\0')
+                return cause_new(kind->name, NULL, text ?: pattern);
+
+        return cause_new(kind->name, facts_new(kind->fact, fact_text(pattern + length + 1), NULL), text ?: pattern);
+}
+
 static const char *fact_of(const Cause *cause, const char *name) {
         json_object *value;
 

@@ -64,6 +64,10 @@ json_object *fact_text(const char *text);
  * "unit-result:oom-kill", "guard:while"), or a D-Bus error name, each but the kind with "*" for anything.
  */
 
+/* One that the pattern matches, which has to be without "*": of its kind, with its fact. NULL: CAUSE_FAILED. text NULL:
+ * the pattern. */
+Cause *cause_of_pattern(const char *pattern, const char *text);
+
 /* Is it so anywhere in the chain? false for NULL. */
 bool cause_matches(const Cause *cause, const char *pattern);
 /* Of NULL-terminated patterns; NULL are all there can be. */

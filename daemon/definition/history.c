@@ -202,7 +202,9 @@ static void set_status(History *history, NodeId node, Status status, uint64_t no
 }
 
 void history_record(History *history, NodeId node, Status status, Reason reason, Cause *cause, uint64_t now) {
-        if (status == STATUS_RUNNING && record_of(history, node)->status == STATUS_RUNNING) {
+        Status before = record_of(history, node)->status;
+
+        if (before == STATUS_ERROR || (status == STATUS_RUNNING && before == STATUS_RUNNING)) {
                 cause_unref(cause);
                 return;
         }
@@ -223,22 +225,19 @@ void history_repeat(History *history, NodeId node) {
         count_round(history, node);
 }
 
-void history_close(History *history, NodeId error_node, Cause *cause, uint64_t now) {
-        while (error_node != NODE_NONE) {
+void history_fail(History *history, NodeId node, Cause *cause, uint64_t now) {
+        for (;;) {
                 Cause *below = cause;
 
-                set_status(history, error_node, STATUS_ERROR, now);
-                causes_set(history->causes, error_node, cause);
-                error_node = history->tree->nodes[error_node].parent;
-                if (error_node != NODE_NONE) {
-                        cause = cause_new(CAUSE_CHILD, NULL, NULL);
-                        cause->because = cause_ref(below);
-                }
-        }
+                set_status(history, node, STATUS_ERROR, now);
+                causes_set(history->causes, node, cause);
+                node = history->tree->nodes[node].parent;
+                if (node == NODE_NONE)
+                        return;
 
-        for (NodeId node = 0; node < history->tree->n_nodes; node++)
-                if (record_of(history, node)->status == STATUS_RUNNING)
-                        set_status(history, node, STATUS_HALTED, now);
+                cause = cause_new(CAUSE_CHILD, NULL, NULL);
+                cause->because = cause_ref(below);
+        }
 }
 
 uint32_t history_count_start(History *history, NodeId leaf) {

@@ -24,9 +24,8 @@ void history_record(History *history, NodeId node, Status status, Reason reason,
 /* A node that has completed is looked at again, and gives the same. */
 void history_repeat(History *history, NodeId node);
 
-/* Everything that still counts as running has been halted; the node (or NODE_NONE) and those above it are in error.
- * Takes the cause. */
-void history_close(History *history, NodeId error_node, Cause *cause, uint64_t now);
+/* The node and those above it are in error, whatever is told of them later. Takes the cause. */
+void history_fail(History *history, NodeId node, Cause *cause, uint64_t now);
 
 /* Counts one more start of a leaf, from 1; begins again after 65535. */
 uint32_t history_count_start(History *history, NodeId leaf);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* A guard is told with its expression and with what that saw. */
+/* A guard or a test is told with its expression and with what that saw. */
 
 #include "definition/reasons.h"
 #include "basic/cleanup.h"
@@ -17,23 +17,68 @@ static const struct {
         [GUARD_WHILE] = { "while", "is false" },
 };
 
-Cause *reason_of_guard(const Definition *definition, Variables *variables, NodeId node, Guard guard) {
-        const Script *script = definition_guard(definition, node, guard);
-        const char *expression = script_code(script);
-        json_object *values = seen_variables(variables_scope(variables, node), script_reads(script));
+/* name: of the guard; NULL: the node's own test. */
+static Cause *answer_cause(const Blackboard *scope, const char *name, const char *verdict, const char *expression,
+                           const char *const *reads) {
+        json_object *values = seen_variables(scope, reads);
         g_autofree char *shown = seen_describe(values), *text = NULL;
 
-        text = g_strdup_printf("its %s %s: %s%s%s%s", guards[guard].name, guards[guard].verdict, expression,
-                               *shown ? " (" : "", shown, *shown ? ")" : "");
-        return cause_new(CAUSE_GUARD,
-                         facts_new("guard", fact_text(guards[guard].name), "expression", fact_text(expression), "seen",
-                                   values, NULL),
+        text = g_strdup_printf("its %s %s: %s%s%s%s", name ?: "condition", verdict, expression, *shown ? " (" : "",
+                               shown, *shown ? ")" : "");
+        return cause_new(name ? CAUSE_GUARD : CAUSE_CONDITION,
+                         facts_new("guard", fact_text(name), "expression", fact_text(expression), "seen", values, NULL),
                          text);
 }
 
-Cause *reason_of_timeout(const Tree *tree, NodeId node, const char *parameter, uint64_t limit) {
+/* The parameter that is a variable or an expression. */
+static Cause *test_cause(const Node *node, const Blackboard *scope) {
+        const Param *param = node->type->params;
+        const void *field;
+        const char *names[2] = { NULL };
+
+        while (param->kind != PARAM_EXPRESSION && !(param->kind == PARAM_STRING && param->reads))
+                param++;
+
+        field = (const char *) node->params + param->offset;
+        if (param->kind == PARAM_EXPRESSION) {
+                const Script *script = *(const Script *const *) field;
+
+                return answer_cause(scope, NULL, "does not hold", script_code(script), script_reads(script));
+        }
+
+        names[0] = *(const char *const *) field;
+        return answer_cause(scope, NULL, "does not hold", names[0], names);
+}
+
+Cause *reason_of_answer(const Definition *definition, Variables *variables, NodeId node, int asked) {
+        const Blackboard *scope = variables_scope(variables, node);
+        const Script *script;
+
+        if (asked == ASKED_TEST)
+                return test_cause(&definition_tree(definition)->nodes[node], scope);
+
+        script = definition_guard(definition, node, (Guard) asked);
+        return answer_cause(scope, guards[asked].name, guards[asked].verdict, script_code(script),
+                            script_reads(script));
+}
+
+Cause *reason_of_timer(const Tree *tree, NodeId node, uint64_t limit) {
+        const Param *param = tree->nodes[node].type->params;
+
+        while (param->kind != PARAM_SPAN)
+                param++;
+
+        return reason_of_timeout(tree, node, param->offset, limit);
+}
+
+Cause *reason_of_timeout(const Tree *tree, NodeId node, size_t offset, uint64_t limit) {
         g_autofree char *span = span_format(limit), *text = g_strdup_printf("timed out after %s", span);
-        g_autofree char *path = tree_node_path(tree, node), *where = g_strdup_printf("%s of %s", parameter, path);
+        g_autofree char *path = tree_node_path(tree, node), *where = NULL;
+        const Param *param = tree->nodes[node].type->params;
+
+        while (param->offset != offset)
+                param++;
+        where = g_strdup_printf("%s of %s", param->name, path);
 
         return cause_new(CAUSE_TIMEOUT,
                          facts_new("limit", fact_text(span), "limit_usec", json_object_new_uint64(limit), "where",

@@ -9,9 +9,14 @@
 #include "definition/definition.h"
 #include "definition/variables.h"
 
-/* The guard has decided, for the outcome that its kind is for; GUARD_WHILE: it does not hold. With its expression
- * and what that saw. */
-Cause *reason_of_guard(const Definition *definition, Variables *variables, NodeId node, Guard guard);
+/* What was asked last of a node: a Guard, or the test that is its own (Precondition). */
+#define ASKED_TEST (-1)
 
-/* The node's limit has passed: how long it was, and the parameter that says so. */
-Cause *reason_of_timeout(const Tree *tree, NodeId node, const char *parameter, uint64_t limit);
+/* What was asked has decided: with its expression and what that saw. */
+Cause *reason_of_answer(const Definition *definition, Variables *variables, NodeId node, int asked);
+
+/* The limit of an inner node has passed, as the parameter says that is a time. */
+Cause *reason_of_timer(const Tree *tree, NodeId node, uint64_t limit);
+
+/* The node's limit has passed: how long it was, and which of its parameters, by its field, says so. */
+Cause *reason_of_timeout(const Tree *tree, NodeId node, size_t offset, uint64_t limit);

@@ -104,21 +104,12 @@ static uint64_t timeout_of(const Activity *activity) {
         return *(const uint64_t *) ((const char *) activity->leaf.params + kind->timeout_offset);
 }
 
-static const char *timeout_parameter(const Activity *activity) {
-        const Param *param = activity->leaf.type->params;
-
-        while (param->offset != kind_of(activity)->timeout_offset)
-                param++;
-
-        return param->name;
-}
-
 static void on_timeout(void *userdata) {
         Activity *activity = userdata;
 
         leaf_give_cause(&activity->leaf,
                         reason_of_timeout(definition_tree(activity->context->definition), activity->leaf.node,
-                                          timeout_parameter(activity), timeout_of(activity)));
+                                          kind_of(activity)->timeout_offset, timeout_of(activity)));
         activity->timed_out = true;
         if (stop(activity))
                 settle(activity, STATUS_FAILURE);

@@ -2,6 +2,7 @@
 
 /* What the machine of a run asks for: activities for its leaves, timers, and answers about variables. */
 
+#include "definition/reasons.h"
 #include "runtime/run-state.h"
 
 static void host_timer_arm(Machine *machine, NodeId node, uint64_t usec) {
@@ -89,7 +90,7 @@ static void host_breakpoint(Machine *machine, NodeId node) {
 static Verdict host_guard(Machine *machine, NodeId node, Guard guard) {
         Run *run = machine_userdata(machine);
 
-        run->last_guard = guard;
+        run->asked = guard;
         return variables_guard(run->variables, node, guard);
 }
 
@@ -108,7 +109,10 @@ static bool host_cause_matches(Machine *machine, NodeId child, const char *const
 }
 
 static Verdict host_test(Machine *machine, NodeId node, const char *variable) {
-        return variables_test(variables_of(machine), node, variable);
+        Run *run = machine_userdata(machine);
+
+        run->asked = ASKED_TEST;
+        return variables_test(run->variables, node, variable);
 }
 
 static uint32_t host_match(Machine *machine, NodeId node, const char *variable, const char *const *cases) {

@@ -6,16 +6,6 @@
 #include "definition/reasons.h"
 #include "runtime/run-state.h"
 
-/* The parameter that is a time: types that have a timer have one such. */
-static const char *span_parameter(const NodeType *type) {
-        const Param *param = type->params;
-
-        while (param->kind != PARAM_SPAN)
-                param++;
-
-        return param->name;
-}
-
 /* Of a SubTree or ForEach for which its variables were wrong. */
 static Cause *refusal_of(Run *run, NodeId node) {
         if (run->refused != node)
@@ -27,16 +17,13 @@ static Cause *refusal_of(Run *run, NodeId node) {
 
 /* What is not to be found in the children; NULL: nothing. */
 static Cause *own_cause(Run *run, NodeId node, Reason reason, Cause *leaf_cause) {
-        const Tree *tree = definition_tree(run->definition);
-
         switch (reason) {
         case REASON_NONE:
                 return leaf_cause ? cause_ref(leaf_cause) : refusal_of(run, node);
         case REASON_TIMEOUT:
-                return reason_of_timeout(tree, node, span_parameter(tree->nodes[node].type),
-                                         node_timers_span(run->timers, node));
+                return reason_of_timer(definition_tree(run->definition), node, node_timers_span(run->timers, node));
         case REASON_GUARD:
-                return reason_of_guard(run->definition, run->variables, node, run->last_guard);
+                return reason_of_answer(run->definition, run->variables, node, run->asked);
         case REASON_FORCED:
                 return cause_new(CAUSE_FORCED, NULL, "somebody has said so");
         default:
@@ -63,10 +50,11 @@ static void log_failure(Run *run, NodeId node, const Cause *before) {
 }
 
 static void record(Run *run, NodeId node, Status status, Reason reason, Cause *leaf_cause) {
-        bool failed = status == STATUS_FAILURE || status == STATUS_SKIPPED;
+        bool failed = (status == STATUS_FAILURE || status == STATUS_SKIPPED) &&
+                      history_status(run->history, node) != STATUS_ERROR;
         Cause *cause = failed ? own_cause(run, node, reason, leaf_cause) : NULL,
               *last = history_last_cause(run->history, node);
-        bool telling = status == STATUS_FAILURE && (cause || reason == REASON_ATTEMPTS);
+        bool telling = failed && status == STATUS_FAILURE && (cause || reason == REASON_ATTEMPTS);
         g_autoptr(Cause) before = telling && last ? cause_ref(last) : NULL;
 
         history_record(run->history, node, status, reason, cause, run->now);

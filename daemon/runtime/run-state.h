@@ -29,10 +29,10 @@ struct Run {
         NodeLocks *locks;
         History *history;
         Cause *last_look; /* why the condition that was looked at last is false, or NULL */
-        NodeId refused; /* the last SubTree or ForEach for which its variables were wrong, until it has failed for that
-                         */
-        Guard last_guard; /* that was asked for: if one has decided, it was this */
-        bool first_look;  /* ... for the first time since it was released */
+        NodeId refused;  /* the last SubTree or ForEach for which its variables were wrong, until it has failed for that
+                          */
+        int asked;       /* last, of variables: see definition/reasons.h */
+        bool first_look; /* ... for the first time since it was released */
 
         Status status;
         bool halting;

@@ -67,17 +67,23 @@ static Cause *error_cause(const Run *run, NodeId node, const char *error) {
         return cause_ref(own ?: variables_error(run->variables));
 }
 
-static void halt_after_error(Run *run) {
+static void record_error(Run *run) {
         NodeId node = NODE_NONE;
         const char *error = machine_error(run->machine, &node);
-        Cause *cause = error_cause(run, node, error);
 
+        history_fail(run->history, node, error_cause(run, node, error), run->now);
+        run->cause = root_cause(run);
+}
+
+/* What goes wrong while it is halted is no news. */
+static void halt_after_error(Run *run) {
         run_pass_breakpoints(run);
         run_begin(run);
+        if (!run->cause)
+                record_error(run);
+
         run->halting = true;
         machine_halt(run->machine);
-        history_close(run->history, node, cause, run->now);
-        run->cause = root_cause(run);
         run_end(run);
 }
 
@@ -89,7 +95,7 @@ static void run_tick(void *userdata) {
         status = machine_tick(run->machine);
         run_end(run);
 
-        if (status == STATUS_ERROR && !run->cause) {
+        if (status == STATUS_ERROR) {
                 halt_after_error(run);
                 status = STATUS_RUNNING;
         }

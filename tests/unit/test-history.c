@@ -149,7 +149,9 @@ static void test_skipped(Stage *stage, const void *data) {
 
 static void test_error(Stage *stage, const void *data) {
         begin(stage, RETRY, TWO);
-        history_close(stage->history, BOTH, cause_new(CAUSE_TREE, NULL, "it waits for too many"), ++stage->now);
+        history_fail(stage->history, BOTH, cause_new(CAUSE_TREE, NULL, "it waits for too many"), ++stage->now);
+        for (NodeId node = TWO; node != NODE_NONE; node--)
+                tell(stage, node, STATUS_HALTED, NULL);
 
         g_assert_cmpint(history_status(stage->history, RETRY), ==, STATUS_ERROR);
         g_assert_cmpint(history_status(stage->history, BOTH), ==, STATUS_ERROR);

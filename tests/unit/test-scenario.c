@@ -29,7 +29,7 @@ static const struct {
         { "{'default': []}", "script:1:13: error: expected \"success\", \"failure\" or an object such as {\"after\": "
                              "\"150ms\"}, not a list" },
         { "{'default': {'outputs': {}}}",
-          "script:1:14: error: unknown key 'outputs' (the default takes: result, after, halt, cause)" },
+          "script:1:14: error: unknown key 'outputs' (the default takes: result, after, halt, cause, cause_kind)" },
         { "{'leaves': []}",
           "script:1:12: error: leaves: expected an object, {\"LoadConfig\": \"failure\"}, not a list" },
         { "{'leaves': {'S': 'success'}}", "script:1:13: error: 'S' has the type Sequence and is no leaf; only leaves "
@@ -49,8 +49,9 @@ static const struct {
                                          "\"skipped\"; did you mean \"success\"? (in A)" },
         { "{'leaves': {'S/A': {'result': 'no'}}}",
           "script:1:31: error: result: \"no\" is none of \"success\", \"failure\", \"skipped\" (in S/A)" },
-        { "{'leaves': {'A': {'afer': '1s'}}}", "script:1:19: error: unknown key 'afer'; did you mean 'after'? (an "
-                                               "action takes: result, after, halt, outputs, cause) (in A)" },
+        { "{'leaves': {'A': {'afer': '1s'}}}",
+          "script:1:19: error: unknown key 'afer'; did you mean 'after'? (an "
+          "action takes: result, after, halt, outputs, cause, cause_kind) (in A)" },
         { "{'leaves': {'A': {'after': '5'}}}", "script:1:28: error: after: \"5\" is not a time span such as \"150ms\" "
                                                "or \"1min 30s\"; it has no unit (in A)" },
         { "{'leaves': {'A': {'cause': 5}}}", "script:1:28: error: cause: expected a string, not a number (in A)" },
@@ -70,8 +71,8 @@ static const struct {
           "script:1:30: error: result: the type AlwaysFailure never succeeds (in AlwaysFailure)" },
         { "{'leaves': {'C': 'skipped'}}",
           "script:1:18: error: result: \"skipped\" is none of \"success\", \"failure\" (in C)" },
-        { "{'leaves': {'C': {'halt': '1s'}}}",
-          "script:1:19: error: unknown key 'halt' (a condition takes: result, after, cause, changes) (in C)" },
+        { "{'leaves': {'C': {'halt': '1s'}}}", "script:1:19: error: unknown key 'halt' (a condition takes: result, "
+                                               "after, cause, cause_kind, changes) (in C)" },
         { "{'leaves': {'C': {'changes': {}}}}",
           "script:1:30: error: changes: expected a list, [{\"at\": \"1s\", \"result\": \"failure\"}], not an object "
           "(in C)" },
@@ -83,9 +84,15 @@ static const struct {
           "script:1:31: error: 'result' is missing: what the condition is from then on, \"success\" or \"failure\" "
           "(in C)" },
         { "{'leaves': {'C': {'changes': [{'at': '1s', 'to': 5, 'result': 'success'}]}}}",
-          "script:1:44: error: unknown key 'to' (a change takes: at, result, cause) (in C)" },
+          "script:1:44: error: unknown key 'to' (a change takes: at, result, cause, cause_kind) (in C)" },
         { "{'leaves': {'C': {'changes': [{'at': '1s', 'result': 'success'}, {'at': '1s', 'result': 'failure'}]}}}",
           "script:1:73: error: at: 1s is not later than the change before; put them in order (in C)" },
+        { "{'leaves': {'A': {'cause_kind': 'exit-statu:2'}}}",
+          "script:1:33: error: cause_kind: 'exit-statu' is not a kind of cause; did you mean 'exit-status'? (in A)" },
+        { "{'leaves': {'A': {'cause_kind': 'org.example.*'}}}",
+          "script:1:33: error: cause_kind: there is a single cause, so '*' has no meaning (in A)" },
+        { "{'leaves': {'C': {'changes': [{'at': '1s', 'result': 'failure', 'cause_kind': 'x'}]}}}",
+          "script:1:79: error: cause_kind: 'x' is neither a kind of cause nor the name of a D-Bus error (in C)" },
 };
 
 static void test_faults(void) {

@@ -113,7 +113,7 @@ static void test_outcomes(void) {
               "   1.500s x R/A: failure: busy\n"
               "   1.500s x R/A: failure\n"
               "   1.500s x R/A: failure\n"
-              "   1.500s x R: failure: no attempts are left\n"
+              "   1.500s x R: failure: failed 3 times\n"
               "   1.500s x run: failure\n",
               STATUS_FAILURE);
         check(NODE("Fallback", "F", "", SPAWN("A") ", " AROUND("Inverter", "I", "", SPAWN("A"))),
@@ -303,12 +303,12 @@ static void test_guards(void) {
                         "   0.000s * P: running\n"
                         "   0.000s * P/Set: running\n"
                         "   0.000s * P/While: running\n"
-                        "   0.000s > P/Unless: skipped: its skip_if is true, or its while is false\n"
+                        "   0.000s > P/Unless: skipped: its skip_if is true: on (on is true)\n"
                         "   1.000s + P/Set: success\n"
                         "   1.000s * P/While: halting\n"
                         "   1.000s + P/Unless: success\n"
                         "   2.000s # P/While: halted\n"
-                        "   2.000s > P/While: skipped: its skip_if is true, or its while is false\n"
+                        "   2.000s > P/While: skipped: its while is false: on (on is false)\n"
                         "   2.000s + P: success\n"
                         "   2.000s + run: success\n");
         check(NODE("Sequence", "S", "",
@@ -318,11 +318,41 @@ static void test_guards(void) {
               "{'leaves': {'Set': {'outputs': {'off': true}}}}",
               "   0.000s * S: running\n"
               "   0.000s + S/Set: success\n"
-              "   0.000s > S/A: skipped: its skip_if is true, or its while is false\n"
+              "   0.000s > S/A: skipped: its skip_if is true: off (off is true)\n"
               "   0.000s * S/Precondition: running\n"
-              "   0.000s x S/Precondition: failure: its condition does not hold\n"
+              "   0.000s x S/Precondition: failure: its condition does not hold: on (on is not set)\n"
               "   0.000s x S: failure\n"
               "   0.000s x run: failure\n",
+              STATUS_FAILURE);
+}
+
+/* Who chooses by causes gets those that the scenario says. */
+static void test_causes(void) {
+        check("{'type': 'RetryUntilSuccessful', 'name': 'R', 'num_attempts': 5, 'retry_on': ['exit-status:75', "
+              "'timeout'], "
+              "'child': " SPAWN("A") "}",
+              "{'leaves': {'A': [{'result': 'failure', 'cause_kind': 'exit-status:75'},"
+              " {'result': 'failure', 'cause': 'no such file', 'cause_kind': 'exit-status:1'}, 'success']}}",
+              "   0.000s * R: running\n"
+              "   0.000s x R/A: failure: exit-status:75\n"
+              "   0.000s x R/A: failure: no such file\n"
+              "   0.000s x R: failure\n"
+              "   0.000s x run: failure\n",
+              STATUS_FAILURE);
+        check("{'type': 'RetryUntilSuccessful', 'name': 'R', 'num_attempts': 2, 'retry_on': 'timeout', 'child': "
+              "{'type': 'Timeout', 'name': 'T', 'timeout': '1s', 'child': " SPAWN("A") "}}",
+              "{'default': {'after': '1min'}}",
+              "   0.000s * R: running\n"
+              "   0.000s * R/T: running\n"
+              "   0.000s * R/T/A: running\n"
+              "   1.000s # R/T/A: halted\n"
+              "   1.000s x R/T: failure: timed out after 1s\n"
+              "   1.000s * R/T: running\n"
+              "   1.000s * R/T/A: running\n"
+              "   2.000s # R/T/A: halted\n"
+              "   2.000s x R/T: failure: timed out after 1s\n"
+              "   2.000s x R: failure: failed 2 times\n"
+              "   2.000s x run: failure\n",
               STATUS_FAILURE);
 }
 
@@ -344,12 +374,10 @@ static void test_error(void) {
               "   0.000s * P/I: running\n"
               "   0.000s * P/I/If: running\n"
               "   1.000s > P/I/If: skipped\n"
-              "   1.000s ! P/I: error: if-condition-skipped\n"
+              "   1.000s ! P/I: error: its condition was skipped, which is neither true nor false\n"
               "   1.000s * P/B: halting\n"
-              "   1.000s # P/I: halted\n"
-              "   1.000s # P: halted\n"
               "   2.000s # P/B: halted\n"
-              "   2.000s ! run: error: P/I: if-condition-skipped\n",
+              "   2.000s ! run: error: P/I: its condition was skipped, which is neither true nor false\n",
               STATUS_ERROR);
 }
 
@@ -492,6 +520,7 @@ int main(int argc, char **argv) {
         g_test_add_func("/simulate/halt", test_halt);
         g_test_add_func("/simulate/outputs", test_outputs);
         g_test_add_func("/simulate/guards", test_guards);
+        g_test_add_func("/simulate/causes", test_causes);
         g_test_add_func("/simulate/variables-decide", test_variables_decide);
         g_test_add_func("/simulate/error", test_error);
         g_test_add_func("/simulate/left", test_left);

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* What the machine of a simulation asks for: actors for its leaves, entries of the agenda for its timers, and answers
+ * about variables. */
+
+#include "definition/reasons.h"
+#include "simulation-state.h"
+
+NodeTimer *simulation_timer(Simulation *simulation, NodeId node) {
+        return &simulation->timers[MIN(node, simulation->tree->n_nodes)];
+}
+
+static void on_timer(NodeId node, void *userdata) {
+        Simulation *simulation = userdata;
+
+        simulation_timer(simulation, node)->entry = NULL;
+        machine_timer_expired(simulation->machine, node);
+}
+
+static void host_timer_arm(Machine *machine, NodeId node, uint64_t usec) {
+        Simulation *simulation = machine_userdata(machine);
+        NodeTimer *timer = simulation_timer(simulation, node);
+
+        agenda_drop(timer->entry);
+        timer->entry = agenda_add(simulation->context.agenda, usec, on_timer, node, simulation);
+        timer->span = usec;
+}
+
+static void host_timer_disarm(Machine *machine, NodeId node) {
+        agenda_drop(g_steal_pointer(&simulation_timer(machine_userdata(machine), node)->entry));
+}
+
+static Actor *start_actor(Simulation *simulation, NodeId node) {
+        Actor *actor = actor_start(&simulation->context, node, simulation->starts[node]++);
+
+        machine_node_set_data(simulation->machine, node, actor);
+        return actor;
+}
+
+void simulation_drop_actor(Simulation *simulation, Actor *actor) {
+        machine_node_set_data(simulation->machine, actor_node(actor), NULL);
+        actor_free(actor);
+}
+
+/* One that had to wait until what it replaces has ended was called running then; now it is. */
+static Status host_leaf_start(Machine *machine, NodeId node) {
+        Simulation *simulation = machine_userdata(machine);
+        Status status = actor_status(start_actor(simulation, node));
+
+        if (status == STATUS_RUNNING && machine_node_status(machine, node) == STATUS_RUNNING)
+                simulation_tell_status(simulation, node, status, NULL);
+
+        return status;
+}
+
+static bool host_leaf_halt(Machine *machine, NodeId node) {
+        return actor_halt(machine_node_data(machine, node));
+}
+
+static Status host_condition_look(Machine *machine, NodeId node) {
+        Actor *actor = machine_node_data(machine, node) ?: start_actor(machine_userdata(machine), node);
+
+        return actor_status(actor);
+}
+
+static void host_condition_release(Machine *machine, NodeId node) {
+        Simulation *simulation = machine_userdata(machine);
+        Actor *actor = machine_node_data(machine, node);
+
+        simulation->told[node] = STATUS_IDLE;
+        if (actor)
+                simulation_drop_actor(simulation, actor);
+}
+
+void simulation_on_ended(Actor *actor, void *userdata) {
+        Simulation *simulation = userdata;
+        NodeId node = actor_node(actor);
+        Status status = actor_status(actor);
+
+        if (machine_node_ending(simulation->machine, node)) {
+                simulation_drop_actor(simulation, actor);
+                simulation_tell_status(simulation, node, STATUS_HALTED, NULL);
+        }
+
+        machine_leaf_ended(simulation->machine, node, status);
+}
+
+void simulation_on_changed(Actor *actor, void *userdata) {
+        Simulation *simulation = userdata;
+
+        machine_condition_changed(simulation->machine, actor_node(actor));
+}
+
+void simulation_on_remarked(NodeId node, const char *kind, const char *text, void *userdata) {
+        simulation_tell(userdata, node, kind, text);
+}
+
+static Variables *variables_of(Machine *machine) {
+        const Simulation *simulation = machine_userdata(machine);
+
+        return simulation->context.variables;
+}
+
+static Verdict host_guard(Machine *machine, NodeId node, Guard guard) {
+        Simulation *simulation = machine_userdata(machine);
+
+        simulation->asked = guard;
+        return variables_guard(variables_of(machine), node, guard);
+}
+
+static Verdict host_test(Machine *machine, NodeId node, const char *variable) {
+        Simulation *simulation = machine_userdata(machine);
+
+        simulation->asked = ASKED_TEST;
+        return variables_test(variables_of(machine), node, variable);
+}
+
+static uint32_t host_match(Machine *machine, NodeId node, const char *variable, const char *const *cases) {
+        return variables_match(variables_of(machine), node, variable, cases);
+}
+
+static bool host_next_element(Machine *machine, NodeId node, const char *list, const char *variable, uint32_t index) {
+        return variables_next_element(variables_of(machine), node, list, variable, index);
+}
+
+static bool host_cause_matches(Machine *machine, NodeId child, const char *const *patterns) {
+        const Simulation *simulation = machine_userdata(machine);
+
+        return cause_matches_any(history_cause(simulation->history, child), patterns);
+}
+
+static void host_changed(Machine *machine, NodeId node, Status status, Reason reason) {
+        simulation_record(machine_userdata(machine), node, status, reason);
+}
+
+const MachineHost simulation_host = {
+        .leaf_start = host_leaf_start,
+        .leaf_halt = host_leaf_halt,
+        .condition_look = host_condition_look,
+        .condition_release = host_condition_release,
+        .timer_arm = host_timer_arm,
+        .timer_disarm = host_timer_disarm,
+        .guard = host_guard,
+        .test = host_test,
+        .match = host_match,
+        .cause_matches = host_cause_matches,
+        .next_element = host_next_element,
+        .changed = host_changed,
+};
