@@ -1,0 +1,389 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* How runs react to their variables, and to locks that they share. */
+
+#include <json-c/json_tokener.h>
+
+#include "basic/cleanup.h"
+#include "basic/span.h"
+#include "run-stage.h"
+#include "runtime/run-control.h"
+
+static void set(const RunStage *stage, const char *values) {
+        g_autoptr(json_object) object = json_tokener_parse(values);
+        g_autofree char *error = NULL;
+
+        g_assert_cmpint(run_set_values(stage->run, object, &error), ==, 0);
+        g_assert_null(error);
+        run_stage_turn(stage);
+}
+
+static void assert_variable(const RunStage *stage, const char *key, const char *json) {
+        json_object *value = NULL;
+
+        g_assert_true(blackboard_get(run_blackboard(stage->run), key, &value));
+        g_assert_cmpstr(json_object_to_json_string_ext(value, JSON_C_TO_STRING_PLAIN), ==, json);
+}
+
+#define TREE(blackboard, root) "{ 'btd': 1, 'blackboard': { " blackboard " }, 'root': " root " }"
+
+static void test_while(void) {
+        g_autoptr(RunStage) stage = run_stage_new_file(
+                TREE("'level': 50", "{ 'type': 'FakeAction', 'name': 'A', 'stubborn': true, 'while': 'level > 20' }"));
+
+        run_stage_start(stage);
+        set(stage, "{ \"level\": 30 }");
+        g_assert_cmpuint(fake_halts("A"), ==, 0);
+        set(stage, "{ \"level\": 15 }");
+        g_assert_cmpuint(fake_halts("A"), ==, 1);
+        fake_end("A", STATUS_SUCCESS, NULL);
+        run_stage_turn(stage);
+        run_stage_assert_finished(stage, STATUS_SKIPPED, "A: its while is false: level > 20 (level is 15)");
+}
+
+/* A condition over variables reacts to one who sets them from outside. */
+static void test_condition(void) {
+        g_autoptr(RunStage) stage = run_stage_new_file(TREE(
+                "'level': 50, 'other': 1", "{ 'type': 'ReactiveSequence', 'name': 'R', 'children': [ { 'type': "
+                                           "'Condition', 'name': 'C', 'test': 'level > 20' }, " ACTION("A") "] }"));
+
+        run_stage_start(stage);
+        g_assert_true(fake_is_alive("A"));
+        set(stage, "{ \"other\": 2, \"level\": 21 }");
+        g_assert_cmpuint(fake_halts("A"), ==, 0);
+        set(stage, "{ \"level\": 20 }");
+        g_assert_cmpuint(fake_halts("A"), ==, 1);
+        run_stage_assert_finished(stage, STATUS_FAILURE, "R/C: level > 20 is false (level is 20)");
+}
+
+/* The same when a leaf of the run sets them, at its end and in the middle. */
+static void test_output_of_a_leaf(void) {
+        g_autoptr(RunStage) stage = run_stage_new_file(
+                TREE("'level': 50",
+                     "{ 'type': 'Parallel', 'failure_count': 1, 'children': [ { 'type': 'WaitFor', 'child': { "
+                     "'type': 'Condition', 'test': 'level == 7' } }, " ACTION("A") ", { 'type': 'FakeAction', "
+                                                                                   "'name': 'B', 'while': "
+                                                                                   "'level ~= 8' } ] }"));
+
+        run_stage_start(stage);
+        fake_set_output("A", "level", json_object_new_int(7));
+        run_stage_turn(stage);
+        run_stage_assert_node(stage, 1, STATUS_SUCCESS, NULL);
+        g_assert_true(fake_is_alive("B"));
+        fake_set_output("A", "level", json_object_new_int(8));
+        run_stage_turn(stage);
+        g_assert_false(fake_is_alive("B"));
+}
+
+static void test_script_sets_off_a_condition(void) {
+        g_autoptr(RunStage) stage = run_stage_new_file(
+                TREE("'ready': false", "{ 'type': 'Parallel', 'children': [ { 'type': 'WaitFor', 'child': { 'type': "
+                                       "'Condition', 'test': 'ready' } }, { 'type': 'Sequence', 'children': [" ACTION(
+                                               "A") ", { 'type': 'Script', 'code': 'ready = true' } ] } ] }"));
+
+        run_stage_start(stage);
+        fake_end("A", STATUS_SUCCESS, NULL);
+        run_stage_turn(stage);
+        run_stage_assert_finished(stage, STATUS_SUCCESS, NULL);
+}
+
+static void test_hooks(void) {
+        g_autoptr(RunStage) stage = run_stage_new_file(TREE(
+                "'log': ''", "{ 'type': 'Fallback', 'always': 'log = log .. [[F]]', 'children': [ { 'type': "
+                             "'FakeAction', 'name': 'A', 'on_failure': 'log = log .. [[a]]', 'always': 'log = log "
+                             ".. [[A]]' }, { 'type': 'FakeAction', 'name': 'B', 'stubborn': true, 'on_halted': 'log "
+                             "= log .. [[h]]', 'on_success': 'log = log .. [[s]]' } ] }"));
+
+        run_stage_start(stage);
+        fake_end("A", STATUS_FAILURE, NULL);
+        run_stage_turn(stage);
+        assert_variable(stage, "log", "\"aA\"");
+        run_stage_halt(stage, "enough");
+        assert_variable(stage, "log", "\"aA\"");
+        fake_end("B", STATUS_SUCCESS, NULL);
+        run_stage_turn(stage);
+        assert_variable(stage, "log", "\"aAhF\"");
+        run_stage_assert_finished(stage, STATUS_HALTED, "enough");
+}
+
+static void test_error_of_a_guard(void) {
+        g_autoptr(RunStage) stage = run_stage_new_file(TREE(
+                "'level': null", "{ 'type': 'Parallel', 'name': 'Boot', 'children': [" ACTION(
+                                         "A") ", { 'type': 'FakeAction', 'name': 'B', 'fail_if': 'level > 20' } ] }"));
+
+        run_stage_start(stage);
+        g_assert_false(fake_is_alive("A"));
+        run_stage_assert_finished(stage, STATUS_ERROR,
+                                  "Boot/B: level > 20: attempt to compare number with nil (level is null)");
+}
+
+static void test_error_of_a_leaf(void) {
+        g_autoptr(RunStage) stage = run_stage_new_file(
+                TREE("'x': 1", "{ 'type': 'Sequence', 'name': 'Boot', 'children': [ { 'type': 'Script', 'name': 'S', "
+                               "'code': 'error([[no such camera]])' } ] }"));
+
+        run_stage_start(stage);
+        g_assert_cmpstr(status_to_string(run_status(stage->run)), ==, "error");
+        g_assert_true(g_str_has_prefix(run_cause(stage->run), "Boot/S: "));
+        g_assert_nonnull(strstr(run_cause(stage->run), "no such camera"));
+}
+
+/* One that is looked at again and cannot be evaluated any more. */
+static void test_error_of_a_live_condition(void) {
+        g_autoptr(RunStage) stage = run_stage_new_file(
+                TREE("'level': 50", "{ 'type': 'ReactiveSequence', 'name': 'R', 'children': [ { 'type': 'Condition', "
+                                    "'name': 'C', 'test': 'level > 20' }, " STUBBORN("A") "] }"));
+
+        run_stage_start(stage);
+        set(stage, "{ \"level\": \"low\" }");
+        g_assert_true(run_halting(stage->run));
+        g_assert_cmpuint(fake_halts("A"), ==, 1);
+        fake_end("A", STATUS_SUCCESS, NULL);
+        run_stage_turn(stage);
+        run_stage_assert_finished(stage, STATUS_ERROR, "R/C: level > 20: attempt to compare number with string");
+}
+
+static void test_error_of_a_hook(void) {
+        g_autoptr(RunStage) stage =
+                run_stage_new_file(TREE("'x': 1", "{ 'type': 'FakeNow', 'name': 'A', 'on_success': 'x = x .. nil' }"));
+
+        run_stage_start(stage);
+        g_assert_cmpstr(status_to_string(run_status(stage->run)), ==, "error");
+        g_assert_true(g_str_has_prefix(run_cause(stage->run), "A: "));
+}
+
+#define SUBTREE(inputs)                                                                                                \
+        "{ 'btd': 1, 'blackboard': { 'n': 5, 'got': null }, 'trees': { 't': { 'inputs': { 'tries': 'int' }, "          \
+        "'outputs': "                                                                                                  \
+        "{ 'result': 'string' }, 'root': { 'type': 'Sequence', 'name': 'Inner', 'children': [ { 'type': "              \
+        "'FakeAction', "                                                                                               \
+        "'name': 'A', 'text': 'tries {tries}' }, { 'type': 'Script', 'code': 'result = [[n=]] .. tries; _G.total = tries' "  \
+        "} "                                                                                                           \
+        "] } } }, 'root': { 'type': 'Sequence', 'name': 'Boot', 'children': [ { 'type': 'SubTree', 'name': 'Sub', "    \
+        "'tree': 't', 'inputs': { 'tries': " inputs " }, 'outputs': { 'result': 'got' } }, { 'type': 'FakeNow', "      \
+        "'fails': true, 'name': 'B', 'text': '{got} {total}' } ] } }"
+
+static void test_subtree(void) {
+        g_autoptr(RunStage) stage = run_stage_new_file(SUBTREE("'{n}'"));
+
+        run_stage_start(stage);
+        set(stage, "{ \"n\": 6 }");
+        fake_end("A", STATUS_SUCCESS, NULL);
+        run_stage_turn(stage);
+        run_stage_assert_finished(stage, STATUS_FAILURE, "Boot/B: n=5 5");
+}
+
+static void test_subtree_with_a_wrong_input(void) {
+        g_autoptr(RunStage) stage = run_stage_new_file(SUBTREE("'{n}'"));
+        g_autoptr(json_object) given = json_tokener_parse("{ \"n\": [] }");
+
+        run_give(stage->run, given);
+        run_stage_start(stage);
+        g_assert_cmpuint(fake_starts("A"), ==, 0);
+        run_stage_assert_finished(stage, STATUS_FAILURE, "Boot/Sub: tries: expected a whole number, but got []");
+}
+
+static void test_for_each_without_a_list(void) {
+        g_autoptr(RunStage) stage = run_stage_new_file(
+                TREE("'list': 5",
+                     "{ 'type': 'ForEach', 'name': 'Each', 'items': '{list}', 'as': 'x', 'child': " ACTION("A") "}"));
+
+        run_stage_start(stage);
+        run_stage_assert_finished(stage, STATUS_FAILURE, "Each: items: expected a list, but got 5");
+}
+
+static void test_for_each(void) {
+        g_autoptr(RunStage) stage = run_stage_new_file(TREE(
+                "'list': ['a', 'b', 'c'], 'seen': ''",
+                "{ 'type': 'ForEach', 'items': '{list}', 'as': 'x', 'concurrency': 2, 'child': { 'type': 'Sequence', "
+                "'children': [" ACTION("A") ", { 'type': 'Script', 'code': 'seen = seen .. x' } ] } }"));
+
+        run_stage_start(stage);
+        g_assert_cmpuint(fake_starts("A"), ==, 2);
+        while (stage->finished == 0) {
+                fake_end("A", STATUS_SUCCESS, NULL);
+                run_stage_turn(stage);
+                /* There are two of the name: the one that was started last is known. */
+                if (!fake_is_alive("A"))
+                        break;
+        }
+        g_assert_cmpuint(fake_starts("A"), ==, 3);
+        assert_variable(stage, "seen", "\"bc\"");
+}
+
+static void test_retry_on(void) {
+        g_autoptr(RunStage) stage = run_stage_new(
+                "{ 'type': 'RetryUntilSuccessful', 'num_attempts': 5, 'retry_on': ['timeout'], 'child': { "
+                "'type': 'FakeAction', 'name': 'A', 'timeout': '1ms' } }");
+
+        run_stage_start(stage);
+        while (fake_starts("A") < 2)
+                g_main_context_iteration(stage->context, TRUE);
+        fake_end("A", STATUS_FAILURE, "something else");
+        run_stage_turn(stage);
+        g_assert_cmpuint(stage->finished, ==, 1);
+        g_assert_cmpuint(fake_starts("A"), ==, 2);
+}
+
+#define LOCKED(name) "{ 'type': 'FakeAction', 'name': '" name "', 'stubborn': true, 'lock': 'disk' }"
+
+/* Two nodes of one run. */
+static void test_lock(void) {
+        g_autoptr(RunStage) stage =
+                run_stage_new("{ 'type': 'Parallel', 'children': [" LOCKED("A") ", " LOCKED("B") "] }");
+
+        run_stage_start(stage);
+        g_assert_true(fake_is_alive("A") && !fake_is_alive("B"));
+        run_stage_assert_node(stage, 2, STATUS_RUNNING, "waits for the lock 'disk', which test.1 (A) holds");
+        fake_end("A", STATUS_SUCCESS, NULL);
+        run_stage_turn(stage);
+        g_assert_true(fake_is_alive("B"));
+        run_stage_assert_node(stage, 2, STATUS_RUNNING, "waits for the test to go on");
+        fake_end("B", STATUS_SUCCESS, NULL);
+        run_stage_turn(stage);
+        run_stage_assert_finished(stage, STATUS_SUCCESS, NULL);
+}
+
+/* It is let go of when the holder has really ended, not when it was told to. */
+static void test_lock_of_another_run(void) {
+        g_autoptr(RunStage) stage = run_stage_new(LOCKED("A"));
+        Run *other = run_stage_add(stage, "test.2");
+
+        run_stage_start(stage);
+        run_start(other);
+        run_stage_turn(stage);
+        g_assert_cmpuint(fake_starts("A"), ==, 1);
+        run_stage_halt(stage, "enough");
+        g_assert_cmpuint(fake_starts("A"), ==, 1);
+        fake_end("A", STATUS_SUCCESS, NULL);
+        run_stage_turn(stage);
+        g_assert_cmpuint(fake_starts("A"), ==, 2);
+        run_free(other);
+}
+
+static void test_lock_of_a_run_that_is_freed(void) {
+        g_autoptr(RunStage) stage = run_stage_new(LOCKED("A"));
+        Run *other = run_stage_add(stage, "test.2");
+
+        run_start(other);
+        run_stage_start(stage);
+        g_assert_cmpuint(fake_starts("A"), ==, 1);
+        run_free(other);
+        run_stage_turn(stage);
+        g_assert_cmpuint(fake_starts("A"), ==, 2);
+}
+
+static void test_halt_while_waiting_for_a_lock(void) {
+        g_autoptr(RunStage) stage = run_stage_new(LOCKED("A"));
+        Run *other = run_stage_add(stage, "test.2");
+
+        run_start(other);
+        run_stage_start(stage);
+        run_stage_halt(stage, "enough");
+        run_stage_assert_finished(stage, STATUS_HALTED, "enough");
+        g_assert_cmpuint(fake_starts("A"), ==, 1);
+        run_free(other);
+}
+
+static void await_finish(const RunStage *stage) {
+        while (stage->finished == 0)
+                g_main_context_iteration(stage->context, TRUE);
+}
+
+static void test_halt_timeout(void) {
+        g_autoptr(RunStage) stage =
+                run_stage_new("{ 'type': 'FakeAction', 'name': 'A', 'stubborn': true, 'halt_timeout': '2ms' }");
+
+        run_stage_start(stage);
+        run_stage_halt(stage, "enough");
+        await_finish(stage);
+        g_assert_false(fake_is_alive("A"));
+        run_stage_assert_finished(stage, STATUS_HALTED, "enough");
+}
+
+static void test_halt_timeout_after_a_timeout(void) {
+        g_autoptr(RunStage) stage = run_stage_new(
+                "{ 'type': 'FakeAction', 'name': 'A', 'stubborn': true, 'timeout': '1ms', 'halt_timeout': '2ms' }");
+
+        run_stage_start(stage);
+        await_finish(stage);
+        g_assert_cmpuint(fake_halts("A"), ==, 1);
+        run_stage_assert_finished(stage, STATUS_FAILURE,
+                                  "A: timed out after 1ms; given up, since it had not ended 2ms after it was told to");
+}
+
+static void test_finally_at_a_halt(void) {
+        g_autoptr(RunStage) stage =
+                run_stage_new("{ 'type': 'Finally', 'children': [" STUBBORN("A") ", " ACTION("B") "] }");
+
+        run_stage_start(stage);
+        run_pause(stage->run);
+        run_stage_halt(stage, "enough");
+        g_assert_cmpuint(fake_starts("B"), ==, 0);
+        fake_end("A", STATUS_FAILURE, NULL);
+        run_stage_turn(stage);
+        g_assert_true(fake_is_alive("B"));
+        fake_end("B", STATUS_SUCCESS, NULL);
+        run_stage_turn(stage);
+        run_stage_assert_finished(stage, STATUS_HALTED, "enough");
+        g_assert_cmpuint(fake_starts("B"), ==, 1);
+}
+
+/* What is left to do does not stop at a breakpoint any more. */
+static void test_finally_with_a_breakpoint(void) {
+        g_autoptr(RunStage) stage =
+                run_stage_new("{ 'type': 'Finally', 'children': [" ACTION("A") ", " ACTION("B") "] }");
+
+        run_set_breakpoint(stage->run, 2, true);
+        run_stage_start(stage);
+        run_stage_halt(stage, "enough");
+        g_assert_true(fake_is_alive("B"));
+        fake_end("B", STATUS_SUCCESS, NULL);
+        run_stage_turn(stage);
+        run_stage_assert_finished(stage, STATUS_HALTED, "enough");
+}
+
+static void test_halt_at_the_breakpoint_of_a_clean_up(void) {
+        g_autoptr(RunStage) stage =
+                run_stage_new("{ 'type': 'Finally', 'children': [" ACTION("A") ", " ACTION("B") "] }");
+
+        run_set_breakpoint(stage->run, 2, true);
+        run_stage_start(stage);
+        fake_end("A", STATUS_SUCCESS, NULL);
+        run_stage_turn(stage);
+        g_assert_true(run_paused(stage->run));
+        run_stage_halt(stage, "enough");
+        g_assert_cmpuint(fake_starts("B"), ==, 1);
+        fake_end("B", STATUS_SUCCESS, NULL);
+        run_stage_turn(stage);
+        g_assert_cmpuint(stage->finished, ==, 1);
+}
+
+int main(int argc, char **argv) {
+        g_test_init(&argc, &argv, NULL);
+        g_test_add_func("/run-variables/while", test_while);
+        g_test_add_func("/run-variables/condition", test_condition);
+        g_test_add_func("/run-variables/output-of-a-leaf", test_output_of_a_leaf);
+        g_test_add_func("/run-variables/script-sets-off-a-condition", test_script_sets_off_a_condition);
+        g_test_add_func("/run-variables/hooks", test_hooks);
+        g_test_add_func("/run-variables/error-of-a-guard", test_error_of_a_guard);
+        g_test_add_func("/run-variables/error-of-a-leaf", test_error_of_a_leaf);
+        g_test_add_func("/run-variables/error-of-a-live-condition", test_error_of_a_live_condition);
+        g_test_add_func("/run-variables/error-of-a-hook", test_error_of_a_hook);
+        g_test_add_func("/run-variables/subtree", test_subtree);
+        g_test_add_func("/run-variables/subtree-with-a-wrong-input", test_subtree_with_a_wrong_input);
+        g_test_add_func("/run-variables/for-each-without-a-list", test_for_each_without_a_list);
+        g_test_add_func("/run-variables/for-each", test_for_each);
+        g_test_add_func("/run-variables/retry-on", test_retry_on);
+        g_test_add_func("/run-variables/lock", test_lock);
+        g_test_add_func("/run-variables/lock-of-another-run", test_lock_of_another_run);
+        g_test_add_func("/run-variables/lock-of-a-run-that-is-freed", test_lock_of_a_run_that_is_freed);
+        g_test_add_func("/run-variables/halt-while-waiting-for-a-lock", test_halt_while_waiting_for_a_lock);
+        g_test_add_func("/run-variables/halt-timeout", test_halt_timeout);
+        g_test_add_func("/run-variables/halt-timeout-after-a-timeout", test_halt_timeout_after_a_timeout);
+        g_test_add_func("/run-variables/finally-at-a-halt", test_finally_at_a_halt);
+        g_test_add_func("/run-variables/finally-with-a-breakpoint", test_finally_with_a_breakpoint);
+        g_test_add_func("/run-variables/halt-at-the-breakpoint-of-a-clean-up",
+                        test_halt_at_the_breakpoint_of_a_clean_up);
+        return g_test_run();
+}
