@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "actor.h"
+#include "computation.h"
 #include "definition/reasons.h"
 #include "leaves/leaf.h"
 
@@ -15,9 +16,10 @@ struct Actor {
         const Outcome *outcome;
         NodeId node;
         Params params;
-        AgendaEntry *next;    /* its end, or the next change of a condition */
-        AgendaEntry *timeout; /* the limit that it has set itself */
-        uint64_t known_at;    /* of a condition: when its value is first known */
+        Computation *computation; /* NULL: none, or the scenario knows better */
+        AgendaEntry *next;        /* its end, or the next change of a condition */
+        AgendaEntry *timeout;     /* the limit that it has set itself */
+        uint64_t known_at;        /* of a condition: when its value is first known */
         Status status;
         bool timed_out;
         bool halted;
@@ -69,6 +71,11 @@ static void set_cause(Actor *actor, Cause *cause) {
 /* NULL: the scenario says none. */
 static Cause *make_cause(const char *kind, const char *text) {
         return kind || text ? cause_of_pattern(kind, text) : NULL;
+}
+
+static void compute(Actor *actor) {
+        actor->status = computation_result(actor->computation);
+        set_cause(actor, computation_cause(actor->computation));
 }
 
 static void give_outputs(const Actor *actor) {
@@ -184,6 +191,26 @@ static void on_change(NodeId node, void *userdata) {
                 actor->context->changed(actor, actor->context->userdata);
 }
 
+static void on_computed(NodeId node, void *userdata) {
+        Actor *actor = userdata;
+
+        actor->next = NULL;
+        actor->context->changed(actor, actor->context->userdata);
+}
+
+/* This may be amidst of a tick, so it is told after it. */
+static void on_variables_changed(void *userdata) {
+        Actor *actor = userdata;
+
+        if (!actor->next)
+                actor->next = agenda_add(actor->context->agenda, 0, on_computed, actor->node, actor);
+}
+
+/* Does the scenario know better what comes of it? */
+static bool is_given(const Outcome *outcome) {
+        return outcome->result != STATUS_IDLE || outcome->outputs || outcome->n_changes > 0;
+}
+
 static void start_condition(Actor *actor) {
         uint64_t now = agenda_now(actor->context->agenda), after = actor->outcome->after;
 
@@ -216,7 +243,13 @@ Actor *actor_start(const ActorContext *context, NodeId node, uint32_t n) {
                 .node = node,
         };
         fill_in_params(actor);
-        if (actor->type->class == NODE_CONDITION)
+        if (!is_given(actor->outcome))
+                actor->computation = computation_new(actor->type, actor->params.values, scope_of(actor),
+                                                     on_variables_changed, actor);
+
+        if (actor->computation)
+                compute(actor);
+        else if (actor->type->class == NODE_CONDITION)
                 start_condition(actor);
         else
                 start_action(actor);
@@ -248,6 +281,7 @@ void actor_free(Actor *actor) {
 
         agenda_drop(actor->next);
         agenda_drop(actor->timeout);
+        computation_free(actor->computation);
         params_clear(&actor->params);
         cause_unref(actor->cause);
         g_free(actor);
@@ -257,7 +291,10 @@ NodeId actor_node(const Actor *actor) {
         return actor->node;
 }
 
-Status actor_status(const Actor *actor) {
+Status actor_status(Actor *actor) {
+        if (actor->computation && actor->type->class == NODE_CONDITION)
+                compute(actor);
+
         return actor->status;
 }
 

@@ -33,7 +33,7 @@ void actor_free(Actor *actor);
 
 NodeId actor_node(const Actor *actor);
 /* RUNNING, or how it has ended; of a condition, its value: RUNNING while that is not known. */
-Status actor_status(const Actor *actor);
+Status actor_status(Actor *actor);
 /* Has been halted and not ended yet. */
 bool actor_is_ending(const Actor *actor);
 /* Why it has failed, or NULL. Borrowed. */

@@ -123,15 +123,26 @@ void simulation_record(Simulation *simulation, NodeId node, Status status, Reaso
         }
 }
 
+/* Of a guard or a hook, or of a leaf: an action has gone by now, but its cause was recorded. */
+static Cause *expression_error(Simulation *simulation, NodeId node) {
+        bool leaf = simulation->tree->nodes[node].flags & NODE_LEAF;
+        Actor *actor = leaf ? machine_node_data(simulation->machine, node) : NULL;
+        Cause *recorded = leaf ? history_cause(simulation->history, node) : NULL;
+
+        if (actor && actor_status(actor) == STATUS_ERROR)
+                return actor_cause(actor);
+        if (!actor && recorded && g_str_equal(recorded->kind, CAUSE_EXPRESSION))
+                return recorded;
+
+        return variables_error(simulation->context.variables);
+}
+
 void simulation_record_error(Simulation *simulation) {
         NodeId node = NODE_NONE;
         const char *error = machine_error(simulation->machine, &node);
-        Cause *cause = cause_new(CAUSE_TREE, facts_new("error", fact_text(error), NULL), error_text(error));
-
-        if (g_str_equal(error, MACHINE_EXPRESSION_FAILED)) {
-                cause_unref(cause);
-                cause = cause_ref(variables_error(simulation->context.variables));
-        }
+        Cause *cause = g_str_equal(error, MACHINE_EXPRESSION_FAILED)
+                               ? cause_ref(expression_error(simulation, node))
+                               : cause_new(CAUSE_TREE, facts_new("error", fact_text(error), NULL), error_text(error));
 
         history_fail(simulation->history, node, cause, agenda_now(simulation->context.agenda));
         simulation_tell_status(simulation, node, STATUS_ERROR, cause->text);

@@ -4,7 +4,7 @@
 
 #include "leaves/leaf.h"
 #include "leaves/registry.h"
-#include "script/scripts.h"
+#include "script/script-status.h"
 
 typedef struct ScriptParams {
         const Script *code;
@@ -12,14 +12,12 @@ typedef struct ScriptParams {
 
 static Status script_start(Leaf *leaf) {
         const ScriptParams *params = leaf->params;
-        g_autofree char *error = NULL;
+        Cause *cause = NULL;
+        Status status = script_status_of_code(params->code, leaf->blackboard, &cause);
 
-        if (script_run(params->code, leaf->blackboard, &error) >= 0)
-                return STATUS_SUCCESS;
-
-        leaf_set_cause_of(leaf, CAUSE_EXPRESSION, facts_new("code", fact_text(script_code(params->code)), NULL), "%s",
-                          error);
-        return STATUS_ERROR;
+        if (cause)
+                leaf_give_cause(leaf, cause);
+        return status;
 }
 
 static const Param script_params[] = {

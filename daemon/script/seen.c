@@ -33,3 +33,9 @@ char *seen_describe(json_object *values) {
 
         return g_string_free(text, false);
 }
+
+char *seen_falsity(const char *expression, json_object *values) {
+        g_autofree char *shown = seen_describe(values);
+
+        return g_strdup_printf("%s is false%s%s%s", expression, *shown ? " (" : "", shown, *shown ? ")" : "");
+}

@@ -13,3 +13,5 @@ json_object *seen_variables(const Blackboard *scope, const char *const *names);
 
 /* "battery is 15, online is not set". To be freed. */
 char *seen_describe(json_object *values);
+/* "battery > 20 is false (battery is 15)". To be freed. */
+char *seen_falsity(const char *expression, json_object *values);

@@ -366,6 +366,68 @@ static void test_variables_decide(void) {
               STATUS_SUCCESS);
 }
 
+#define GO(rest)                                                                                                       \
+        "{'type': 'WhileDoElse', 'name': 'W', 'children': [{'type': 'Condition', 'name': 'Go', 'test': 'n > 1'}, "     \
+        "{'type': 'Log', 'message': 'n is {n}'}, {'type': 'Sequence', 'children': [{'type': 'Sleep', 'duration': "     \
+        "'1s'}, {'type': 'Script', 'name': 'Count', 'code': 'n = n + 1'}" rest "]}]}"
+
+/* Script and Condition do what they would do, unless the script says what. */
+static void test_computed(void) {
+        g_autoptr(json_object) variables = json_object_new_object();
+        const SimulationOptions options = { .variables = variables };
+        g_autofree char *trace = NULL, *told = NULL;
+        Status status;
+
+        json_object_object_add(variables, "n", json_object_new_int(1));
+        trace = play(GO(", {'type': 'Sleep', 'duration': 'infinity'}"), "{}", options, false, &status);
+        g_assert_cmpstr(trace, ==,
+                        "   0.000s * W: running\n"
+                        "   0.000s x W/Go: failure: n > 1 is false (n is 1)\n"
+                        "   0.000s * W/Sequence: running\n"
+                        "   0.000s * W/Sequence/Sleep: running\n"
+                        "   1.000s + W/Sequence/Sleep: success\n"
+                        "   1.000s + W/Sequence/Count: success\n"
+                        "   1.000s * W/Sequence/Sleep: running\n"
+                        "   1.000s + W/Go: success\n"
+                        "   1.000s # W/Sequence/Sleep: halted\n"
+                        "   1.000s # W/Sequence: halted\n"
+                        "   1.000s > W/Log: log: n is 2\n"
+                        "   1.000s + W/Log: success\n"
+                        "   1.000s + W: success\n"
+                        "   1.000s + run: success\n");
+        g_assert_cmpint(status, ==, STATUS_SUCCESS);
+
+        told = play(GO(""), "{'leaves': {'Go': 'failure', 'Count': {'outputs': {'n': 7}}}}", options, false, &status);
+        g_assert_cmpstr(told, ==,
+                        "   0.000s * W: running\n"
+                        "   0.000s x W/Go: failure\n"
+                        "   0.000s * W/Sequence: running\n"
+                        "   0.000s * W/Sequence/Sleep: running\n"
+                        "   1.000s + W/Sequence/Sleep: success\n"
+                        "   1.000s + W/Sequence/Count: success\n"
+                        "   1.000s + W/Sequence: success\n"
+                        "   1.000s + W: success\n"
+                        "   1.000s + run: success\n");
+}
+
+static void test_computed_fails(void) {
+        g_autoptr(json_object) variables = json_object_new_object();
+        const SimulationOptions options = { .variables = variables };
+        g_autofree char *trace = NULL;
+        Status status;
+
+        json_object_object_add(variables, "n", json_object_new_string("x"));
+        trace = play(GO(""), "{}", options, false, &status);
+        g_assert_nonnull(strstr(trace, "run: error: W/Go: n > 1: attempt to compare number with string"));
+        g_assert_cmpint(status, ==, STATUS_ERROR);
+
+        check("{'type': 'Script', 'name': 'S', 'code': 'local a = nil + 1'}", "{}",
+              "   0.000s x S: failure: local a = nil + 1: attempt to perform arithmetic on a nil value\n"
+              "   0.000s ! S: error: local a = nil + 1: attempt to perform arithmetic on a nil value\n"
+              "   0.000s ! run: error: S: local a = nil + 1: attempt to perform arithmetic on a nil value\n",
+              STATUS_ERROR);
+}
+
 static void test_error(void) {
         check(NODE("Parallel", "P", "", SPAWN("B") ", " NODE("IfThenElse", "I", "", SPAWN("If") ", " SPAWN("Then"))),
               "{'leaves': {'If': {'result': 'skipped', 'after': '1s'}, 'B': {'after': '1min', 'halt': '1s'}}}",
@@ -522,6 +584,8 @@ int main(int argc, char **argv) {
         g_test_add_func("/simulate/guards", test_guards);
         g_test_add_func("/simulate/causes", test_causes);
         g_test_add_func("/simulate/variables-decide", test_variables_decide);
+        g_test_add_func("/simulate/computed", test_computed);
+        g_test_add_func("/simulate/computed-fails", test_computed_fails);
         g_test_add_func("/simulate/error", test_error);
         g_test_add_func("/simulate/left", test_left);
         g_test_add_func("/simulate/endless", test_endless);
