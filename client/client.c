@@ -6,8 +6,12 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "agent.h"
 #include "basic/cleanup.h"
 #include "client.h"
+
+/* How long somebody may look for a password: a little longer than btd waits for it. */
+#define PASSWORD_USEC (6 * 60 * UINT64_C(1000000))
 
 void client_clear(Client *client) {
         options_clear(&client->options);
@@ -162,11 +166,35 @@ int client_message(Client *client, const char *path, const char *interface, cons
         return EXIT_SUCCESS;
 }
 
+/* The same call again, for which btd may have the caller asked who he is. */
+static int call_again(Client *client, sd_bus_message *message, sd_bus_error *error, sd_bus_message **ret_reply) {
+        g_autoptr(sd_bus_message) again = NULL;
+        g_autoptr(Agent) agent = agent_new();
+        int r;
+
+        r = sd_bus_message_new_method_call(client->bus, &again, BTD_NAME, sd_bus_message_get_path(message),
+                                           sd_bus_message_get_interface(message), sd_bus_message_get_member(message));
+        if (r >= 0)
+                r = sd_bus_message_rewind(message, true);
+        if (r >= 0)
+                r = sd_bus_message_copy(again, message, true);
+        if (r >= 0)
+                r = sd_bus_message_set_allow_interactive_authorization(again, true);
+        if (r < 0)
+                return r;
+
+        sd_bus_error_free(error);
+        return sd_bus_call(client->bus, again, PASSWORD_USEC, error, ret_reply);
+}
+
 int client_send(Client *client, sd_bus_message *message, sd_bus_message **ret_reply) {
         g_auto(sd_bus_error) error = SD_BUS_ERROR_NULL;
         int r;
 
         r = sd_bus_call(client->bus, message, 0, &error, ret_reply);
+        if (r < 0 && sd_bus_error_has_name(&error, SD_BUS_ERROR_INTERACTIVE_AUTHORIZATION_REQUIRED) &&
+            agent_is_of_use())
+                r = call_again(client, message, &error, ret_reply);
         if (r < 0)
                 return call_failed(client, &error, r);
 

@@ -3,8 +3,8 @@
 
 /*
  * How the bus sees why a run, or a node of it, is over: an aa{sv} from the run down to where it began. The run has
- * "run", a node "node", "path", "name", "type" and, where it has one, "title"; each "status", "kind", "text" and, where there
- * are some, "facts" (an object, as JSON text).
+ * "run", a node "node", "path", "name", "type" and, where it has one, "title"; each "status", "kind", "text" and, where
+ * there are some, "facts" (an object, as JSON text).
  */
 
 #include <systemd/sd-bus.h>

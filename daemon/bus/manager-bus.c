@@ -75,20 +75,33 @@ static int reload(sd_bus_message *message, const Caller *who, void *userdata, sd
         return sd_bus_message_send(reply);
 }
 
+/* The name that the message begins with, which is still to be read. */
+static char *peek_name(sd_bus_message *message) {
+        const char *name = NULL;
+
+        (void) sd_bus_message_read(message, "s", &name);
+        (void) sd_bus_message_rewind(message, true);
+        return g_strdup(name);
+}
+
 static int method_start_tree(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
-        return service_authorize(userdata, message, start_tree, ret_error);
+        return service_authorize(userdata, message, (Deed){ PERMISSION_START, .tree = peek_name(message) }, start_tree,
+                                 ret_error);
 }
 
 static int method_halt_tree(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
-        return service_authorize(userdata, message, halt_tree, ret_error);
+        return service_authorize(userdata, message, (Deed){ PERMISSION_HALT, .tree = peek_name(message) }, halt_tree,
+                                 ret_error);
 }
 
 static int method_halt_run(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
-        return service_authorize(userdata, message, halt_run, ret_error);
+        g_autofree char *id = peek_name(message);
+
+        return service_authorize(userdata, message, run_bus_deed(userdata, PERMISSION_HALT, id), halt_run, ret_error);
 }
 
 static int method_reload(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
-        return service_authorize(userdata, message, reload, ret_error);
+        return service_authorize(userdata, message, (Deed){ PERMISSION_RELOAD }, reload, ret_error);
 }
 
 static int append_tree(sd_bus_message *reply, const LibraryEntry *entry) {

@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* One object owns the message that waits for its reply and the question to the bus. It does not go through the
- * connection's queue of calls, since a command must not wait for the calls of trees. */
+/* One object owns the message that waits for its reply, and the question that is under way: first that to the bus, then
+ * that to polkit. */
 
+#include <inttypes.h>
 #include <stdbool.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "basic/cleanup.h"
+#include "basic/log.h"
+#include "bus/credentials.h"
 #include "bus/errors.h"
 #include "bus/operation.h"
-
-/* A bus that says nothing for so long is as good as gone. */
-#define CREDENTIALS_TIMEOUT_USEC (25 * UINT64_C(1000000))
+#include "bus/polkit.h"
 
 struct Operations {
         sd_bus *bus;
@@ -23,15 +24,13 @@ struct Operations {
 typedef struct Operation {
         Operations *operations;
         GList link;
+        Deed deed;
         OperationRun run;
         sd_bus_message *message;
-        sd_bus_slot *slot; /* of the question */
+        sd_bus_slot *slot; /* of the question to the bus */
+        PolkitQuestion *question;
+        Caller who;
 } Operation;
-
-typedef struct Credentials {
-        bool known;
-        uint32_t uid, pid; /* pid 0: not told */
-} Credentials;
 
 Operations *operations_new(sd_bus *bus, void *userdata) {
         Operations *operations = g_new0(Operations, 1);
@@ -43,8 +42,11 @@ Operations *operations_new(sd_bus *bus, void *userdata) {
 
 static void operation_free(Operation *operation) {
         g_queue_unlink(&operation->operations->running, &operation->link);
+        polkit_question_free(operation->question);
         sd_bus_slot_unref(operation->slot);
         sd_bus_message_unref(operation->message);
+        deed_clear(&operation->deed);
+        caller_clear(&operation->who);
         g_free(operation);
 }
 
@@ -58,103 +60,139 @@ void operations_free(Operations *operations) {
         g_free(operations);
 }
 
-static int read_credential(sd_bus_message *reply, Credentials *credentials) {
-        const char *key;
-        int r;
-
-        r = sd_bus_message_read_basic(reply, 's', &key);
-        if (r < 0)
-                return r;
-
-        if (strcmp(key, "UnixUserID") == 0) {
-                credentials->known = true;
-                return sd_bus_message_read(reply, "v", "u", &credentials->uid);
-        }
-        if (strcmp(key, "ProcessID") == 0)
-                return sd_bus_message_read(reply, "v", "u", &credentials->pid);
-
-        return sd_bus_message_skip(reply, "v");
-}
-
-static int read_credentials(sd_bus_message *reply, Credentials *ret_credentials) {
-        Credentials credentials = { 0 };
-        int r;
-
-        r = sd_bus_message_enter_container(reply, 'a', "{sv}");
-        if (r < 0)
-                return r;
-
-        while ((r = sd_bus_message_enter_container(reply, 'e', "sv")) > 0) {
-                r = read_credential(reply, &credentials);
-                if (r >= 0)
-                        r = sd_bus_message_exit_container(reply);
-                if (r < 0)
-                        return r;
-        }
-        if (r < 0)
-                return r;
-
-        *ret_credentials = credentials;
-        return 0;
-}
-
-static int check_and_run(const Operation *operation, sd_bus_message *reply, sd_bus_error *ret_error) {
-        g_auto(Caller) who = { 0 };
-        Credentials credentials;
-        int r;
-
-        if (sd_bus_message_is_method_error(reply, NULL))
-                return sd_bus_error_setf(ret_error, ERROR_ACCESS_DENIED, "the bus does not tell who asks: %s",
-                                         sd_bus_message_get_error(reply)->message);
-
-        r = read_credentials(reply, &credentials);
-        if (r < 0)
-                return r;
-        if (!credentials.known || (credentials.uid != 0 && credentials.uid != geteuid()))
-                return sd_bus_error_set(ret_error, ERROR_ACCESS_DENIED,
-                                        "only root may do this; try it with sudo, or as root");
-
-        caller_init(&who, credentials.uid, credentials.pid);
-        return operation->run(operation->message, &who, operation->operations->userdata, ret_error);
-}
-
-static int on_credentials(sd_bus_message *reply, void *userdata, sd_bus_error *unused) {
-        Operation *operation = userdata;
-        g_auto(sd_bus_error) error = SD_BUS_ERROR_NULL;
-        int r;
-
-        r = check_and_run(operation, reply, &error);
-        if (sd_bus_error_is_set(&error))
-                (void) sd_bus_reply_method_error(operation->message, &error);
+static void finish_with(Operation *operation, int r, const sd_bus_error *error) {
+        if (sd_bus_error_is_set(error))
+                (void) sd_bus_reply_method_error(operation->message, error);
         else if (r < 0)
                 (void) sd_bus_reply_method_errno(operation->message, r, NULL);
 
         operation_free(operation);
+}
+
+static void carry_out(Operation *operation) {
+        g_auto(sd_bus_error) error = SD_BUS_ERROR_NULL;
+        int r = operation->run(operation->message, &operation->who, operation->operations->userdata, &error);
+
+        finish_with(operation, r, &error);
+}
+
+static void G_GNUC_PRINTF(3, 4) refuse(Operation *operation, const char *name, const char *format, ...) {
+        g_autofree char *text = NULL, *deed = deed_describe(&operation->deed);
+        g_auto(sd_bus_error) error = SD_BUS_ERROR_NULL;
+        va_list args;
+        int r;
+
+        va_start(args, format);
+        text = g_strdup_vprintf(format, args);
+        va_end(args);
+
+        log_message(LOG_NOTICE, &(LogSubject){ .tree = operation->deed.tree, .run = operation->deed.run },
+                    "%s was not allowed to %s: %s", operation->who.text ?: "an unknown caller", deed, text);
+        r = sd_bus_error_set(&error, name, text);
+        finish_with(operation, r, &error);
+}
+
+static void on_polkit_answered(PolkitAnswer answer, void *userdata) {
+        Operation *operation = userdata;
+        g_autofree char *deed = deed_describe(&operation->deed);
+        const char *action = permission_action(operation->deed.permission);
+
+        switch (answer) {
+        case POLKIT_YES:
+                carry_out(operation);
+                break;
+        case POLKIT_NO:
+                refuse(operation, ERROR_ACCESS_DENIED, "you may not %s: polkit refuses %s", deed, action);
+                break;
+        case POLKIT_CHALLENGE:
+                refuse(operation, SD_BUS_ERROR_INTERACTIVE_AUTHORIZATION_REQUIRED,
+                       "to %s, you have to authenticate, and cannot be asked to here; try it on a terminal, or with "
+                       "sudo",
+                       deed);
+                break;
+        case POLKIT_ABSENT:
+                refuse(operation, ERROR_ACCESS_DENIED, "only root may do this; try it with sudo, or as root");
+                break;
+        }
+}
+
+static bool is_trusted(const Credentials *credentials) {
+        return credentials->uid == 0 || credentials->uid == geteuid();
+}
+
+static void ask_polkit(Operation *operation) {
+        bool interactive = sd_bus_message_get_allow_interactive_authorization(operation->message) > 0;
+        int r = polkit_ask(operation->operations->bus, sd_bus_message_get_sender(operation->message), &operation->deed,
+                           interactive, on_polkit_answered, operation, &operation->question);
+
+        if (r < 0)
+                finish_with(operation, r, NULL);
+}
+
+static int on_credentials(sd_bus_message *reply, void *userdata, sd_bus_error *unused) {
+        Operation *operation = userdata;
+        Credentials credentials = { 0 };
+        int r;
+
+        if (sd_bus_message_is_method_error(reply, NULL)) {
+                refuse(operation, ERROR_ACCESS_DENIED, "the bus does not tell who asks: %s",
+                       sd_bus_message_get_error(reply)->message);
+                return 0;
+        }
+
+        r = credentials_read(reply, &credentials);
+        if (r < 0) {
+                finish_with(operation, r, NULL);
+                return 0;
+        }
+        if (!credentials.known) {
+                refuse(operation, ERROR_ACCESS_DENIED, "the bus does not tell who asks");
+                return 0;
+        }
+
+        caller_init(&operation->who, credentials.uid, credentials.pid);
+        if (is_trusted(&credentials))
+                carry_out(operation);
+        else
+                ask_polkit(operation);
+
         return 0;
 }
 
-int operation_start(Operations *operations, sd_bus_message *message, OperationRun run, sd_bus_error *ret_error) {
-        g_autoptr(sd_bus_message) question = NULL;
+static unsigned count_of_caller(const Operations *operations, const char *sender) {
+        unsigned n = 0;
+
+        for (const GList *link = operations->running.head; link; link = link->next) {
+                const Operation *operation = link->data;
+
+                n += g_strcmp0(sd_bus_message_get_sender(operation->message), sender) == 0;
+        }
+
+        return n;
+}
+
+int operation_start(Operations *operations, sd_bus_message *message, Deed deed, OperationRun run,
+                    sd_bus_error *ret_error) {
+        const char *sender = sd_bus_message_get_sender(message);
+        g_auto(Deed) taken = deed;
         Operation *operation;
         int r;
 
-        r = sd_bus_message_new_method_call(operations->bus, &question, "org.freedesktop.DBus", "/org/freedesktop/DBus",
-                                           "org.freedesktop.DBus", "GetConnectionCredentials");
-        if (r < 0)
-                return r;
-        r = sd_bus_message_append(question, "s", sd_bus_message_get_sender(message));
-        if (r < 0)
-                return r;
+        if (count_of_caller(operations, sender) >= OPERATIONS_OF_A_CALLER_MAX)
+                return sd_bus_error_setf(ret_error, ERROR_LIMIT_EXCEEDED,
+                                         "%u calls of yours are waiting to be answered; wait for one of them",
+                                         OPERATIONS_OF_A_CALLER_MAX);
 
         operation = g_new0(Operation, 1);
         operation->operations = operations;
         operation->run = run;
+        operation->deed = taken;
+        taken = (Deed){ 0 };
         operation->message = sd_bus_message_ref(message);
         operation->link.data = operation;
         g_queue_push_tail_link(&operations->running, &operation->link);
 
-        r = sd_bus_call_async(operations->bus, &operation->slot, question, on_credentials, operation,
-                              CREDENTIALS_TIMEOUT_USEC);
+        r = credentials_ask(operations->bus, sender, on_credentials, operation, &operation->slot);
         if (r < 0) {
                 operation_free(operation);
                 return r;

@@ -2,14 +2,19 @@
 #pragma once
 
 /*
- * A method call that changes something: first asks the bus who the caller is, which takes a moment, and answers
- * AccessDenied unless it is root or the user that the daemon runs as. Reading needs none of this.
+ * A method call that changes something, from its arrival to its reply: asks the bus who the caller is, and, unless that
+ * is root or the user that the daemon runs as, polkit whether he may. Who asks for what, and what he was answered, is
+ * logged. Reading needs none of this.
  */
 
 #include <glib.h>
 #include <systemd/sd-bus.h>
 
+#include "bus/permission.h"
 #include "runtime/caller.h"
+
+/* How many of one caller wait to be answered; another one is refused. */
+#define OPERATIONS_OF_A_CALLER_MAX 64u
 
 typedef struct Operations Operations;
 
@@ -20,7 +25,8 @@ Operations *operations_new(sd_bus *bus, void *userdata);
 /* Those under way are not answered any more. */
 void operations_free(Operations *operations);
 
-/* To be returned by the method handler. */
-int operation_start(Operations *operations, sd_bus_message *message, OperationRun run, sd_bus_error *ret_error);
+/* To be returned by the method handler. Takes the names in the deed. */
+int operation_start(Operations *operations, sd_bus_message *message, Deed deed, OperationRun run,
+                    sd_bus_error *ret_error);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Operations, operations_free)

@@ -58,6 +58,22 @@ int run_bus_enumerate(sd_bus *bus, const char *prefix, void *userdata, char ***r
         return 0;
 }
 
+Deed run_bus_deed(Service *service, Permission permission, const char *id) {
+        const Run *run = manager_run(service_manager(service), id);
+
+        return (Deed){ .permission = permission, .tree = run ? g_strdup(run_tree(run)) : NULL, .run = g_strdup(id) };
+}
+
+int run_bus_authorize(Service *service, sd_bus_message *message, Permission permission, OperationRun operation,
+                      sd_bus_error *ret_error) {
+        g_autofree char *id = NULL;
+
+        if (sd_bus_path_decode(sd_bus_message_get_path(message), RUN_PREFIX, &id) <= 0)
+                return -ENOENT;
+
+        return service_authorize(service, message, run_bus_deed(service, permission, id), operation, ret_error);
+}
+
 const char *run_bus_status(const Run *run) {
         if (run_halting(run))
                 return "halting";
@@ -80,7 +96,7 @@ static int halt(sd_bus_message *message, const Caller *who, void *userdata, sd_b
 }
 
 static int method_halt(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
-        return service_authorize(userdata, message, halt, ret_error);
+        return run_bus_authorize(userdata, message, PERMISSION_HALT, halt, ret_error);
 }
 
 static int append_node(sd_bus_message *message, const Run *run, NodeId node) {

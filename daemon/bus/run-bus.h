@@ -18,6 +18,12 @@ int run_bus_enumerate(sd_bus *bus, const char *prefix, void *userdata, char ***r
 
 /* To be freed. */
 char *run_bus_path(const char *id);
+/* For service_authorize(): what is to be done to the run of that id. */
+Deed run_bus_deed(Service *service, Permission permission, const char *id);
+/* For the methods of a run that change something. */
+int run_bus_authorize(Service *service, sd_bus_message *message, Permission permission, OperationRun operation,
+                      sd_bus_error *ret_error);
+
 /* As for people: "running", "paused", "halting" or how it ended. */
 const char *run_bus_status(const Run *run);
 

@@ -109,25 +109,25 @@ static int set_variables(sd_bus_message *message, const Caller *who, void *userd
 }
 
 int run_control_method_pause(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
-        return service_authorize(userdata, message, pause_run, ret_error);
+        return run_bus_authorize(userdata, message, PERMISSION_CONTROL, pause_run, ret_error);
 }
 
 int run_control_method_resume(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
-        return service_authorize(userdata, message, resume_run, ret_error);
+        return run_bus_authorize(userdata, message, PERMISSION_CONTROL, resume_run, ret_error);
 }
 
 int run_control_method_step(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
-        return service_authorize(userdata, message, step_run, ret_error);
+        return run_bus_authorize(userdata, message, PERMISSION_CONTROL, step_run, ret_error);
 }
 
 int run_control_method_set_breakpoint(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
-        return service_authorize(userdata, message, set_breakpoint, ret_error);
+        return run_bus_authorize(userdata, message, PERMISSION_CONTROL, set_breakpoint, ret_error);
 }
 
 int run_control_method_force(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
-        return service_authorize(userdata, message, force, ret_error);
+        return run_bus_authorize(userdata, message, PERMISSION_FORCE, force, ret_error);
 }
 
 int run_control_method_set_variables(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
-        return service_authorize(userdata, message, set_variables, ret_error);
+        return run_bus_authorize(userdata, message, PERMISSION_SET, set_variables, ret_error);
 }

@@ -381,8 +381,8 @@ const ServiceInfo *service_info(Service *service) {
         return service->info;
 }
 
-int service_authorize(Service *service, sd_bus_message *message, OperationRun run, sd_bus_error *ret_error) {
-        return operation_start(service->publication->operations, message, run, ret_error);
+int service_authorize(Service *service, sd_bus_message *message, Deed deed, OperationRun run, sd_bus_error *ret_error) {
+        return operation_start(service->publication->operations, message, deed, run, ret_error);
 }
 
 void service_subscribe(Service *service, const char *name) {

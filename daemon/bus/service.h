@@ -33,8 +33,10 @@ void service_free(Service *service);
 /* For the published objects, whose userdata is the Service. */
 Manager *service_manager(Service *service);
 const ServiceInfo *service_info(Service *service);
-/* To be returned by the handlers of methods that change something, see bus/operation.h; the userdata is the Service. */
-int service_authorize(Service *service, sd_bus_message *message, OperationRun run, sd_bus_error *ret_error);
+/* To be returned by the handlers of methods that change something, see bus/operation.h; the userdata is the Service.
+ * Takes the names in the deed. */
+int service_authorize(Service *service, sd_bus_message *message, Deed deed, OperationRun run, sd_bus_error *ret_error);
+
 void service_subscribe(Service *service, const char *name);
 void service_unsubscribe(Service *service, const char *name);
 

@@ -112,11 +112,17 @@ static int halt(sd_bus_message *message, const Caller *who, void *userdata, sd_b
 }
 
 static int method_start(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
-        return service_authorize(userdata, message, start, ret_error);
+        Deed deed = { PERMISSION_START };
+        int r = name_of(message, &deed.tree);
+
+        return r < 0 ? r : service_authorize(userdata, message, deed, start, ret_error);
 }
 
 static int method_halt(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
-        return service_authorize(userdata, message, halt, ret_error);
+        Deed deed = { PERMISSION_HALT };
+        int r = name_of(message, &deed.tree);
+
+        return r < 0 ? r : service_authorize(userdata, message, deed, halt, ret_error);
 }
 
 static int definition_at(void *userdata, sd_bus_message *message, const Definition **ret_definition,

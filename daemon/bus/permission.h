@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/*
+ * What has to be permitted: the verbs, each with its polkit action and its words.
+ */
+
+#include <glib.h>
+
+typedef enum Permission {
+        PERMISSION_START,
+        PERMISSION_HALT,
+        PERMISSION_CONTROL, /* pause, resume, step, breakpoints */
+        PERMISSION_SET,
+        PERMISSION_FORCE,
+        PERMISSION_RELOAD,
+        PERMISSION_MAX_,
+} Permission;
+
+/* What is to be done to what. */
+typedef struct Deed {
+        Permission permission;
+        char *tree, *run; /* names, or NULL: none in particular */
+} Deed;
+
+void deed_clear(Deed *deed);
+
+/* "org.btd1.start" */
+const char *permission_action(Permission permission);
+/* "start" */
+const char *permission_verb(Permission permission);
+/* "start 'boot'", "reload". To be freed. */
+char *deed_describe(const Deed *deed);
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Deed, deed_clear)
