@@ -21,7 +21,7 @@ static const Look looks[] = {
         { "error", STYLE_RED, "!", "!" },        { "ok", STYLE_GREEN, "✓", "+" },
         { "broken", STYLE_YELLOW, "!", "!" },    { "failed", STYLE_RED, "✗", "x" },
         { "stopping", STYLE_MAGENTA, "●", "*" }, { "log", STYLE_PLAIN, "»", ">" },
-        { "warning", STYLE_YELLOW, "!", "!" },
+        { "warning", STYLE_YELLOW, "!", "!" },   { "waiting", STYLE_YELLOW, "●", "*" },
 };
 
 static const Look look_unknown = { NULL, STYLE_PLAIN, "?", "?" };

@@ -123,6 +123,77 @@ static bool host_next_element(Machine *machine, NodeId node, const char *list, c
         return variables_next_element(variables_of(machine), node, list, variable, index);
 }
 
+static Verdict host_hook(Machine *machine, NodeId node, Hook hook) {
+        return variables_hook(variables_of(machine), node, hook);
+}
+
+static Verdict host_has_changed(Machine *machine, NodeId node, const Script *of) {
+        return variables_has_changed(variables_of(machine), node, of);
+}
+
+/* Notes whose variables are wrong. */
+static bool accept(Machine *machine, NodeId node, bool fine) {
+        Simulation *simulation = machine_userdata(machine);
+
+        if (!fine)
+                simulation->refused = node;
+
+        return fine;
+}
+
+static uint32_t host_elements(Machine *machine, NodeId node) {
+        uint32_t n = variables_elements(variables_of(machine), node);
+
+        accept(machine, node, n != UINT32_MAX);
+        return n;
+}
+
+static void host_hand_out(Machine *machine, NodeId for_each, NodeId child, uint32_t index) {
+        variables_hand_out(variables_of(machine), for_each, child, index);
+}
+
+static bool host_enter(Machine *machine, NodeId node) {
+        return accept(machine, node, variables_enter(variables_of(machine), node));
+}
+
+static bool host_leave(Machine *machine, NodeId node, Status status) {
+        return accept(machine, node, variables_leave(variables_of(machine), node, status));
+}
+
+static bool host_lock(Machine *machine, NodeId node) {
+        Simulation *simulation = machine_userdata(machine);
+        g_autofree char *lock = NULL, *text = NULL;
+
+        if (node_locks_take(simulation->node_locks, node))
+                return true;
+
+        lock = node_locks_describe(simulation->node_locks, node);
+        text = g_strconcat("for ", lock, NULL);
+        simulation_tell(simulation, node, "waiting", text);
+        return false;
+}
+
+static void host_unlock(Machine *machine, NodeId node) {
+        const Simulation *simulation = machine_userdata(machine);
+
+        node_locks_drop(simulation->node_locks, node);
+}
+
+/* It may have been let go again since. */
+static void on_granted(NodeId node, void *userdata) {
+        Simulation *simulation = userdata;
+
+        if (node_locks_has(simulation->node_locks, node))
+                machine_lock_granted(simulation->machine, node);
+}
+
+/* While the machine is at work, which takes nothing then. */
+void simulation_on_lock_granted(NodeId node, void *userdata) {
+        Simulation *simulation = userdata;
+
+        agenda_add(simulation->context.agenda, 0, on_granted, node, simulation);
+}
+
 static bool host_cause_matches(Machine *machine, NodeId child, const char *const *patterns) {
         const Simulation *simulation = machine_userdata(machine);
 
@@ -143,6 +214,14 @@ const MachineHost simulation_host = {
         .guard = host_guard,
         .test = host_test,
         .match = host_match,
+        .hook = host_hook,
+        .has_changed = host_has_changed,
+        .elements = host_elements,
+        .hand_out = host_hand_out,
+        .enter = host_enter,
+        .leave = host_leave,
+        .lock = host_lock,
+        .unlock = host_unlock,
         .cause_matches = host_cause_matches,
         .next_element = host_next_element,
         .changed = host_changed,

@@ -26,11 +26,20 @@ static void tell_news(Simulation *simulation, NodeId node, Status status, const 
         simulation_tell_status(simulation, node, status, text);
 }
 
+/* Of a SubTree or ForEach for which its variables were wrong. */
+static Cause *refusal_of(Simulation *simulation, NodeId node) {
+        if (simulation->refused != node)
+                return NULL;
+
+        simulation->refused = NODE_NONE;
+        return cause_ref(variables_error(simulation->context.variables));
+}
+
 /* What is not to be found in the children; NULL: nothing. */
 static Cause *own_cause(Simulation *simulation, NodeId node, Reason reason, Cause *of_actor) {
         switch (reason) {
         case REASON_NONE:
-                return of_actor ? cause_ref(of_actor) : NULL;
+                return of_actor ? cause_ref(of_actor) : refusal_of(simulation, node);
         case REASON_TIMEOUT:
                 return reason_of_timer(simulation->tree, node, simulation_timer(simulation, node)->span);
         case REASON_GUARD:

@@ -8,6 +8,7 @@
 
 #include "actor.h"
 #include "definition/history.h"
+#include "definition/node-locks.h"
 #include "engine/machine.h"
 #include "simulation.h"
 
@@ -27,8 +28,12 @@ typedef struct Simulation {
         NodeTimer *timers; /* by node, the machine's is the last */
         uint32_t *starts;  /* by node */
         uint8_t *told;     /* by node: the status of a condition or by a guard that was told last; else IDLE */
+        Locks *locks;
+        NodeLocks *node_locks;
         History *history;
-        int asked; /* last, of variables: see definition/reasons.h */
+        NodeId refused; /* the last SubTree or ForEach for which its variables were wrong, until it has failed for that
+                         */
+        int asked;      /* last, of variables: see definition/reasons.h */
         uint32_t n_ticks;
         bool halting;
         bool failed; /* with an ERROR */
@@ -46,6 +51,9 @@ void simulation_record_error(Simulation *simulation);
 
 NodeTimer *simulation_timer(Simulation *simulation, NodeId node);
 void simulation_drop_actor(Simulation *simulation, Actor *actor);
+
+/* A node that has waited for it has its lock. */
+void simulation_on_lock_granted(NodeId node, void *userdata);
 
 /* For the actors. */
 void simulation_on_ended(Actor *actor, void *userdata);

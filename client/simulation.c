@@ -22,6 +22,8 @@ static void on_halt(NodeId node, void *userdata) {
 static Status tick(Simulation *simulation) {
         Status status = machine_tick(simulation->machine);
 
+        if (variables_have_changed(simulation->context.variables))
+                machine_variable_set(simulation->machine);
         simulation->n_ticks++;
         if (status == STATUS_ERROR) {
                 if (!simulation->failed)
@@ -73,6 +75,8 @@ static char *go_on(Simulation *simulation, uint64_t until) {
         }
 
         agenda_advance(agenda);
+        if (variables_have_changed(simulation->context.variables))
+                machine_variable_changed(simulation->machine);
         return NULL;
 }
 
@@ -111,6 +115,8 @@ static void simulation_clear(Simulation *simulation) {
                         actor_free(machine_node_data(simulation->machine, node));
 
         machine_free(simulation->machine);
+        node_locks_free(simulation->node_locks);
+        locks_free(simulation->locks);
         agenda_free(simulation->context.agenda);
         variables_free(simulation->context.variables);
         g_free(simulation->timers);
@@ -130,6 +136,8 @@ Status simulate(const Definition *definition, const Scenario *scenario, const Si
                 .starts = g_new0(uint32_t, tree->n_nodes),
                 .told = g_new0(uint8_t, tree->n_nodes),
                 .history = history_new(tree, 0),
+                .locks = locks_new(),
+                .refused = NODE_NONE,
         };
         Status status;
 
@@ -143,6 +151,8 @@ Status simulate(const Definition *definition, const Scenario *scenario, const Si
                 .remarked = simulation_on_remarked,
                 .userdata = &simulation,
         };
+        simulation.node_locks =
+                node_locks_new(simulation.locks, definition, NULL, simulation_on_lock_granted, &simulation);
         simulation.machine = machine_new(tree, &simulation_host, &simulation, options->seed);
         agenda_add(simulation.context.agenda, scenario_halt(scenario), on_halt, NODE_NONE, &simulation);
 

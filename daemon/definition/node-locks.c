@@ -60,7 +60,7 @@ static void on_granted(void *userdata) {
 
 bool node_locks_take(NodeLocks *locks, NodeId node) {
         const char *node_name = tree_node_name(definition_tree(locks->definition), node);
-        g_autofree char *owner = g_strdup_printf("%s (%s)", locks->run, node_name);
+        g_autofree char *owner = locks->run ? g_strdup_printf("%s (%s)", locks->run, node_name) : g_strdup(node_name);
         const char *name = definition_lock(locks->definition, node);
         NodeClaim *claim = g_new(NodeClaim, 1);
 
@@ -88,7 +88,6 @@ bool node_locks_has(const NodeLocks *locks, NodeId node) {
 
 char *node_locks_describe(const NodeLocks *locks, NodeId node) {
         const NodeClaim *claim = get(locks, node);
-        g_autofree char *text = claim ? lock_claim_describe(claim->claim) : NULL;
 
-        return text ? g_strconcat("waits for ", text, NULL) : NULL;
+        return claim ? lock_claim_describe(claim->claim) : NULL;
 }

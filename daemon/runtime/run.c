@@ -290,14 +290,12 @@ static char *node_detail(const Run *run, NodeId node) {
         bool leaf = tree->nodes[node].flags & NODE_LEAF;
         Activity *activity = leaf && run->machine ? machine_node_data(run->machine, node) : NULL;
         uint64_t left = run->timers ? node_timers_left(run->timers, node) : UINT64_MAX;
-
-        char *lock;
+        g_autofree char *lock = run->locks ? node_locks_describe(run->locks, node) : NULL;
 
         if (run_stands_at(run, node))
                 return g_strdup("stands at its breakpoint");
 
-        lock = run->locks ? node_locks_describe(run->locks, node) : NULL;
-        return lock ?: detail_text(tree, run->history, node, activity, left);
+        return lock ? g_strconcat("waits for ", lock, NULL) : detail_text(tree, run->history, node, activity, left);
 }
 
 void run_node_report(const Run *run, NodeId node, NodeReport *ret_report) {
