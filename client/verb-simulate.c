@@ -52,7 +52,27 @@ static int load_tree(Simulator *simulator, const char *file) {
 
         r = definition_load_file(file, node_type_tables, NULL, diagnostics, &simulator->definition);
         report_diagnostics(diagnostics);
-        return r < 0 ? EXIT_USAGE : EXIT_SUCCESS;
+        if (r < 0)
+                return EXIT_USAGE;
+
+        if (!definition_tree(simulator->definition)) {
+                report_error("%s: there is nothing to run: the file has no 'root', only trees for others to include",
+                             file);
+                return EXIT_USAGE;
+        }
+
+        return EXIT_SUCCESS;
+}
+
+/* As for a real start. */
+static int check_variables(const Simulator *simulator) {
+        g_autofree char *error = NULL;
+
+        if (definition_check_start(simulator->definition, simulator->options.variables, &error) >= 0)
+                return EXIT_SUCCESS;
+
+        report_error("%s", error);
+        return EXIT_USAGE;
 }
 
 static int load_scenario(Simulator *simulator, const char *file) {
@@ -171,6 +191,8 @@ int verb_simulate(Client *client, char **operands) {
         status = parse_options(&simulator);
         if (status == EXIT_SUCCESS)
                 status = load_tree(&simulator, operands[0]);
+        if (status == EXIT_SUCCESS)
+                status = check_variables(&simulator);
         if (status == EXIT_SUCCESS)
                 status = load_scenario(&simulator, options->values[OPTION_SCRIPT]);
         if (status == EXIT_SUCCESS)

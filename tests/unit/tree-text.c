@@ -12,13 +12,11 @@ char *tree_text_to_json(const char *text) {
         return g_strdelimit(g_strdup(text), "'", '"');
 }
 
-Definition *tree_text_load(const char *root) {
+Definition *tree_text_load_file(const char *file) {
         g_autoptr(Diagnostics) diagnostics = diagnostics_new("tree");
-        g_autofree char *inputs = inputs_of(root), *json = NULL;
-        g_autofree char *text = g_strdup_printf("{'btd': 1, 'inputs': %s, 'root': %s}", inputs, root);
+        g_autofree char *json = tree_text_to_json(file);
         Definition *definition = NULL;
 
-        json = tree_text_to_json(text);
         if (definition_load_text(json, strlen(json), tables, NULL, diagnostics, &definition) < 0) {
                 g_autofree char *error = diagnostics_format(diagnostics, 0);
 
@@ -26,4 +24,11 @@ Definition *tree_text_load(const char *root) {
         }
 
         return definition;
+}
+
+Definition *tree_text_load(const char *root) {
+        g_autofree char *inputs = inputs_of(root);
+        g_autofree char *file = g_strdup_printf("{'btd': 1, 'inputs': %s, 'root': %s}", inputs, root);
+
+        return tree_text_load_file(file);
 }

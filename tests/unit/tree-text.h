@@ -16,3 +16,5 @@
 char *tree_text_to_json(const char *text);
 /* The tree whose root that is; there must be nothing wrong with it. */
 Definition *tree_text_load(const char *root);
+/* The same from a whole file. */
+Definition *tree_text_load_file(const char *file);

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include <string.h>
+
+#include "../../client/trace.h"
+#include "simulated.h"
+
+#define UNTIL_DEFAULT (3600 * (uint64_t) G_USEC_PER_SEC)
+
+typedef struct Recorder {
+        Trace trace;
+        Output output;
+        GString *lines;
+} Recorder;
+
+static Scenario *read_scenario(const Definition *definition, const char *script) {
+        g_autoptr(Diagnostics) diagnostics = diagnostics_new("script");
+        g_autofree char *json = tree_text_to_json(script);
+        Scenario *scenario = NULL;
+
+        if (scenario_read(json, strlen(json), definition_tree(definition), diagnostics, &scenario) < 0) {
+                g_autofree char *error = diagnostics_format(diagnostics, 0);
+
+                g_error("%s", error);
+        }
+
+        return scenario;
+}
+
+static void on_event(const SimulationEvent *event, void *userdata) {
+        Recorder *recorder = userdata;
+
+        trace_append_line(&recorder->trace, &recorder->output, recorder->lines, event);
+        g_string_append_c(recorder->lines, '\n');
+}
+
+char *simulated_play(const Definition *definition, const char *script, const SimulationOptions *options, bool json,
+                     Status *ret_status) {
+        g_autoptr(Scenario) scenario = read_scenario(definition, script);
+        SimulationOptions used = *options;
+        Recorder recorder = {
+                .trace = { .tree = definition_tree(definition), .title = "run" },
+                .output = { .json = json, .ascii = true },
+                .lines = g_string_new(NULL),
+        };
+
+        used.until = used.until ?: UNTIL_DEFAULT;
+        *ret_status = simulate(definition, scenario, &used, on_event, &recorder);
+        return g_string_free(recorder.lines, FALSE);
+}

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/*
+ * Simulated runs as the lines of their traces, in ASCII; texts as in tree-text.h.
+ */
+
+#include "../../client/simulation.h"
+#include "tree-text.h"
+
+/* A run that is called "run". until 0: an hour. To be freed. */
+char *simulated_play(const Definition *definition, const char *script, const SimulationOptions *options, bool json,
+                     Status *ret_status);

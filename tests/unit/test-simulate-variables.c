@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* Simulated trees whose nodes look at variables, have scopes of their own, locks and clean-ups. */
+
+#include "simulated.h"
+
+static void check(const char *file, const char *script, const char *expected, Status expected_status) {
+        g_autoptr(Definition) definition = tree_text_load_file(file);
+        Status status;
+        g_autofree char *trace = simulated_play(definition, script, &(SimulationOptions){}, false, &status);
+
+        g_assert_cmpstr(trace, ==, expected);
+        g_assert_cmpstr(status_to_string(status), ==, status_to_string(expected_status));
+}
+
+#define TREE(blackboard, root) "{'btd': 1, 'blackboard': {" blackboard "}, 'root': " root "}"
+#define SCRIPT(name, code) "{'type': 'Script', 'name': '" name "', 'code': '" code "'}"
+
+static void test_guards(void) {
+        check(TREE("'battery': 15",
+                   NODE("Sequence", "S", "",
+                        "{'type': 'Spawn', 'name': 'A', 'argv': ['x'], 'skip_if': 'battery < 20'}, {'type': 'Spawn', "
+                        "'name': 'B', 'argv': ['x'], 'success_if': 'battery < 20'}, {'type': 'Spawn', 'name': 'C', "
+                        "'argv': ['x'], 'fail_if': 'battery < 20'}")),
+              "{}",
+              "   0.000s * S: running\n"
+              "   0.000s > S/A: skipped: its skip_if is true: battery < 20 (battery is 15)\n"
+              "   0.000s + S/B: success: its success_if is true: battery < 20 (battery is 15)\n"
+              "   0.000s x S/C: failure: its fail_if is true: battery < 20 (battery is 15)\n"
+              "   0.000s x S: failure\n"
+              "   0.000s x run: failure\n",
+              STATUS_FAILURE);
+}
+
+/* What one leaf gives makes a while false under which another one runs. */
+static void test_while(void) {
+        check(TREE("'on': true", NODE("Parallel", "P", "",
+                                      "{'type': 'Spawn', 'name': 'A', 'argv': ['x'], 'while': 'on'}, " SPAWN("B"))),
+              "{'leaves': {'A': {'after': '1h', 'halt': '1s'}, 'B': {'after': '2s', 'outputs': {'on': false}}}}",
+              "   0.000s * P: running\n"
+              "   0.000s * P/A: running\n"
+              "   0.000s * P/B: running\n"
+              "   2.000s * P/A: halting\n"
+              "   2.000s + P/B: success\n"
+              "   3.000s # P/A: halted\n"
+              "   3.000s > P/A: skipped: its while is false: on (on is false)\n"
+              "   3.000s + P: success\n"
+              "   3.000s + run: success\n",
+              STATUS_SUCCESS);
+}
+
+static void test_scripts_and_conditions(void) {
+        check(TREE("'n': 0",
+                   NODE("Parallel", "P", "",
+                        AROUND("WaitFor", "W", "", "{'type': 'Condition', 'name': 'C', 'test': 'n >= 2'}") ", " AROUND(
+                                "Repeat", "R", "'num_cycles': 2, ",
+                                NODE("Sequence", "S", "",
+                                     "{'type': 'Sleep', 'duration': '1s'}, " SCRIPT("Add", "n = n + 1"))))),
+              "{}",
+              "   0.000s * P: running\n"
+              "   0.000s * P/W: running\n"
+              "   0.000s x P/W/C: failure: n >= 2 is false (n is 0)\n"
+              "   0.000s * P/R: running\n"
+              "   0.000s * P/R/S: running\n"
+              "   0.000s * P/R/S/Sleep: running\n"
+              "   1.000s + P/R/S/Sleep: success\n"
+              "   1.000s + P/R/S/Add: success\n"
+              "   1.000s + P/R/S: success\n"
+              "   1.000s * P/R/S: running\n"
+              "   1.000s * P/R/S/Sleep: running\n"
+              "   2.000s + P/R/S/Sleep: success\n"
+              "   2.000s + P/R/S/Add: success\n"
+              "   2.000s + P/R/S: success\n"
+              "   2.000s + P/R: success\n"
+              "   2.000s + P/W/C: success\n"
+              "   2.000s + P/W: success\n"
+              "   2.000s + P: success\n"
+              "   2.000s + run: success\n",
+              STATUS_SUCCESS);
+}
+
+static void test_errors(void) {
+        check(TREE("'level': null", NODE("Parallel", "P", "",
+                                         SPAWN("A") ", {'type': 'Spawn', 'name': 'B', 'argv': ['x'], "
+                                                    "'fail_if': 'level > 20'}")),
+              "{'default': {'after': '1s', 'halt': '1s'}}",
+              "   0.000s * P: running\n"
+              "   0.000s * P/A: running\n"
+              "   0.000s ! P/B: error: level > 20: attempt to compare number with nil (level is null)\n"
+              "   0.000s * P/A: halting\n"
+              "   1.000s # P/A: halted\n"
+              "   1.000s ! run: error: P/B: level > 20: attempt to compare number with nil (level is null)\n",
+              STATUS_ERROR);
+}
+
+#define TREES                                                                                                          \
+        "'trees': {'up': {'inputs': {'unit': 'string', 'tries': {'type': 'int', 'default': 1}}, 'outputs': {'text': "  \
+        "'string'}, 'root': {'type': 'Sequence', 'name': 'Up', 'children': [{'type': 'Log', 'message': '{unit} "       \
+        "{tries}'}, "                                                                                                  \
+        "{'type': 'Script', 'code': 'text = unit .. [[!]]'}]}}}"
+
+static void test_subtree(void) {
+        check("{'btd': 1, 'blackboard': {'who': 'cam', 'text': ''}, " TREES
+              ", 'root': {'type': 'Sequence', 'name': 'S', 'children': [{'type': 'SubTree', 'name': 'A', 'tree': 'up', "
+              "'inputs': {'unit': '{who}'}, 'outputs': {'text': 'text'}, 'on_success': 'text = text .. [[?]]'}, "
+              "{'type': "
+              "'Log', 'message': '{text}'}]}}",
+              "{}",
+              "   0.000s * S: running\n"
+              "   0.000s * S/A: running\n"
+              "   0.000s * S/A/Up: running\n"
+              "   0.000s > S/A/Up/Log: log: cam 1\n"
+              "   0.000s + S/A/Up/Log: success\n"
+              "   0.000s + S/A/Up/Script: success\n"
+              "   0.000s + S/A/Up: success\n"
+              "   0.000s + S/A: success\n"
+              "   0.000s > S/Log: log: cam!?\n"
+              "   0.000s + S/Log: success\n"
+              "   0.000s + S: success\n"
+              "   0.000s + run: success\n",
+              STATUS_SUCCESS);
+        check("{'btd': 1, 'blackboard': {'who': 5}, " TREES
+              ", 'root': {'type': 'SubTree', 'name': 'A', 'tree': 'up', 'inputs': {'unit': '{who}'}}}",
+              "{}",
+              "   0.000s * A: running\n"
+              "   0.000s x A: failure: unit: expected a string, but got 5\n"
+              "   0.000s x run: failure\n",
+              STATUS_FAILURE);
+}
+
+static void test_for_each(void) {
+        check(TREE("'units': ['a', 'b', 'c']",
+                   AROUND("ForEach", "F", "'items': '{units}', 'as': 'unit', 'index': 'i', 'concurrency': 2, ",
+                          NODE("Sequence", "S", "", SPAWN("A") ", {'type': 'Log', 'message': '{i}: {unit}'}"))),
+              "{'leaves': {'A': [{'after': '2s'}, {'after': '1s'}]}}",
+              "   0.000s * F: running\n"
+              "   0.000s * F/S: running\n"
+              "   0.000s * F/S/A: running\n"
+              "   0.000s * F/S: running\n"
+              "   0.000s * F/S/A: running\n"
+              "   2.000s + F/S/A: success\n"
+              "   2.000s > F/S/Log: log: 0: a\n"
+              "   2.000s + F/S/Log: success\n"
+              "   2.000s + F/S: success\n"
+              "   2.000s * F/S: running\n"
+              "   2.000s * F/S/A: running\n"
+              "   2.000s + F/S/A: success\n"
+              "   2.000s > F/S/Log: log: 1: b\n"
+              "   2.000s + F/S/Log: success\n"
+              "   2.000s + F/S: success\n"
+              "   3.000s + F/S/A: success\n"
+              "   3.000s > F/S/Log: log: 2: c\n"
+              "   3.000s + F/S/Log: success\n"
+              "   3.000s + F/S: success\n"
+              "   3.000s + F: success\n"
+              "   3.000s + run: success\n",
+              STATUS_SUCCESS);
+        check(TREE("'units': 'a'", AROUND("ForEach", "F", "'items': '{units}', 'as': 'unit', ", SPAWN("A"))), "{}",
+              "   0.000s * F: running\n"
+              "   0.000s x F: failure: items: expected a list, but got \"a\"\n"
+              "   0.000s x run: failure\n",
+              STATUS_FAILURE);
+}
+
+static void test_lock(void) {
+        check(TREE("", NODE("Parallel", "P", "",
+                            "{'type': 'Spawn', 'name': 'A', 'argv': ['x'], 'lock': 'disk'}, "
+                            "{'type': 'Spawn', 'name': 'B', 'argv': ['x'], 'lock': 'disk'}")),
+              "{'default': {'after': '1s'}}",
+              "   0.000s * P: running\n"
+              "   0.000s * P/A: running\n"
+              "   0.000s * P/B: waiting: for the lock 'disk', which A holds\n"
+              "   1.000s + P/A: success\n"
+              "   1.000s * P/B: running\n"
+              "   2.000s + P/B: success\n"
+              "   2.000s + P: success\n"
+              "   2.000s + run: success\n",
+              STATUS_SUCCESS);
+}
+
+static void test_finally(void) {
+        check(TREE("'log': ''", NODE("Finally", "F", "", SPAWN("A") ", " SPAWN("Clean"))),
+              "{'leaves': {'A': {'after': '1min', 'halt': '2s'}, 'Clean': {'after': '1s'}}, 'halt': '5s'}",
+              "   0.000s * F: running\n"
+              "   0.000s * F/A: running\n"
+              "   5.000s * run: halting\n"
+              "   5.000s * F/A: halting\n"
+              "   7.000s # F/A: halted\n"
+              "   7.000s * F/Clean: running\n"
+              "   8.000s + F/Clean: success\n"
+              "   8.000s # F: halted\n"
+              "   8.000s # run: halted\n",
+              STATUS_HALTED);
+}
+
+static void test_on_change(void) {
+        check(TREE("'mode': 'a'", NODE("Parallel", "P", "'failure_count': 1, ",
+                                       AROUND("Repeat", "R", "'num_cycles': 2, ",
+                                              AROUND("OnChange", "O", "'of': 'mode', ",
+                                                     "{'type': 'Log', 'message': '{mode}'}")) ", " SPAWN("B"))),
+              "{'leaves': {'B': {'after': '2s', 'outputs': {'mode': 'b'}}}}",
+              "   0.000s * P: running\n"
+              "   0.000s * P/R: running\n"
+              "   0.000s * P/R/O: running\n"
+              "   0.000s > P/R/O/Log: log: a\n"
+              "   0.000s + P/R/O/Log: success\n"
+              "   0.000s + P/R/O: success\n"
+              "   0.000s * P/B: running\n"
+              "   0.000s * P/R/O: running\n"
+              "   2.000s > P/R/O/Log: log: b\n"
+              "   2.000s + P/R/O/Log: success\n"
+              "   2.000s + P/R/O: success\n"
+              "   2.000s + P/R: success\n"
+              "   2.000s + P/B: success\n"
+              "   2.000s + P: success\n"
+              "   2.000s + run: success\n",
+              STATUS_SUCCESS);
+}
+
+int main(int argc, char **argv) {
+        g_test_init(&argc, &argv, NULL);
+        g_test_add_func("/simulate-variables/guards", test_guards);
+        g_test_add_func("/simulate-variables/while", test_while);
+        g_test_add_func("/simulate-variables/scripts-and-conditions", test_scripts_and_conditions);
+        g_test_add_func("/simulate-variables/errors", test_errors);
+        g_test_add_func("/simulate-variables/subtree", test_subtree);
+        g_test_add_func("/simulate-variables/for-each", test_for_each);
+        g_test_add_func("/simulate-variables/lock", test_lock);
+        g_test_add_func("/simulate-variables/finally", test_finally);
+        g_test_add_func("/simulate-variables/on-change", test_on_change);
+        return g_test_run();
+}
