@@ -325,7 +325,7 @@ static char *no_tree(const Loader *loader, const Plan *user, const char *name) {
         g_autofree char *shown = excerpt(name, strlen(name));
         Nearest nearest = { .word = name };
         GHashTableIter iter;
-        const char *also;
+        g_autofree char *also = NULL;
         void *other;
 
         g_hash_table_iter_init(&iter, user->unit->plans);

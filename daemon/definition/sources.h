@@ -11,8 +11,8 @@
 typedef struct DefinitionSources {
         /* The path of the file on the search path ("camera.json"); to be freed. NULL: there is none. */
         char *(*find)(const char *file, void *userdata);
-        /* The name of a tree on the search path that was most likely meant, borrowed, or NULL. */
-        const char *(*nearest)(const char *tree, void *userdata);
+        /* The name of a tree on the search path that was most likely meant; to be freed; or NULL. */
+        char *(*nearest)(const char *tree, void *userdata);
         /* All of the file, ended by a NUL that does not count; NULL: as source_read(). */
         int (*read)(const char *path, char **ret_text, size_t *ret_length, char **ret_error, void *userdata);
         void *userdata;
