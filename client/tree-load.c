@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
+#include "tree-load.h"
 #include "basic/cleanup.h"
 #include "definition/search-path.h"
 #include "node-types.h"
-#include "tree-load.h"
 
 int tree_load(const Client *client, const char *file, Diagnostics *diagnostics, Definition **ret_definition) {
         g_auto(GStrv) path = search_path_new(client->options.given & OPTION_BIT(OPTION_USER));

@@ -38,15 +38,20 @@ char **search_path_new(bool user) {
         return (char **) g_ptr_array_free(path, FALSE);
 }
 
+bool search_path_is_mask(const struct stat *st) {
+        return S_ISCHR(st->st_mode) && st->st_rdev == DEV_NULL;
+}
+
 char *search_path_find(const char *const *directories, const char *file) {
         for (; *directories; directories++) {
                 g_autofree char *path = g_build_filename(*directories, file, NULL);
                 struct stat st;
 
-                if (stat(path, &st) < 0)
+                if (lstat(path, &st) < 0)
                         continue;
 
-                return S_ISCHR(st.st_mode) && st.st_rdev == DEV_NULL ? NULL : g_steal_pointer(&path);
+                /* A link that leads nowhere hides others, too. */
+                return stat(path, &st) >= 0 && search_path_is_mask(&st) ? NULL : g_steal_pointer(&path);
         }
 
         return NULL;

@@ -13,6 +13,8 @@
 /* NULL-terminated; g_strfreev(). */
 char **search_path_new(bool user);
 
+/* Is it a link to /dev/null, or that itself? */
+bool search_path_is_mask(const struct stat *st);
 /* The file of that name in the first of the directories that has it. To be freed; NULL: none has, or it is masked there
  * by a link to /dev/null. */
 char *search_path_find(const char *const *directories, const char *file);

@@ -6,6 +6,7 @@
  */
 
 #include <stddef.h>
+#include <sys/stat.h>
 
 /* All callbacks may be NULL. */
 typedef struct DefinitionSources {
@@ -21,3 +22,8 @@ typedef struct DefinitionSources {
 /* A regular file of at most TEXT_LENGTH_MAX bytes; to be freed. Errors: those of open and read, with a text for people
  * ("cannot be opened: No such file or directory"). */
 int source_read(const char *path, char **ret_text, size_t *ret_length, char **ret_error);
+
+/* Why a file that has been opened is not to be read; to be freed; NULL: it may be. */
+typedef char *(*SourceRefusal)(const char *path, const struct stat *st);
+/* refusal: may be NULL. */
+int source_read_checked(const char *path, SourceRefusal refusal, char **ret_text, size_t *ret_length, char **ret_error);
