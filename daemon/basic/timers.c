@@ -170,22 +170,21 @@ void timers_free(Timers *timers) {
         g_source_unref(&timers->source);
 }
 
-Timer *timer_new(Timers *timers, uint64_t usec, TimerCallback callback, void *userdata) {
-        uint64_t now = (uint64_t) g_get_monotonic_time();
+Timer *timer_new_at(Timers *timers, uint64_t deadline, TimerCallback callback, void *userdata) {
         Timer *timer = g_new(Timer, 1);
 
         assert(callback);
 
-        *timer = (Timer){
-                .timers = timers,
-                .deadline = usec < UINT64_MAX - now ? now + usec : UINT64_MAX,
-                .callback = callback,
-                .userdata = userdata,
-        };
-
+        *timer = (Timer){ .timers = timers, .deadline = deadline, .callback = callback, .userdata = userdata };
         g_array_set_size(timers->heap, timers->heap->len + 1);
         heap_rise(timers, timers->heap->len - 1, (Entry){ timer->deadline, timers->next_serial++, timer });
         return timer;
+}
+
+Timer *timer_new(Timers *timers, uint64_t usec, TimerCallback callback, void *userdata) {
+        uint64_t now = (uint64_t) g_get_monotonic_time();
+
+        return timer_new_at(timers, usec < UINT64_MAX - now ? now + usec : UINT64_MAX, callback, userdata);
 }
 
 void timer_free(Timer *timer) {

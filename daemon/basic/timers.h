@@ -19,6 +19,8 @@ void timers_free(Timers *timers);
 /* Calls back once, usec from now. The caller owns the timer, which is still his after it has expired;
  * freeing it cancels. A callback may free its own timer and any other. */
 Timer *timer_new(Timers *timers, uint64_t usec, TimerCallback callback, void *userdata);
+/* The same at a given time; at once, if that has passed. */
+Timer *timer_new_at(Timers *timers, uint64_t deadline, TimerCallback callback, void *userdata);
 void timer_free(Timer *timer);
 
 /* When it expires or has expired. */

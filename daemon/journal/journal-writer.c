@@ -113,14 +113,19 @@ void journal_writer_free(JournalWriter *writer) {
 }
 
 void journal_writer_add(JournalWriter *writer, const Record *record) {
-        if (writer->fd >= 0)
-                record_append(writer->pending, record);
+        record_append(writer->pending, record);
+}
+
+GString *journal_writer_text(JournalWriter *writer) {
+        return writer->pending;
 }
 
 int journal_writer_flush(JournalWriter *writer, char **ret_error) {
         int r;
 
-        if (writer->fd < 0 || writer->pending->len == 0)
+        if (writer->fd < 0)
+                g_string_truncate(writer->pending, 0);
+        if (writer->pending->len == 0)
                 return 0;
 
         r = write_all(writer->fd, writer->pending->str, writer->pending->len);

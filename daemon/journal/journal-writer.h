@@ -22,6 +22,8 @@ void journal_writer_free(JournalWriter *writer);
 
 /* Collects the record; borrowed. */
 void journal_writer_add(JournalWriter *writer, const Record *record);
+/* Where they are collected: for record_begin() and record_end(). */
+GString *journal_writer_text(JournalWriter *writer);
 /* Hands what was collected to the kernel. A negative errno once, with a text for people: the file is gone then, and
  * from then on there is nothing to write. */
 int journal_writer_flush(JournalWriter *writer, char **ret_error);

@@ -15,12 +15,27 @@
 #define JSON_DEPTH_MAX 1000
 
 static const char *const kind_names[RECORD_KIND_MAX_] = {
-        [RECORD_START] = "start",       [RECORD_TICK] = "tick",         [RECORD_ENDED] = "ended",
-        [RECORD_AT_ONCE] = "at-once",   [RECORD_VALUE] = "value",       [RECORD_RELEASED] = "released",
-        [RECORD_TIMER] = "timer",       [RECORD_INTERVAL] = "interval", [RECORD_SET] = "set",
-        [RECORD_HALT] = "halt",         [RECORD_LOCKED] = "locked",     [RECORD_AT_ONCE_LOCKED] = "at-once-locked",
-        [RECORD_PAUSE] = "pause",       [RECORD_BREAK] = "break",       [RECORD_PASS] = "pass",
-        [RECORD_FORCE] = "force",       [RECORD_GIVEN_UP] = "given-up", [RECORD_RECOVERED] = "recovered",
+        [RECORD_START] = "start",
+        [RECORD_TICK] = "tick",
+        [RECORD_ENDED] = "ended",
+        [RECORD_CHANGED] = "changed",
+        [RECORD_TIMER] = "timer",
+        [RECORD_INTERVAL] = "interval",
+        [RECORD_SET] = "set",
+        [RECORD_LOCKED] = "locked",
+        [RECORD_HALT] = "halt",
+        [RECORD_PAUSE] = "pause",
+        [RECORD_RESUME] = "resume",
+        [RECORD_STEP] = "step",
+        [RECORD_BREAK] = "break",
+        [RECORD_FORCE] = "force",
+        [RECORD_BEGIN] = "begin",
+        [RECORD_AT_ONCE] = "at-once",
+        [RECORD_STOPPED] = "stopped",
+        [RECORD_VALUE] = "value",
+        [RECORD_AT_ONCE_LOCKED] = "at-once-locked",
+        [RECORD_RECOVERED] = "recovered",
+        [RECORD_RERUN] = "rerun",
         [RECORD_FINISHED] = "finished",
 };
 
@@ -49,23 +64,34 @@ void record_append_checksum(GString *text, size_t line) {
         g_string_append_c(text, '\n');
 }
 
-void record_append(GString *text, const Record *record) {
+size_t record_begin(GString *text, uint64_t time, RecordKind kind, NodeId node) {
         size_t line = text->len;
 
-        append_number(text, record->time);
+        append_number(text, time);
         g_string_append_c(text, ' ');
-        g_string_append(text, kind_names[record->kind]);
-        if (record->node != NODE_NONE) {
+        g_string_append(text, kind_names[kind]);
+        if (node != NODE_NONE) {
                 g_string_append(text, " #");
-                append_number(text, record->node);
+                append_number(text, node);
         }
+
+        return line;
+}
+
+void record_end(GString *text, size_t line) {
+        record_append_checksum(text, line);
+}
+
+void record_append(GString *text, const Record *record) {
+        size_t line = record_begin(text, record->time, record->kind, record->node);
+
         if (record->details) {
                 g_string_append_c(text, ' ');
                 g_string_append(
                         text, json_object_to_json_string_ext(record->details,
                                                              JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE));
         }
-        record_append_checksum(text, line);
+        record_end(text, line);
 }
 
 bool record_check(const char *line, size_t length, size_t *ret_length) {

@@ -16,25 +16,31 @@
 #include "engine/type.h"
 
 typedef enum RecordKind {
-        RECORD_START,          /* the run begins */
-        RECORD_TICK,           /* what has been recorded since the last one is looked at now */
-        RECORD_ENDED,          /* NODE {status, cause, outputs}: an action has ended */
-        RECORD_AT_ONCE,        /* the same, of one that was over as soon as it was started */
-        RECORD_VALUE,          /* NODE {status, cause}: what a condition is from now on */
-        RECORD_RELEASED,       /* NODE: nothing looks at the condition any more */
-        RECORD_TIMER,          /* NODE: its timer has expired */
-        RECORD_INTERVAL,       /* the run's own timer has */
-        RECORD_SET,            /* {key: value, ...}: variables were set from outside */
-        RECORD_HALT,           /* {cause} */
-        RECORD_LOCKED,         /* NODE: has been given its lock, which it waited for */
-        RECORD_AT_ONCE_LOCKED, /* NODE: found it free */
-        RECORD_PAUSE,          /* {paused}: was paused, or goes on */
-        RECORD_BREAK,          /* NODE {set}: a breakpoint was set or cleared */
-        RECORD_PASS,           /* NODE: goes on past its breakpoint */
-        RECORD_FORCE,          /* NODE {status} */
-        RECORD_GIVEN_UP,       /* NODE: was halted, and is not waited for any longer */
-        RECORD_RECOVERED,      /* {owner}: another daemon has taken the run up */
-        RECORD_FINISHED,       /* {status, cause} */
+        /* Inputs. */
+        RECORD_START,    /* the run begins */
+        RECORD_TICK,     /* what has been recorded since the last one is looked at now */
+        RECORD_ENDED,    /* NODE {status, cause}: an action has ended */
+        RECORD_CHANGED,  /* NODE: a condition may have another value */
+        RECORD_TIMER,    /* NODE: its timer has expired */
+        RECORD_INTERVAL, /* the run's own timer has */
+        RECORD_SET,      /* {key: value, ...}: variables were set from outside, or by an action: NODE */
+        RECORD_LOCKED,   /* NODE: has been given its lock, which it waited for */
+        RECORD_HALT,     /* {cause} */
+        RECORD_PAUSE,
+        RECORD_RESUME,
+        RECORD_STEP,  /* goes on past its breakpoints, for one tick */
+        RECORD_BREAK, /* NODE {set}: a breakpoint was set or cleared */
+        RECORD_FORCE, /* NODE {status} */
+        /* What the world has answered while the run was at work on the input before. */
+        RECORD_BEGIN,   /* NODE: an action is about to be started */
+        RECORD_AT_ONCE, /* NODE {status, cause, outputs}: it was over as soon as that, or has set variables */
+        RECORD_STOPPED, /* NODE: an action was over as soon as it was halted */
+        RECORD_VALUE,   /* NODE {status, cause, look}: what a condition is from now on; which of the looks saw it */
+        RECORD_AT_ONCE_LOCKED, /* NODE: found its lock free */
+        /* Of the run as a whole. */
+        RECORD_RECOVERED, /* {owner}: another daemon has taken it up */
+        RECORD_RERUN,     /* NODE: an action is started by that daemon, again or because it had not been yet */
+        RECORD_FINISHED,  /* {status, cause} */
         RECORD_KIND_MAX_,
 } RecordKind;
 
@@ -47,6 +53,9 @@ typedef struct Record {
 
 /* Appends the line and its end. */
 void record_append(GString *text, const Record *record);
+/* The same in pieces: what is appended in between is the JSON of the details. Answers what record_end() needs. */
+size_t record_begin(GString *text, uint64_t time, RecordKind kind, NodeId node);
+void record_end(GString *text, size_t line);
 
 /* The line without its end. The details are new. -EBADMSG: it has been damaged; -EINVAL: it is whole, but says
  * nothing that is known; both with a text for people. */

@@ -47,19 +47,20 @@ static void release(Activity *activity) {
         activity->held = false;
 }
 
-/* An action that has ended is released at once: nothing more is to come from it. */
+/* An action that has ended is released at once: nothing more is to come from it. Before that its run has to know of the
+ * end, since with the release the world may forget it. */
 static void settle(Activity *activity, Status status) {
         const ActivityContext *context = activity->context;
 
         g_clear_pointer(&activity->timeout, timer_free);
         g_clear_pointer(&activity->halt_timeout, timer_free);
         activity->status = status;
-        if (is_condition(activity)) {
+        if (is_condition(activity))
                 context->changed(activity, context->userdata);
-        } else {
+        else if (context->ended(activity, context->userdata))
+                activity_free(activity);
+        else
                 release(activity);
-                context->ended(activity, context->userdata);
-        }
 }
 
 static void replace_cause(Activity *activity, Cause *cause) {
@@ -281,9 +282,6 @@ void leaf_give_cause(Leaf *leaf, Cause *cause) {
 
 void leaf_set_output(Leaf *leaf, const char *key, json_object *value) {
         Activity *activity = activity_of(leaf);
-        uint64_t version = blackboard_version(leaf->blackboard);
 
-        blackboard_set(leaf->blackboard, key, value);
-        if (blackboard_version(leaf->blackboard) != version)
-                activity->context->output(activity, activity->context->userdata);
+        activity->context->output(activity, key, value, activity->context->userdata);
 }

@@ -17,14 +17,14 @@ typedef struct ActivityContext {
         Definition *definition;
         const LeafServices *services;
         Variables *variables;
-        /* An action has ended: activity_status() tells how. Neither is called from within activity_start() or
-         * activity_halt(). */
-        void (*ended)(Activity *activity, void *userdata);
+        /* An action has ended: activity_status() tells how. True: that is all that there is to it, and it is freed. Not
+         * called from within activity_start() or activity_halt(). */
+        bool (*ended)(Activity *activity, void *userdata);
         /* The value of a condition is known, or may be another one; also within activity_start(), and while the machine
          * is at work. */
         void (*changed)(Activity *activity, void *userdata);
-        /* The activity has given a variable another value, at any time. */
-        void (*output)(Activity *activity, void *userdata);
+        /* It gives a variable a value (taken), at any time. */
+        void (*output)(Activity *activity, const char *key, json_object *value, void *userdata);
         void *userdata;
         GQueue activities; /* all that there are */
 } ActivityContext;

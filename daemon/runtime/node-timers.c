@@ -7,8 +7,7 @@
 typedef struct NodeTimer {
         NodeTimers *timers;
         NodeId node;
-        uint64_t span;
-        Timer *timer; /* NULL: expired */
+        Timer *timer;
 } NodeTimer;
 
 struct NodeTimers {
@@ -43,12 +42,14 @@ void node_timers_free(NodeTimers *timers) {
 
 static void on_timer(void *userdata) {
         NodeTimer *timer = userdata;
+        NodeTimers *timers = timer->timers;
+        NodeId node = timer->node;
 
-        g_clear_pointer(&timer->timer, timer_free);
-        timer->timers->expired(timer->node, timer->timers->userdata);
+        node_timers_drop(timers, node);
+        timers->expired(node, timers->userdata);
 }
 
-void node_timers_arm(NodeTimers *timers, NodeId node, uint64_t usec) {
+void node_timers_arm(NodeTimers *timers, NodeId node, uint64_t deadline) {
         NodeTimer *timer = g_new(NodeTimer, 1);
 
         if (!timers->by_node)
@@ -57,8 +58,7 @@ void node_timers_arm(NodeTimers *timers, NodeId node, uint64_t usec) {
         *timer = (NodeTimer){
                 .timers = timers,
                 .node = node,
-                .span = usec,
-                .timer = timer_new(timers->timers, usec, on_timer, timer),
+                .timer = timer_new_at(timers->timers, deadline, on_timer, timer),
         };
         g_hash_table_replace(timers->by_node, GUINT_TO_POINTER(node), timer);
 }
@@ -66,25 +66,4 @@ void node_timers_arm(NodeTimers *timers, NodeId node, uint64_t usec) {
 void node_timers_drop(NodeTimers *timers, NodeId node) {
         if (timers->by_node)
                 g_hash_table_remove(timers->by_node, GUINT_TO_POINTER(node));
-}
-
-static const NodeTimer *get(const NodeTimers *timers, NodeId node) {
-        return timers->by_node ? g_hash_table_lookup(timers->by_node, GUINT_TO_POINTER(node)) : NULL;
-}
-
-uint64_t node_timers_span(const NodeTimers *timers, NodeId node) {
-        const NodeTimer *timer = get(timers, node);
-
-        return timer ? timer->span : 0;
-}
-
-uint64_t node_timers_left(const NodeTimers *timers, NodeId node) {
-        const NodeTimer *timer = get(timers, node);
-        uint64_t now = (uint64_t) g_get_monotonic_time(), deadline;
-
-        if (!timer || !timer->timer)
-                return UINT64_MAX;
-
-        deadline = timer_deadline(timer->timer);
-        return deadline > now ? deadline - now : 0;
 }

@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* What the machine asks for: of the world through the host, and of the variables. */
+
+#include "definition/reasons.h"
+#include "journal/progress-state.h"
+
+typedef struct NodeTimer {
+        uint64_t span, deadline;
+        bool armed;
+} NodeTimer;
+
+static const NodeTimer *get_timer(const Progress *progress, NodeId node) {
+        return progress->timers ? g_hash_table_lookup(progress->timers, GUINT_TO_POINTER(node)) : NULL;
+}
+
+void progress_arm_timer(Progress *progress, NodeId node, uint64_t usec) {
+        NodeTimer *timer = g_new(NodeTimer, 1);
+
+        if (!progress->timers)
+                progress->timers = g_hash_table_new_full(NULL, NULL, NULL, g_free);
+
+        *timer = (NodeTimer){
+                .span = usec,
+                .deadline = usec < UINT64_MAX - progress->now ? progress->now + usec : UINT64_MAX,
+                .armed = true,
+        };
+        g_hash_table_replace(progress->timers, GUINT_TO_POINTER(node), timer);
+        progress->host->timer_arm(node, timer->deadline, progress->userdata);
+}
+
+void progress_drop_timer(Progress *progress, NodeId node) {
+        const NodeTimer *timer = get_timer(progress, node);
+
+        if (!timer)
+                return;
+
+        if (timer->armed)
+                progress->host->timer_disarm(node, progress->userdata);
+        g_hash_table_remove(progress->timers, GUINT_TO_POINTER(node));
+}
+
+uint64_t progress_timer_span(const Progress *progress, NodeId node) {
+        const NodeTimer *timer = get_timer(progress, node);
+
+        return timer ? timer->span : 0;
+}
+
+void progress_mark_expired(Progress *progress, NodeId node) {
+        NodeTimer *timer = g_hash_table_lookup(progress->timers, GUINT_TO_POINTER(node));
+
+        timer->armed = false;
+}
+
+uint64_t progress_deadline(const Progress *progress, NodeId node) {
+        const NodeTimer *timer = get_timer(progress, node);
+
+        return timer && timer->armed ? timer->deadline : UINT64_MAX;
+}
+
+void progress_drop_leaf(Progress *progress, NodeId node) {
+        void *leaf = machine_node_data(progress->machine, node);
+
+        machine_node_set_data(progress->machine, node, NULL);
+        progress->host->leaf_free(leaf);
+}
+
+static void *start_leaf(Progress *progress, NodeId node) {
+        uint32_t attempt = history_count_start(progress->history, node);
+        void *leaf;
+
+        progress_flush(progress);
+        leaf = progress->host->leaf_start(node, attempt, progress->userdata);
+        machine_node_set_data(progress->machine, node, leaf);
+        return leaf;
+}
+
+static Status host_leaf_start(Machine *machine, NodeId node) {
+        Progress *progress = machine_userdata(machine);
+        Status status;
+        void *leaf;
+
+        progress_note(progress, RECORD_BEGIN, node);
+        leaf = start_leaf(progress, node);
+        status = progress->host->leaf_status(leaf);
+        progress_note_start(progress, node, status, progress->host->leaf_cause(leaf));
+        return status;
+}
+
+static bool host_leaf_halt(Machine *machine, NodeId node) {
+        Progress *progress = machine_userdata(machine);
+
+        progress_flush(progress);
+        if (!progress->host->leaf_halt(machine_node_data(machine, node)))
+                return false;
+
+        progress_note(progress, RECORD_STOPPED, node);
+        progress_drop_leaf(progress, node);
+        return true;
+}
+
+static Status host_condition_look(Machine *machine, NodeId node) {
+        Progress *progress = machine_userdata(machine);
+        void *leaf = machine_node_data(machine, node);
+        Status status;
+        Cause *cause;
+
+        progress->first_look = !leaf;
+        if (!leaf)
+                leaf = start_leaf(progress, node);
+
+        status = progress->host->leaf_look(leaf, ++progress->n_looks);
+        cause = progress->host->leaf_cause(leaf);
+        progress_note_look(progress, node, status, cause);
+
+        cause_unref(progress->last_look);
+        progress->last_look = cause ? cause_ref(cause) : NULL;
+        return status;
+}
+
+static void host_condition_release(Machine *machine, NodeId node) {
+        Progress *progress = machine_userdata(machine);
+
+        if (!machine_node_data(machine, node))
+                return;
+
+        progress_forget_value(progress, node);
+        progress_drop_leaf(progress, node);
+}
+
+static void host_timer_arm(Machine *machine, NodeId node, uint64_t usec) {
+        progress_arm_timer(machine_userdata(machine), node, usec);
+}
+
+static void host_timer_disarm(Machine *machine, NodeId node) {
+        progress_drop_timer(machine_userdata(machine), node);
+}
+
+static bool host_lock(Machine *machine, NodeId node) {
+        Progress *progress = machine_userdata(machine);
+
+        if (!progress->host->lock(node, progress->userdata))
+                return false;
+
+        progress_note(progress, RECORD_AT_ONCE_LOCKED, node);
+        return true;
+}
+
+/* Whoever gets it next may go on at once. */
+static void host_unlock(Machine *machine, NodeId node) {
+        Progress *progress = machine_userdata(machine);
+
+        progress_flush(progress);
+        progress->host->unlock(node, progress->userdata);
+}
+
+static void host_breakpoint(Machine *machine, NodeId node) {
+        progress_stop_at(machine_userdata(machine), node);
+}
+
+static Variables *variables_of(Machine *machine) {
+        return progress_variables(machine_userdata(machine));
+}
+
+static Verdict host_guard(Machine *machine, NodeId node, Guard guard) {
+        Progress *progress = machine_userdata(machine);
+
+        progress->asked = guard;
+        return variables_guard(progress->variables, node, guard);
+}
+
+static Verdict host_hook(Machine *machine, NodeId node, Hook hook) {
+        return variables_hook(variables_of(machine), node, hook);
+}
+
+static Verdict host_has_changed(Machine *machine, NodeId node, const Script *of) {
+        return variables_has_changed(variables_of(machine), node, of);
+}
+
+static bool host_cause_matches(Machine *machine, NodeId child, const char *const *patterns) {
+        const Progress *progress = machine_userdata(machine);
+
+        return cause_matches_any(history_cause(progress->history, child), patterns);
+}
+
+static Verdict host_test(Machine *machine, NodeId node, const char *variable) {
+        Progress *progress = machine_userdata(machine);
+
+        progress->asked = ASKED_TEST;
+        return variables_test(progress->variables, node, variable);
+}
+
+static uint32_t host_match(Machine *machine, NodeId node, const char *variable, const char *const *cases) {
+        return variables_match(variables_of(machine), node, variable, cases);
+}
+
+static bool host_next_element(Machine *machine, NodeId node, const char *list, const char *variable, uint32_t index) {
+        return variables_next_element(variables_of(machine), node, list, variable, index);
+}
+
+/* What is wrong is told when the node has failed for it. */
+static bool note_refusal(Machine *machine, NodeId node, bool fine) {
+        Progress *progress = machine_userdata(machine);
+
+        if (!fine)
+                progress->refused = node;
+
+        return fine;
+}
+
+static uint32_t host_elements(Machine *machine, NodeId node) {
+        uint32_t n = variables_elements(variables_of(machine), node);
+
+        note_refusal(machine, node, n != UINT32_MAX);
+        return n;
+}
+
+static void host_hand_out(Machine *machine, NodeId for_each, NodeId child, uint32_t index) {
+        variables_hand_out(variables_of(machine), for_each, child, index);
+}
+
+static bool host_enter(Machine *machine, NodeId node) {
+        return note_refusal(machine, node, variables_enter(variables_of(machine), node));
+}
+
+static bool host_leave(Machine *machine, NodeId node, Status status) {
+        return note_refusal(machine, node, variables_leave(variables_of(machine), node, status));
+}
+
+static void host_changed(Machine *machine, NodeId node, Status status, Reason reason) {
+        progress_record(machine_userdata(machine), node, status, reason);
+}
+
+const MachineHost progress_machine_host = {
+        .leaf_start = host_leaf_start,
+        .leaf_halt = host_leaf_halt,
+        .condition_look = host_condition_look,
+        .condition_release = host_condition_release,
+        .timer_arm = host_timer_arm,
+        .timer_disarm = host_timer_disarm,
+        .guard = host_guard,
+        .lock = host_lock,
+        .unlock = host_unlock,
+        .breakpoint = host_breakpoint,
+        .hook = host_hook,
+        .has_changed = host_has_changed,
+        .cause_matches = host_cause_matches,
+        .test = host_test,
+        .match = host_match,
+        .next_element = host_next_element,
+        .elements = host_elements,
+        .hand_out = host_hand_out,
+        .enter = host_enter,
+        .leave = host_leave,
+        .changed = host_changed,
+};

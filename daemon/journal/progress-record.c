@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* What is kept of what the machine tells: the history and the causes. */
+
+#include "definition/reasons.h"
+#include "journal/progress-state.h"
+
+/* Of a SubTree or ForEach for which its variables were wrong. */
+static Cause *refusal_of(Progress *progress, NodeId node) {
+        if (progress->refused != node)
+                return NULL;
+
+        progress->refused = NODE_NONE;
+        return cause_ref(variables_error(progress->variables));
+}
+
+/* What is not to be found in the children; NULL: nothing. */
+static Cause *own_cause(Progress *progress, NodeId node, Reason reason, Cause *leaf_cause) {
+        switch (reason) {
+        case REASON_NONE:
+                return leaf_cause ? cause_ref(leaf_cause) : refusal_of(progress, node);
+        case REASON_TIMEOUT:
+                return reason_of_timer(definition_tree(progress->definition), node,
+                                       progress_timer_span(progress, node));
+        case REASON_GUARD:
+                return reason_of_answer(progress->definition, progress->variables, node, progress->asked);
+        case REASON_FORCED:
+                return cause_new(CAUSE_FORCED, NULL, "somebody has said so");
+        default:
+                return NULL;
+        }
+}
+
+static void record(Progress *progress, NodeId node, Status status, Reason reason, Cause *leaf_cause) {
+        bool failed = (status == STATUS_FAILURE || status == STATUS_SKIPPED) &&
+                      history_status(progress->history, node) != STATUS_ERROR;
+        Cause *cause = failed ? own_cause(progress, node, reason, leaf_cause) : NULL,
+              *last = history_last_cause(progress->history, node);
+        bool telling =
+                progress->host->failed && failed && status == STATUS_FAILURE && (cause || reason == REASON_ATTEMPTS);
+        g_autoptr(Cause) before = telling && last ? cause_ref(last) : NULL;
+
+        history_record(progress->history, node, status, reason, cause, progress->now);
+        if (telling)
+                progress->host->failed(node, before, progress->userdata);
+}
+
+/* What was halted and still runs is ending, and of interest until it has. */
+static void action_changed(Progress *progress, NodeId node, Status status, Reason reason) {
+        void *leaf = machine_node_data(progress->machine, node);
+
+        record(progress, node, status, reason, leaf ? progress->host->leaf_cause(leaf) : NULL);
+        if (leaf && status != STATUS_RUNNING && progress->host->leaf_status(leaf) != STATUS_RUNNING)
+                progress_drop_leaf(progress, node);
+}
+
+static void condition_changed(Progress *progress, NodeId node, Status status, Reason reason) {
+        if (!progress->first_look && status == history_status(progress->history, node))
+                history_repeat(progress->history, node);
+        else
+                record(progress, node, status, reason, progress->last_look);
+}
+
+static void inner_changed(Progress *progress, NodeId node, Status status, Reason reason) {
+        record(progress, node, status, reason, NULL);
+        if (status != STATUS_RUNNING)
+                progress_drop_timer(progress, node);
+}
+
+void progress_record(Progress *progress, NodeId node, Status status, Reason reason) {
+        if (status != STATUS_RUNNING)
+                progress_leave_stop(progress, node);
+
+        switch (definition_tree(progress->definition)->nodes[node].type->class) {
+        case NODE_ACTION:
+                action_changed(progress, node, status, reason);
+                break;
+        case NODE_CONDITION:
+                condition_changed(progress, node, status, reason);
+                break;
+        default:
+                inner_changed(progress, node, status, reason);
+        }
+}
+
+Cause *progress_root_cause(const Progress *progress) {
+        Cause *below = history_cause(progress->history, 0), *cause;
+        g_autofree char *text = NULL;
+
+        if (!below)
+                return NULL;
+
+        text = cause_describe(definition_tree(progress->definition), below, NODE_NONE);
+        cause = cause_new(CAUSE_CHILD, NULL, text);
+        cause->because = cause_ref(below);
+        return cause;
+}
+
+static Cause *halted_cause(const Progress *progress, NodeId node) {
+        NodeId above = history_halted_by(progress->history, node);
+        const Cause *of_run = progress_cause(progress);
+        g_autofree char *text = NULL, *path = NULL;
+        Cause *cause;
+
+        if (above == NODE_NONE) {
+                cause = cause_new(CAUSE_HALTED, of_run ? json_object_get(of_run->facts) : NULL,
+                                  of_run ? of_run->text : "the run was halted");
+        } else {
+                path = tree_node_path(definition_tree(progress->definition), above);
+                text = g_strdup_printf("stopped by %s", path);
+                cause = cause_new(CAUSE_HALTED, facts_new("by", fact_text(path), NULL), text);
+                cause->because = history_cause(progress->history, above);
+                if (cause->because)
+                        cause_ref(cause->because);
+        }
+
+        cause->node = node;
+        return cause;
+}
+
+Cause *progress_node_cause(const Progress *progress, NodeId node) {
+        Cause *cause = history_cause(progress->history, node);
+
+        if (history_status(progress->history, node) == STATUS_HALTED)
+                return halted_cause(progress, node);
+
+        return cause ? cause_ref(cause) : NULL;
+}

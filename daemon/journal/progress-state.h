@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/*
+ * What a progress is made of. For its own files only: its inputs are in progress.c and progress-control.c, what its
+ * machine asks for in progress-host.c, what is kept of what the machine tells in progress-record.c, and what is written
+ * down of all that in progress-journal.c.
+ */
+
+#include "journal/progress.h"
+
+struct Progress {
+        Definition *definition;
+        const ProgressHost *host;
+        void *userdata;
+        JournalWriter *writer; /* NULL: nothing is written down */
+
+        Variables *variables;
+        Machine *machine; /* NULL when it is over */
+        History *history;
+        GHashTable *timers;   /* of NodeTimer, by node; NULL until there is one, as with */
+        GHashTable *values;   /* of Value: what was seen of conditions last, by node */
+        json_object *outputs; /* of the leaf that is being started */
+        Cause *last_look;     /* why the condition that was looked at last is false, or NULL */
+        NodeId refused;       /* the last SubTree or ForEach for which its variables were wrong, until it has failed */
+        int asked;            /* last, of variables: see definition/reasons.h */
+        bool first_look;      /* ... for the first time since it was released */
+        uint32_t n_looks;     /* since it is at work */
+
+        Status status;
+        bool busy;           /* the machine is at work */
+        bool halting;        /* asked to, or in error */
+        bool paused;         /* it gets no ticks, unless it is halting */
+        bool moved;          /* see progress_take_moved() */
+        GArray *breakpoints; /* of NodeId, in order; NULL: none, as with */
+        GArray *stops;       /* those that it stands at */
+        Cause *why;          /* it is halting */
+        Cause *cause;        /* of its result: of the run itself, and goes on with that of the root */
+        uint64_t start, now; /* now: of this input */
+};
+
+/* Around everything that is said to the machine. */
+void progress_begin(Progress *progress, uint64_t now);
+void progress_end(Progress *progress);
+
+extern const MachineHost progress_machine_host;
+
+void progress_arm_timer(Progress *progress, NodeId node, uint64_t usec);
+void progress_drop_timer(Progress *progress, NodeId node);
+/* For how long it was armed; 0: never. */
+uint64_t progress_timer_span(const Progress *progress, NodeId node);
+void progress_mark_expired(Progress *progress, NodeId node);
+
+/* Frees the leaf. */
+void progress_drop_leaf(Progress *progress, NodeId node);
+
+/* The node waits at its breakpoint; it does not any more. */
+void progress_stop_at(Progress *progress, NodeId node);
+void progress_leave_stop(Progress *progress, NodeId node);
+/* Whatever it stands at, it goes on. */
+void progress_pass_breakpoints(Progress *progress);
+
+/* What the machine has told; see MachineHost. */
+void progress_record(Progress *progress, NodeId node, Status status, Reason reason);
+/* Of the run, handed on from the root; NULL: that has succeeded. */
+Cause *progress_root_cause(const Progress *progress);
+
+/* Writes it down, which reaches the kernel by progress_flush() at the latest. */
+void progress_note(Progress *progress, RecordKind kind, NodeId node);
+void progress_note_status(Progress *progress, RecordKind kind, NodeId node, Status status, const Cause *cause);
+void progress_note_cause(Progress *progress, RecordKind kind, const Cause *cause);
+void progress_note_values(Progress *progress, NodeId node, json_object *values);
+void progress_note_breakpoint(Progress *progress, NodeId node, bool set);
+/* Of a leaf that has just been started, with what it has set. */
+void progress_note_start(Progress *progress, NodeId node, Status status, const Cause *cause);
+/* Of a condition that was just looked at: what is new. */
+void progress_note_look(Progress *progress, NodeId node, Status status, Cause *cause);
+void progress_forget_value(Progress *progress, NodeId node);
+void progress_flush(Progress *progress);
