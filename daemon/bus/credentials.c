@@ -26,6 +26,23 @@ int credentials_ask(sd_bus *bus, const char *sender, sd_bus_message_handler_t ca
         return sd_bus_call_async(bus, ret_slot, question, callback, userdata, TIMEOUT_USEC);
 }
 
+static int read_groups(sd_bus_message *reply, Credentials *credentials) {
+        const void *groups;
+        size_t size;
+        int r;
+
+        r = sd_bus_message_enter_container(reply, 'v', "au");
+        if (r >= 0)
+                r = sd_bus_message_read_array(reply, 'u', &groups, &size);
+        if (r < 0)
+                return r;
+
+        g_free(credentials->groups);
+        credentials->groups = g_memdup2(groups, size);
+        credentials->n_groups = size / sizeof(uint32_t);
+        return sd_bus_message_exit_container(reply);
+}
+
 static int read_credential(sd_bus_message *reply, Credentials *credentials) {
         const char *key;
         int r;
@@ -38,6 +55,8 @@ static int read_credential(sd_bus_message *reply, Credentials *credentials) {
                 credentials->known = true;
                 return sd_bus_message_read(reply, "v", "u", &credentials->uid);
         }
+        if (strcmp(key, "UnixGroupIDs") == 0)
+                return read_groups(reply, credentials);
         if (strcmp(key, "ProcessID") == 0)
                 return sd_bus_message_read(reply, "v", "u", &credentials->pid);
 
@@ -45,7 +64,7 @@ static int read_credential(sd_bus_message *reply, Credentials *credentials) {
 }
 
 int credentials_read(sd_bus_message *reply, Credentials *ret_credentials) {
-        Credentials credentials = { 0 };
+        g_auto(Credentials) credentials = { 0 };
         int r;
 
         r = sd_bus_message_enter_container(reply, 'a', "{sv}");
@@ -63,5 +82,11 @@ int credentials_read(sd_bus_message *reply, Credentials *ret_credentials) {
                 return r;
 
         *ret_credentials = credentials;
+        credentials = (Credentials){ 0 };
         return 0;
+}
+
+void credentials_clear(Credentials *credentials) {
+        g_free(credentials->groups);
+        *credentials = (Credentials){ 0 };
 }

@@ -17,6 +17,7 @@
 
 struct Operations {
         sd_bus *bus;
+        OperationPermits permits;
         void *userdata;
         GQueue running; /* of Operation */
 };
@@ -32,10 +33,11 @@ typedef struct Operation {
         Caller who;
 } Operation;
 
-Operations *operations_new(sd_bus *bus, void *userdata) {
+Operations *operations_new(sd_bus *bus, OperationPermits permits, void *userdata) {
         Operations *operations = g_new0(Operations, 1);
 
         operations->bus = sd_bus_ref(bus);
+        operations->permits = permits;
         operations->userdata = userdata;
         return operations;
 }
@@ -131,7 +133,9 @@ static void ask_polkit(Operation *operation) {
 
 static int on_credentials(sd_bus_message *reply, void *userdata, sd_bus_error *unused) {
         Operation *operation = userdata;
-        Credentials credentials = { 0 };
+        const Operations *operations = operation->operations;
+        g_auto(Credentials) credentials = { 0 };
+        g_autofree char *error = NULL;
         int r;
 
         if (sd_bus_message_is_method_error(reply, NULL)) {
@@ -153,6 +157,8 @@ static int on_credentials(sd_bus_message *reply, void *userdata, sd_bus_error *u
         caller_init(&operation->who, credentials.uid, credentials.pid);
         if (is_trusted(&credentials))
                 carry_out(operation);
+        else if (!operations->permits(&operation->deed, &credentials, operations->userdata, &error))
+                refuse(operation, ERROR_ACCESS_DENIED, "%s", error);
         else
                 ask_polkit(operation);
 

@@ -3,13 +3,14 @@
 
 /*
  * A method call that changes something, from its arrival to its reply: asks the bus who the caller is, and, unless that
- * is root or the user that the daemon runs as, polkit whether he may. Who asks for what, and what he was answered, is
- * logged. Reading needs none of this.
+ * is root or the user that the daemon runs as, the tree and polkit whether he may. Who asks for what, and what he was
+ * answered, is logged. Reading needs none of this.
  */
 
 #include <glib.h>
 #include <systemd/sd-bus.h>
 
+#include "bus/credentials.h"
 #include "bus/permission.h"
 #include "runtime/caller.h"
 
@@ -21,7 +22,10 @@ typedef struct Operations Operations;
 /* Like a method handler, but later: replies, or returns a negative errno with the error. */
 typedef int (*OperationRun)(sd_bus_message *message, const Caller *who, void *userdata, sd_bus_error *ret_error);
 
-Operations *operations_new(sd_bus *bus, void *userdata);
+/* Does the tree itself keep the caller out? False: with a text for people. */
+typedef bool (*OperationPermits)(const Deed *deed, const Credentials *credentials, void *userdata, char **ret_error);
+
+Operations *operations_new(sd_bus *bus, OperationPermits permits, void *userdata);
 /* Those under way are not answered any more. */
 void operations_free(Operations *operations);
 

@@ -2,17 +2,20 @@
 #pragma once
 
 /*
- * What has to be permitted: the verbs, each with its polkit action and its words.
+ * What has to be permitted: the verbs, each with its polkit action and its words. A tree can have a say in all but the
+ * last ones.
  */
 
 #include <glib.h>
 
+#include "definition/access.h"
+
 typedef enum Permission {
-        PERMISSION_START,
-        PERMISSION_HALT,
-        PERMISSION_CONTROL, /* pause, resume, step, breakpoints */
-        PERMISSION_SET,
-        PERMISSION_FORCE,
+        PERMISSION_START = ACCESS_START,
+        PERMISSION_HALT = ACCESS_HALT,
+        PERMISSION_CONTROL = ACCESS_CONTROL, /* pause, resume, step, breakpoints */
+        PERMISSION_SET = ACCESS_SET,
+        PERMISSION_FORCE = ACCESS_FORCE,
         PERMISSION_RELOAD,
         PERMISSION_MAX_,
 } Permission;

@@ -17,6 +17,7 @@
 #include "bus/run-bus.h"
 #include "bus/service.h"
 #include "bus/subscribers.h"
+#include "bus/tree-access.h"
 #include "bus/tree-bus.h"
 
 /* RequestName's answers, see the D-Bus specification. */
@@ -178,6 +179,10 @@ static int publish(Service *service) {
         return 0;
 }
 
+static bool permits(const Deed *deed, const Credentials *credentials, void *userdata, char **ret_error) {
+        return tree_access_permits(service_manager(userdata), deed, credentials, ret_error);
+}
+
 static void on_connected(Connection *connection, void *userdata) {
         Service *service = userdata;
         Publication *publication = g_new0(Publication, 1);
@@ -185,7 +190,7 @@ static void on_connected(Connection *connection, void *userdata) {
 
         publication->bus = sd_bus_ref(connection_bus(connection));
         publication->slots = g_ptr_array_new_with_free_func(on_slot_dropped);
-        publication->operations = operations_new(publication->bus, service);
+        publication->operations = operations_new(publication->bus, permits, service);
         publication->changes = property_changes_new(service->context, publication->bus);
         publication->subscribers = subscribers_new(connection, on_subscribers, service);
         service->publication = publication;

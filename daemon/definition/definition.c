@@ -106,6 +106,12 @@ const RestartPolicy *definition_restart(const Definition *definition) {
         return &definition->loaded.header.restart;
 }
 
+const Access *definition_access(const Definition *definition) {
+        static const Access nothing;
+
+        return definition->loaded.header.access ?: &nothing;
+}
+
 static char *checksum(const char *text, size_t length) {
         return g_compute_checksum_for_data(G_CHECKSUM_SHA256, (const guint8 *) text, length);
 }

@@ -65,6 +65,21 @@ static const Param limit_members[] = {
         {},
 };
 
+#define ACCESS_MEMBER(verb, index, what)                                                                               \
+        {                                                                                                              \
+                .name = verb, .kind = PARAM_STRINGS, .offset = offsetof(Access, who[index]),                           \
+                .doc = "Who besides root may " what                                                                    \
+        }
+
+static const Param access_members[] = {
+        ACCESS_MEMBER("start", ACCESS_START, "start it"),
+        ACCESS_MEMBER("halt", ACCESS_HALT, "halt it"),
+        ACCESS_MEMBER("control", ACCESS_CONTROL, "pause and resume its runs"),
+        ACCESS_MEMBER("set", ACCESS_SET, "set variables of its runs"),
+        ACCESS_MEMBER("force", ACCESS_FORCE, "force a result in its runs"),
+        {},
+};
+
 const Param header_params[] = {
         { .name = "btd",
           .kind = PARAM_INT,
@@ -107,6 +122,12 @@ const Param header_params[] = {
           .members = limit_members,
           .members_size = sizeof(RestartLimit),
           .doc = "How often it is restarted" },
+        { .name = "access",
+          .kind = PARAM_OBJECT,
+          .offset = offsetof(Header, access),
+          .members = access_members,
+          .members_size = sizeof(Access),
+          .doc = "Who besides root may do what with it: users, and groups behind an '@'" },
         { .name = "$schema",
           .kind = PARAM_STRING,
           .offset = offsetof(Header, schema),

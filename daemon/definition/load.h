@@ -5,6 +5,7 @@
  * From the text of a tree file, and of the files that it uses, to its tree. What is loaded points into the arena.
  */
 
+#include "definition/access.h"
 #include "definition/arena.h"
 #include "definition/diagnostics.h"
 #include "definition/extras.h"
@@ -20,6 +21,7 @@ typedef struct Header {
         bool autostart;
         uint64_t interval;
         RestartPolicy restart;
+        const Access *access; /* NULL: nothing is said */
         const char *schema;
 } Header;
 

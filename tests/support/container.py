@@ -4,6 +4,7 @@ nothing that happens in it is left on the machine. Everything mounted lives in a
 
 import os
 import pathlib
+import pwd
 import select
 import shutil
 import signal
@@ -159,7 +160,7 @@ class Container:
         """Runs a command in the container: returncode, stdout, stderr."""
         command = ["nsenter", "--target", str(self.leader), "--all", "--"]
         if user:
-            command += ["setpriv", "--reuid", user, "--regid", "nogroup", "--clear-groups", "--"]
+            command += ["setpriv", "--reuid", user, "--regid", str(pwd.getpwnam(user).pw_gid), "--init-groups", "--"]
         return client.run(command + [str(argument) for argument in argv], {"LC_ALL": "C.UTF-8"}, stdin, timeout)
 
     def check(self, *argv, **options):

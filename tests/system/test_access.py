@@ -73,3 +73,18 @@ def test_root_needs_no_polkit(machine):
         machine.check("btctl", "halt", "other", "--wait")
     finally:
         machine.check("systemctl", "unmask", "--runtime", "polkit.service")
+
+
+def test_a_tree_keeps_others_out(machine):
+    """Before anybody is asked for a password, and whatever polkit would have said."""
+    machine.load("camera", SLEEP, access={"start": ["@games"], "halt": [], "control": ["nobody"]})
+    machine.check("btctl", "start", "camera@root")
+    assert machine.btctl("start", "camera@games", user="games").returncode == 0
+    assert refusal(machine, "start", "camera@nobody", user="nobody") \
+        == "btctl: you may not start 'camera': the tree lets only root and @games do this\n"
+    assert refusal(machine, "halt", "camera", user="games") \
+        == "btctl: you may not halt 'camera': the tree lets only root do this\n"
+    run = machine.client.manager("ListRuns")[-1][0]
+    assert "you have to authenticate" in refusal(machine, "pause", run, user="nobody")
+    assert "the tree lets only root and nobody do this" in refusal(machine, "pause", run, user="games")
+    machine.check("btctl", "halt", "camera", "--wait")

@@ -19,7 +19,7 @@
         "lock, uninterruptible, halt_timeout"
 #define TREE_FILE                                                                                                      \
         "root, blackboard, inputs, outputs, trees, include, btd, description, autostart, interval, restart, "          \
-        "restart_backoff, restart_limit, $schema"
+        "restart_backoff, restart_limit, access, $schema"
 
 /* All messages, one a line; "" when there are none. */
 static char *messages_of(const Diagnostics *diagnostics) {
