@@ -2,6 +2,7 @@
 """The examples are true: those of trees/, the first tree of README.md, and the one of btd-tree(5)."""
 
 import glob
+import json
 import os
 import re
 import subprocess
@@ -42,6 +43,11 @@ def first_tree():
     return re.search(r"<!-- first tree -->\n```json\n(.*?)```", read("README.md"), re.S)[1]
 
 
+def chapter_trees():
+    """Those of the chapters of README.md, by name."""
+    return dict(re.findall(r"<!-- tree: (\w+) -->\n```json\n(.*?)```", read("README.md"), re.S))
+
+
 def manual_tree():
     return re.search(r"\.Bd -literal[^\n]*\n(.*?)\.Ed", read("daemon", "definition", "btd-tree.5"), re.S)[1]
 
@@ -53,7 +59,10 @@ def test_example_is_valid(path):
     assert "error" not in result.stdout and "warning" not in result.stdout
 
 
-@pytest.mark.parametrize("text", [first_tree(), manual_tree()], ids=["README.md", "btd-tree.5"])
+DOCUMENTED = {"README.md": first_tree(), "btd-tree.5": manual_tree(), **chapter_trees()}
+
+
+@pytest.mark.parametrize("text", DOCUMENTED.values(), ids=DOCUMENTED)
 def test_documented_tree_is_valid(text, tmp_path):
     path = tmp_path / "documented.json"
     path.write_text(text, encoding="utf-8")
@@ -68,6 +77,24 @@ def test_first_tree(btd):
     assert nodes["Visit"]["status"] == "failure"
     assert nodes["Wave"]["status"] == "success"
     assert f"hello from {os.uname().nodename}" in btd.log()
+
+
+def test_tree_that_computes(btd):
+    status, _, nodes = run(btd, "room", chapter_trees()["room"], {"least": "0"})
+    assert status == "success"
+    assert nodes["Log"]["status"] == "skipped"
+    _, path = btd.client.start("room", variables={"least": "101"})
+    status, cause = btd.client.finish(path)
+    assert status == "failure"
+    assert re.fullmatch(r"Room/Enough: free >= least is false \(free is \d+, least is 101\)", cause)
+    assert "/ is nearly full" in btd.log()
+
+
+def test_readme_names_verbs_that_there_are():
+    verbs = set(re.findall(r"^(?:build/client/)?btctl (?:--user )?(\w+)", read("README.md"), re.M))
+    assert {"start", "set", "force"} <= verbs
+    text = subprocess.run([daemon.BTCTL, "--help"], stdout=subprocess.PIPE, text=True, timeout=60, check=True).stdout
+    assert not [verb for verb in verbs if not re.search(rf"^ +{verb} ", text, re.M)]
 
 
 def test_device_startup_loads_in_parallel(btd):
@@ -217,3 +244,70 @@ def test_failover(btd, a, servers):
     status, _, _ = run(btd, "failover", example("failover"), {"a": f'"{a}"'})
     assert status == "success"
     assert "".join(re.findall(r"answered by (\w)", btd.log())) == servers
+
+
+def uploading(btd, tmp_path):
+    """The uploader at work: (its story, the path of its run, the process, what to do to the network)."""
+    network, disk = tmp_path / "network", tmp_path / "disk"
+    network.touch()
+    story = Story(btd, "uploader")
+    _, path = btd.client.start("uploader", variables={"network": f'"{network}"', "disk": f'"{disk}"'})
+    story.wait("Uploader", "running")
+    assert disk.is_dir()
+    process = re.search(r"process (\d+)", btd.client.nodes(path)["Uploader"]["detail"])[1]
+    return story, path, network, f"/proc/{process}"
+
+
+@pytest.mark.parametrize("end", ["battery", "network", "halt", "stop"])
+def test_uploader_is_stopped_and_the_disk_unmounted_whatever_happens(btd, tmp_path, end):
+    story, path, network, process = uploading(btd, tmp_path)
+    if end == "battery":
+        assert btd.btctl("set", "uploader", "battery=21").returncode == 0
+        assert btd.btctl("set", "uploader", "battery=20").returncode == 0
+    elif end == "network":
+        network.unlink()
+    elif end == "halt":
+        btd.client.call(path, "org.btd1.Run", "Halt")
+    else:
+        btd.stop()
+    if end != "stop":
+        status, cause = btd.client.finish(path)
+        assert (status, cause) == {
+            "battery": ("failure", "Upload/WhilePossible/BatteryOk: battery > 20 is false (battery is 20)"),
+            "network": ("failure", f"Upload/WhilePossible/NetworkUp: {network} does not exist"),
+            "halt": ("halted", cause)}[end]
+    story.wait("Unmount", "success")
+    assert not os.path.exists(process)
+    assert not os.path.exists(tmp_path / "disk")
+    assert story.tell("Uploader", "Unmount") == [
+        ("Uploader", "running"), ("Uploader", "halted"), ("Unmount", "running"), ("Unmount", "success")]
+
+
+def test_sensors_are_provisioned(btd, tmp_path):
+    status, _, nodes = run(btd, "provisioning", example("provisioning"), {"directory": f'"{tmp_path}/sensors"'})
+    assert status == "success"
+    versions = json.loads(re.search(r"set up: (.*)", btd.log())[1])
+    assert versions == dict.fromkeys(["front", "left", "right", "rear"], "1.7")
+    assert not os.path.exists(tmp_path / "sensors")
+    # Each has to wait for the one tool, which takes 0.2 s.
+    assert nodes["Sensors"]["duration"] >= 0.8e6
+
+
+def test_one_sensor_may_fail(btd, tmp_path):
+    (tmp_path / "sensors").mkdir()
+    (tmp_path / "sensors" / "left").touch()  # so it cannot become a directory
+    status, _, nodes = run(btd, "provisioning", example("provisioning"), {"directory": f'"{tmp_path}/sensors"'})
+    assert status == "success"
+    assert sorted(json.loads(re.search(r"set up: (.*)", btd.log())[1])) == ["front", "rear", "right"]
+    assert nodes["Sensors"]["status"] == "success"
+
+
+def test_persistent_comes_up_at_the_third_attempt(btd, tmp_path):
+    btd.tree("persistent", example("persistent"))
+    btd.start()
+    btd.client.subscribe("org.btd1.Manager", "RunFinished")
+    btd.client.start("persistent", variables={"tally": f'"{tmp_path}/tally"'})
+    btd.client.wait_signal("RunFinished", lambda s: s.args[2] == "success")
+    results = [(s.args[0], s.args[2]) for s in btd.client.signals if s.member == "RunFinished"]
+    assert results == [("persistent.1", "failure"), ("persistent.2", "failure"), ("persistent.3", "success")]
+    assert not os.path.exists(tmp_path / "tally")

@@ -214,3 +214,15 @@ def test_readme(tmp_path, monkeypatch):
     (tmp_path / "slow.trace").write_text(output, encoding="utf-8")
     [check] = re.findall(r"^build/client/(btctl .*--expect=.*)$", text, re.M)
     assert btctl(*shlex.split(check)[1:], env=UTF8) == (0, "slow.trace: as expected, 12 events\n", "")
+
+
+@pytest.mark.parametrize("name", ["upload", "fetch"])
+def test_readme_trees(name, tmp_path, monkeypatch):
+    """So do the trees of its chapters."""
+    with open(os.path.join(SOURCE, "README.md"), encoding="utf-8") as file:
+        text = file.read()
+    monkeypatch.chdir(tmp_path)
+    for title, block in re.findall(r"<!-- (?:tree|script): (\w+) -->\n```json\n(.*?)```", text, re.S):
+        (tmp_path / f"{title}.json").write_text(block, encoding="utf-8")
+    command, output = re.search(rf"<!-- simulate: {name} -->\n```console\n\$ (.*?)\n(.*?)```", text, re.S).groups()
+    assert btctl(*shlex.split(command)[1:], env=UTF8) == (1, output, "")
