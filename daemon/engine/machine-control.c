@@ -37,12 +37,11 @@ void machine_set_breakpoint(Machine *machine, NodeId node, bool set) {
         attributes->flags |= set ? ATTRIBUTE_BREAKPOINT : 0;
 }
 
-void machine_pass_breakpoint(Machine *machine, NodeId node) {
-        Attributes *attributes = control(machine, node);
+bool machine_pass_breakpoint(Machine *machine, NodeId node) {
+        if (!machine->attributes || !(machine->attributes[node].flags & ATTRIBUTE_AT_BREAKPOINT))
+                return false;
 
-        if (!(attributes->flags & ATTRIBUTE_AT_BREAKPOINT))
-                return;
-
-        attributes->flags |= ATTRIBUTE_PASSED;
+        machine->attributes[node].flags |= ATTRIBUTE_PASSED;
         machine_input(machine, node);
+        return true;
 }

@@ -221,15 +221,21 @@ static Status settle(Machine *machine, Status status) {
 }
 
 static __attribute__((noinline)) Status tick_attentively(Machine *machine) {
+        bool again;
+
         if (machine->attention & ATTENTION_HALTING)
                 return tick_halting(machine);
 
         settle_attention(machine);
+        index_set_remove(&machine->marked, 0);
         if (machine->attention & ATTENTION_ENDING)
                 node_finish_endings(machine);
 
+        again = index_set_has(&machine->marked, 0);
         mark_sticky(machine);
-        index_set_remove(&machine->marked, 0);
+        if (!again)
+                index_set_remove(&machine->marked, 0);
+
         return settle(machine, node_tick(machine, 0));
 }
 

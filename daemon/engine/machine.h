@@ -140,13 +140,14 @@ void machine_lock_granted(Machine *machine, NodeId node);
  * From outside, by a person.
  *
  * Gives the node this outcome (SUCCESS, FAILURE or SKIPPED): where it is running, it is halted and then has it, which
- * is answered by true; else it has it, once, when it would next start.
+ * is answered by true; else it has it, once, when it would next start. Of conditions that are looked at again it is
+ * the outcome until the node that looks at them is through.
  */
 bool machine_force(Machine *machine, NodeId node, Status status);
 /* Before the node starts, MachineHost.breakpoint is called, and it waits; RUNNING, but not started. */
 void machine_set_breakpoint(Machine *machine, NodeId node, bool set);
-/* If the node waits at its breakpoint, it may start now. */
-void machine_pass_breakpoint(Machine *machine, NodeId node);
+/* If the node waits at its breakpoint, it may start now; false: it does not. */
+bool machine_pass_breakpoint(Machine *machine, NodeId node);
 
 /* Has something happened that a tick should look at? */
 bool machine_wants_tick(const Machine *machine);

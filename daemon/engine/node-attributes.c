@@ -57,7 +57,11 @@ Status attributes_forced(Machine *machine, NodeId node) {
         if (status == STATUS_IDLE)
                 return STATUS_IDLE;
 
-        attributes->forced = STATUS_IDLE;
+        if (machine->nodes[node].flags & NODE_LIVE && machine->nodes[node].flags & NODE_RETAINED)
+                attributes->flags |= ATTRIBUTE_STANDS;
+        else
+                attributes->forced = STATUS_IDLE;
+
         if (state->flags & STATE_HELD) {
                 state->flags &= ~STATE_HELD;
         } else {
@@ -68,6 +72,17 @@ Status attributes_forced(Machine *machine, NodeId node) {
 
         machine->reason = REASON_FORCED;
         return status;
+}
+
+void attributes_forget_forced(Machine *machine, NodeId from, NodeId end) {
+        for (NodeId node = from; node < end; node++) {
+                Attributes *attributes = attributes_of(machine, node);
+
+                if (attributes->flags & ATTRIBUTE_STANDS && !node_is_spared(machine, node, from)) {
+                        attributes->flags &= ~ATTRIBUTE_STANDS;
+                        attributes->forced = STATUS_IDLE;
+                }
+        }
 }
 
 /* Its own last activation is ending, or what it is to replace. */
@@ -82,7 +97,7 @@ static bool is_stopped_at_breakpoint(Machine *machine, NodeId node) {
         Attributes *attributes = attributes_of(machine, node);
 
         if (!(attributes->flags & (ATTRIBUTE_BREAKPOINT | ATTRIBUTE_AT_BREAKPOINT)) ||
-            attributes->flags & ATTRIBUTE_PASSED)
+            attributes->flags & (ATTRIBUTE_PASSED | ATTRIBUTE_WAITS | ATTRIBUTE_HOLDS))
                 return false;
 
         if (!(attributes->flags & ATTRIBUTE_AT_BREAKPOINT)) {
@@ -151,12 +166,19 @@ Status attributes_complete(Machine *machine, NodeId node, Status status) {
 
         fine = run_hooks(machine, node, status);
         let_go(machine, node);
-        attributes_of(machine, node)->flags &= ~(ATTRIBUTE_BEGUN | ATTRIBUTE_FORCED);
+        attributes_of(machine, node)->flags &= ~(ATTRIBUTE_BEGUN | ATTRIBUTE_FORCED | ATTRIBUTE_BROKEN);
         return fine ? status : STATUS_ERROR;
 }
 
-static bool is_uninterruptible(const Node *node) {
-        return node->flags & NODE_UNINTERRUPTIBLE && node->type->class != NODE_CONDITION;
+void attributes_note_error(Machine *machine, NodeId node) {
+        attributes_of(machine, node)->flags |= ATTRIBUTE_BROKEN;
+}
+
+static bool may_be_interrupted(Machine *machine, NodeId node) {
+        const Node *definition = &machine->nodes[node];
+
+        return !(definition->flags & NODE_UNINTERRUPTIBLE) || definition->type->class == NODE_CONDITION ||
+               attributes_of(machine, node)->flags & ATTRIBUTE_BROKEN;
 }
 
 bool attributes_halt(Machine *machine, NodeId node) {
@@ -174,7 +196,7 @@ bool attributes_halt(Machine *machine, NodeId node) {
                 return true;
         }
 
-        if (!is_uninterruptible(&machine->nodes[node]))
+        if (may_be_interrupted(machine, node))
                 return false;
 
         attributes->flags |= ATTRIBUTE_GOES_ON;
@@ -198,25 +220,23 @@ void attributes_leaf_ended(Machine *machine, NodeId leaf, Status status) {
 
 /* As if it had not been halted. */
 static Status go_on(Machine *machine, NodeId node) {
-        const NodeType *type = machine->nodes[node].type;
         NodeState *state = node_state(machine, node);
         uint8_t timer = STATE_TIMER | STATE_EXPIRED, status = state->status, flags = state->flags & ~timer;
         Status answer;
 
         state->status = STATUS_RUNNING;
         state->flags &= timer;
-        answer = type->tick(machine, node);
-        if (answer == STATUS_ERROR) {
-                if (type->halt)
-                        type->halt(machine, node);
-                else
-                        node_reset_children(machine, node);
-                answer = STATUS_HALTED;
-        }
-
+        answer = machine->nodes[node].type->tick(machine, node);
         state->status = status;
         state->flags = flags | (state->flags & timer);
         return answer;
+}
+
+/* After an error it is halted as any other. */
+static void give_up(Machine *machine, NodeId node) {
+        attributes_of(machine, node)->flags &= ~ATTRIBUTE_GOES_ON;
+        node_state(machine, node)->flags &= ~STATE_ENDING;
+        inner_halt(machine, node);
 }
 
 bool attributes_are_over(Machine *machine, NodeId node) {
@@ -225,7 +245,9 @@ bool attributes_are_over(Machine *machine, NodeId node) {
         if (!(attributes->flags & ATTRIBUTE_OVER)) {
                 Status status = machine->nodes[node].flags & NODE_LEAF ? STATUS_RUNNING : go_on(machine, node);
 
-                if (status == STATUS_RUNNING)
+                if (status == STATUS_ERROR)
+                        give_up(machine, node);
+                if (!status_is_outcome(status))
                         return false;
 
                 node_disarm_timer(machine, node);
@@ -239,15 +261,15 @@ Status attributes_end(Machine *machine, NodeId node) {
         Attributes *attributes = attributes_of(machine, node);
         Status status = attributes->flags & ATTRIBUTE_GOES_ON ? attributes->outcome : STATUS_HALTED;
 
-        if (status == STATUS_ERROR) {
+        if (status == STATUS_ERROR)
                 node_expression_failed(machine, node);
+        if (status == STATUS_ERROR || attributes->flags & ATTRIBUTE_FORCED)
                 status = STATUS_HALTED;
-        }
 
         if (attributes->flags & ATTRIBUTE_BEGUN && !(attributes->flags & ATTRIBUTE_FORCED))
                 run_hooks(machine, node, status);
 
         let_go(machine, node);
-        attributes->flags &= ~(ATTRIBUTE_BEGUN | ATTRIBUTE_GOES_ON | ATTRIBUTE_OVER);
+        attributes->flags &= ~(ATTRIBUTE_BEGUN | ATTRIBUTE_GOES_ON | ATTRIBUTE_OVER | ATTRIBUTE_BROKEN);
         return status;
 }

@@ -15,19 +15,24 @@ static inline bool node_has_attributes(const Machine *machine, NodeId node) {
 
 /* The rest is for nodes that have. */
 
-/* The outcome that was forced on it, after what runs of it was halted; IDLE: none. */
+/* The outcome that was forced on it, after what runs of it was halted; IDLE: none. Where it is looked at again, the
+ * outcome stands until those who look are through. */
 Status attributes_forced(Machine *machine, NodeId node);
+void attributes_forget_forced(Machine *machine, NodeId from, NodeId end);
 /* Has it been let through by its guards, but not started yet? */
 bool attributes_awaits_start(Machine *machine, NodeId node);
 /* May it start, or does it run already? If not, it waits, deferred. */
 bool attributes_start(Machine *machine, NodeId node);
+/* An error comes from it, or from below it. */
+void attributes_note_error(Machine *machine, NodeId node);
 /* It completes: the status, or ERROR. */
 Status attributes_complete(Machine *machine, NodeId node, Status status);
 
 /* It is halted. Answers whether that is all that there is to halt; else its type's halt follows. */
 bool attributes_halt(Machine *machine, NodeId node);
-/* An uninterruptible node, or a leaf, that goes on or is ending: is it over? */
+/* Does it go on, being uninterruptible? An error ends that. */
 bool attributes_goes_on(Machine *machine, NodeId node);
+/* Such a node, or a leaf that is ending: is it over? */
 bool attributes_are_over(Machine *machine, NodeId node);
 /* The halt of the node is over. What it came to: HALTED, or the outcome of one that was uninterruptible. */
 Status attributes_end(Machine *machine, NodeId node);

@@ -36,8 +36,12 @@ static bool look(Machine *machine, NodeId node) {
 
         if (definition->flags & NODE_LEAF)
                 return definition->flags & NODE_ATTRIBUTED && attributes_are_over(machine, node);
-        if (definition->flags & NODE_UNINTERRUPTIBLE && attributes_goes_on(machine, node))
-                return attributes_are_over(machine, node);
+        if (definition->flags & NODE_UNINTERRUPTIBLE && attributes_goes_on(machine, node)) {
+                bool over = attributes_are_over(machine, node);
+
+                if (over || attributes_goes_on(machine, node))
+                        return over;
+        }
         if (node_state(machine, node)->flags & STATE_ENDING)
                 return definition->type->finish(machine, node);
 
@@ -93,12 +97,21 @@ void node_begin_ending(Machine *machine, NodeId node) {
                 end(machine, node);
 }
 
+/* The root is left marked only where something that goes on has asked for another tick. */
+static void mark_finished(Machine *machine, NodeId node) {
+        bool again = index_set_has(&machine->marked, 0);
+
+        node_mark(machine, node);
+        if (!again)
+                index_set_remove(&machine->marked, 0);
+}
+
 static void finish_within(Machine *machine, NodeId from, NodeId end) {
         for (NodeId node = index_set_next(&machine->ending, from); node < end;
              node = index_set_next(&machine->ending, machine->nodes[node].end)) {
                 finish_within(machine, node + 1, machine->nodes[node].end);
                 if (finish(machine, node))
-                        node_mark(machine, node);
+                        mark_finished(machine, node);
         }
 }
 

@@ -22,7 +22,7 @@ void node_notify(Machine *machine, NodeId node, Status status) {
                 machine->host->changed(machine, node, status, reason);
 }
 
-static void inner_halt(Machine *machine, NodeId node) {
+void inner_halt(Machine *machine, NodeId node) {
         const NodeType *type = machine->nodes[node].type;
         NodeState *state = node_state(machine, node);
 
@@ -197,6 +197,8 @@ Status node_settle(Machine *machine, NodeId node, Status status) {
 
         if (status != STATUS_RUNNING && status != STATUS_ERROR)
                 return complete(machine, node, status);
+        if (G_UNLIKELY(status == STATUS_ERROR) && node_has_attributes(machine, node))
+                attributes_note_error(machine, node);
 
         if (state->status == STATUS_IDLE) {
                 state->status = STATUS_RUNNING;
@@ -340,6 +342,9 @@ void node_mark_deferred(Machine *machine, NodeId node) {
 void node_release_conditions(Machine *machine, NodeId node) {
         NodeId end = machine->nodes[node].end;
 
+        if (G_UNLIKELY(machine->attention & ATTENTION_CONTROLLED))
+                attributes_forget_forced(machine, node, end);
+
         for (NodeId leaf = index_set_next(&machine->retained, node); leaf < end;
              leaf = index_set_next(&machine->retained, leaf + 1)) {
                 if (node_is_spared(machine, leaf, node))
@@ -355,13 +360,16 @@ Status node_look(Machine *machine, NodeId node) {
         NodeId condition = node + 1;
         bool live = machine->nodes[condition].flags & NODE_LIVE;
 
-        if (live && !machine->full && state->phase != STATUS_IDLE && !index_set_has(&machine->marked, condition))
+        if (live && !machine->full && state->phase != STATUS_IDLE &&
+            !index_set_has_any(&machine->marked, condition, machine->nodes[condition].end))
                 return state->phase;
 
         if (node_is_fresh(machine, condition))
                 index_set_remove_range(&machine->marked, condition, machine->nodes[condition].end);
 
         state->phase = child_tick(machine, condition);
+        if (status_is_outcome(state->phase))
+                node_look_again(machine, condition);
         if (!live && (state->phase == STATUS_SUCCESS || state->phase == STATUS_FAILURE))
                 node_visit_always(machine, condition);
 

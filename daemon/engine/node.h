@@ -79,6 +79,8 @@ typedef enum AttributeFlags {
         ATTRIBUTE_FORCED = 1 << 6,        /* has a forced outcome, which its hooks will be about */
         ATTRIBUTE_GOES_ON = 1 << 7,       /* was halted, but is uninterruptible */
         ATTRIBUTE_OVER = 1 << 8,          /* ... and has come to an outcome, or the leaf has ended */
+        ATTRIBUTE_STANDS = 1 << 9,        /* the forced outcome is looked at again */
+        ATTRIBUTE_BROKEN = 1 << 10,       /* an error has come from it, so that there is no going on */
 } AttributeFlags;
 
 /* One a node, in machines that have use for any: see node-attributes.h. */
@@ -132,6 +134,8 @@ Status node_settle(Machine *machine, NodeId node, Status status);
 /* The same for a leaf, which has ended where it answers ERROR. */
 Status leaf_settle(Machine *machine, NodeId leaf, Status status);
 
+/* Of a control or decorator that is running, as its type does it. */
+void inner_halt(Machine *machine, NodeId node);
 /* If it is running, halt it; it is IDLE afterwards, though perhaps still ending. */
 void node_reset(Machine *machine, NodeId node);
 /* The node's count (in position) and its timer outlast its outcome, until something above it has one or is reset. */
@@ -180,6 +184,12 @@ void node_release_conditions(Machine *machine, NodeId node);
 /* What the first child of such a node says now. Its last answer is in the node's phase, IDLE at first, and stands while
  * a live condition has not changed. */
 Status node_look(Machine *machine, NodeId node);
+/* The child, which is looked at again while its parent runs, has come to an outcome. A value that it had looked at may
+ * have changed meanwhile. */
+static inline void node_look_again(Machine *machine, NodeId child) {
+        if (index_set_has_any(&machine->marked, child, machine->nodes[child].end))
+                node_mark(machine, child);
+}
 /* For a reactive node that completes or is halted; one that is itself looked at again leaves the conditions to the one
  * above it. */
 void node_reset_reactive(Machine *machine, NodeId node);
@@ -217,7 +227,7 @@ static inline bool node_deferred_inside(Machine *machine, NodeId node) {
 
 /* Is anything below the node but one of its children ending? */
 static inline bool node_ending_beside(Machine *machine, NodeId node, NodeId child) {
-        return index_set_has_any(&machine->ending, node, child) ||
+        return index_set_has_any(&machine->ending, node + 1, child) ||
                index_set_has_any(&machine->ending, machine->nodes[child].end, machine->nodes[node].end);
 }
 

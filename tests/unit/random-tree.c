@@ -8,6 +8,8 @@ const NodeType slow_leaf_type = { .name = "slow", .class = NODE_ACTION };
 const NodeType quick_leaf_type = { .name = "quick", .class = NODE_ACTION, .flags = TYPE_IMMEDIATE };
 const NodeType condition_leaf_type = { .name = "condition", .class = NODE_CONDITION };
 
+static const char *const some_causes[] = { "timeout", NULL };
+
 static void fill_param(GRand *random, const Param *param, void *params) {
         void *field = (char *) params + param->offset;
 
@@ -20,6 +22,12 @@ static void fill_param(GRand *random, const Param *param, void *params) {
                 break;
         case PARAM_SPAN:
                 *(uint64_t *) field = (uint64_t) g_rand_int_range(random, 1, 5) * 1000;
+                break;
+        case PARAM_ENUM:
+                *(int *) field = g_rand_int_range(random, 0, (int) g_strv_length((char **) param->values));
+                break;
+        case PARAM_STRINGS:
+                *(const char *const **) field = param->causes && g_rand_boolean(random) ? some_causes : NULL;
                 break;
         default:
                 break;
@@ -40,10 +48,24 @@ static void *random_params(RandomTree *random_tree, GRand *random, const NodeTyp
         return params;
 }
 
-static const NodeType *random_type(GRand *random, unsigned depth) {
+/* What a WaitFor can wait for: NULL, if it is to be a condition. */
+static const NodeType *random_live_type(GRand *random) {
+        static const char *const names[] = { "Sequence", "Fallback", "ReactiveSequence", "Inverter", "Parallel" };
+        int n = g_rand_int_range(random, 0, 2 * G_N_ELEMENTS(names));
+
+        for (const NodeType *const *type = engine_types; *type && n < (int) G_N_ELEMENTS(names); type++)
+                if (g_str_equal((*type)->name, names[n]))
+                        return *type;
+
+        return &condition_leaf_type;
+}
+
+static const NodeType *random_type(GRand *random, unsigned depth, bool live) {
         static const NodeType *const leaves[] = { &slow_leaf_type, &quick_leaf_type, &condition_leaf_type };
         size_t n = 0;
 
+        if (live)
+                return depth == 0 ? &condition_leaf_type : random_live_type(random);
         if (depth == 0 || g_rand_int_range(random, 0, 4) == 0)
                 return leaves[g_rand_int_range(random, 0, G_N_ELEMENTS(leaves))];
 
@@ -53,20 +75,35 @@ static const NodeType *random_type(GRand *random, unsigned depth) {
         return engine_types[g_rand_int_range(random, 0, n)];
 }
 
-static void grow(RandomTree *random_tree, TreeBuilder *builder, GRand *random, unsigned depth) {
-        const NodeType *type = random_type(random, depth);
-        unsigned n_children = 0;
+static unsigned random_flags(GRand *random) {
+        static const unsigned flags[] = { NODE_GUARDED, NODE_HOOKED, NODE_LOCKED, NODE_UNINTERRUPTIBLE };
+        unsigned some = 0;
+
+        for (size_t i = 0; i < G_N_ELEMENTS(flags); i++)
+                if (g_rand_int_range(random, 0, 10) == 0)
+                        some |= flags[i];
+
+        return some;
+}
+
+static unsigned random_n_children(GRand *random, const NodeType *type) {
+        if (type->flags & TYPE_FOR_EACH)
+                return g_rand_int_range(random, 1, 4);
+        if (type->class == NODE_CONTROL)
+                return g_rand_int_range(random, type->min_children, MIN(type->max_children, 4) + 1);
+
+        return type->class == NODE_DECORATOR;
+}
+
+/* live: only conditions, and what consists of them. plain: without attributes. */
+static void grow(RandomTree *random_tree, TreeBuilder *builder, GRand *random, unsigned depth, bool live, bool plain) {
+        const NodeType *type = random_type(random, depth, live);
         NodeId node = tree_builder_open(builder, type, NULL, random_params(random_tree, random, type));
 
-        if (g_rand_int_range(random, 0, 10) == 0)
-                tree_builder_set_flags(builder, node, NODE_GUARDED);
-        if (type->class == NODE_DECORATOR)
-                n_children = 1;
-        else if (type->class == NODE_CONTROL)
-                n_children = g_rand_int_range(random, type->min_children, MIN(type->max_children, 4) + 1);
-
-        for (unsigned i = 0; i < n_children; i++)
-                grow(random_tree, builder, random, depth - 1);
+        if (!live && !plain)
+                tree_builder_set_flags(builder, node, random_flags(random));
+        for (unsigned n = random_n_children(random, type); n > 0; n--)
+                grow(random_tree, builder, random, depth - 1, live || g_str_equal(type->name, "WaitFor"), plain);
 
         tree_builder_close(builder);
 }
@@ -76,7 +113,7 @@ RandomTree *random_tree_new(GRand *random, unsigned depth) {
         RandomTree *random_tree = g_new0(RandomTree, 1);
 
         random_tree->params = g_ptr_array_new_with_free_func(g_free);
-        grow(random_tree, builder, random, depth);
+        grow(random_tree, builder, random, depth, false, g_rand_int_range(random, 0, 4) == 0);
         random_tree->tree = tree_builder_finish(builder);
         return random_tree;
 }
@@ -90,10 +127,27 @@ void random_tree_free(RandomTree *random_tree) {
         g_free(random_tree);
 }
 
+static void append_attributes(GString *text, unsigned flags) {
+        static const struct {
+                unsigned flag;
+                const char *name;
+        } names[] = {
+                { NODE_GUARDED, "guards" },
+                { NODE_HOOKED, "hooks" },
+                { NODE_LOCKED, "lock" },
+                { NODE_UNINTERRUPTIBLE, "uninterruptible" },
+        };
+
+        for (size_t i = 0; i < G_N_ELEMENTS(names); i++)
+                if (flags & names[i].flag)
+                        g_string_append_printf(text, "[%s]", names[i].name);
+}
+
 char *tree_to_string(const Tree *tree, NodeId node) {
         g_autoptr(GString) text = g_string_new(NULL);
 
         g_string_append_printf(text, "%s:%u", tree->nodes[node].type->name, node);
+        append_attributes(text, tree->nodes[node].flags);
         for (NodeId child = node + 1; child < tree->nodes[node].end; child = tree->nodes[child].end) {
                 g_autofree char *inner = tree_to_string(tree, child);
 

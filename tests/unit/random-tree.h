@@ -2,8 +2,8 @@
 #pragma once
 
 /*
- * Random trees for property tests: any of the engine's types, with parameters within their limits, over three kinds of
- * leaves. The same seed gives the same tree.
+ * Random trees for property tests: any of the engine's types, with parameters within their limits and with attributes,
+ * over three kinds of leaves. The same seed gives the same tree.
  */
 
 #include "engine/tree.h"
@@ -19,7 +19,7 @@ typedef struct RandomTree {
 RandomTree *random_tree_new(GRand *random, unsigned depth);
 void random_tree_free(RandomTree *random_tree);
 
-/* "Sequence(slow, Inverter(condition))", to be freed. */
+/* "Sequence:0[lock](slow:1, Inverter:2(condition:3))", to be freed. */
 char *tree_to_string(const Tree *tree, NodeId node);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(RandomTree, random_tree_free)

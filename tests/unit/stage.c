@@ -253,7 +253,7 @@ static bool give_control(Stage *stage, NodeId node, const char *what, const char
         else if (g_str_equal(what, "break") || g_str_equal(what, "unbreak"))
                 machine_set_breakpoint(stage->machine, node, what[0] == 'b');
         else if (g_str_equal(what, "pass"))
-                machine_pass_breakpoint(stage->machine, node);
+                g_assert_true(machine_pass_breakpoint(stage->machine, node));
         else
                 return false;
 

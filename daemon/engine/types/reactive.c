@@ -50,6 +50,9 @@ static Status reactive_visit(Machine *machine, NodeId node, NodeId child, bool d
                 machine->attention |= ATTENTION_DEFERRING;
         status = child_tick(machine, child);
         machine->deferring = deferring;
+        if (status_is_outcome(status))
+                node_look_again(machine, child);
+
         return status;
 }
 

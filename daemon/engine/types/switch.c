@@ -32,7 +32,7 @@ static Status switch_tick(Machine *machine, NodeId node) {
         /* The variable may change with any input. */
         if (status == STATUS_RUNNING)
                 node_visit_always(machine, node);
-        else
+        else if (status != STATUS_ERROR)
                 state->position = 0;
 
         return status;
