@@ -64,8 +64,8 @@ Status attributes_forced(Machine *machine, NodeId node) {
 
         if (state->flags & STATE_HELD) {
                 state->flags &= ~STATE_HELD;
-        } else {
-                if (state->status == STATUS_RUNNING && !(state->flags & (STATE_DEFERRED | STATE_ENDING)))
+        } else if (state->status == STATUS_RUNNING) {
+                if (!(state->flags & (STATE_DEFERRED | STATE_ENDING)))
                         attributes->flags |= ATTRIBUTE_FORCED;
                 node_reset(machine, node);
         }
@@ -87,10 +87,11 @@ void attributes_forget_forced(Machine *machine, NodeId from, NodeId end) {
 
 /* Its own last activation is ending, or what it is to replace. */
 static bool must_wait(Machine *machine, NodeId node) {
-        unsigned flags = machine->nodes[node].flags;
+        const Node *definition = &machine->nodes[node];
+        bool late = definition->flags & (NODE_LEAF | NODE_ATTRIBUTED) || definition->type->flags & TYPE_BEGINS_LATE;
 
         return node_ending_inside(machine, node) ||
-               (machine->deferring && !(flags & NODE_IMMEDIATE) && flags & (NODE_LEAF | NODE_ATTRIBUTED));
+               (machine->deferring && late && !(definition->flags & NODE_IMMEDIATE));
 }
 
 static bool is_stopped_at_breakpoint(Machine *machine, NodeId node) {

@@ -57,7 +57,8 @@ static void node_halt(Machine *machine, NodeId node) {
         machine->reason = REASON_NONE;
         halt_what_runs(machine, node);
         node_state(machine, node)->status = STATUS_IDLE;
-        index_set_remove(&machine->marked, node);
+        if (node != 0) /* that mark says that there is to be another tick */
+                index_set_remove(&machine->marked, node);
         node_begin_ending(machine, node);
         machine->reason = reason;
 }

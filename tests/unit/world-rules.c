@@ -107,6 +107,13 @@ static bool begins(const World *world, NodeId node, Status status) {
         return status != STATUS_HALTED && !site->active && (status == STATUS_RUNNING || !site->halted);
 }
 
+/* A clean-up that was cut off, or whose guard has gone wrong, may not have begun. */
+static bool is_owed(const World *world, NodeId finally) {
+        NodeId clean_up = world->tree->nodes[finally + 1].end;
+
+        return world->sites[finally].owed && !world->sites[finally].cut_off && !world->sites[clean_up].raised;
+}
+
 /* Of a Finally: what comes of its body, and of its clean-up. */
 static void check_body(World *world, NodeId finally, NodeId body, Status status) {
         /* One that is skipped as soon as it begins needs none. */
@@ -115,18 +122,19 @@ static void check_body(World *world, NodeId finally, NodeId body, Status status)
         if (!begins(world, body, status) || status == STATUS_SKIPPED)
                 return;
 
-        check(world, !world->sites[finally].owed || world->sites[finally].cut_off, "a body without its clean-up",
-              finally);
+        check(world, !is_owed(world, finally), "a body without its clean-up", finally);
         world->sites[finally].cut_off = false;
         world->sites[finally].owed = true;
         world->sites[body].begun = world->now;
         world->sites[world->tree->nodes[body].end].halted = false;
 }
 
-/* Of a body that waits before it begins, or whose guard goes wrong, the machine may not have told. */
+/* Of a body that waits before it begins, or whose guard goes wrong, the machine may not have told; and of a clean-up
+ * that has gone on after its guard it tells twice. */
 static void check_clean_up(World *world, NodeId finally, NodeId clean_up, Status status) {
         const Site *body = &world->sites[finally + 1];
-        bool told = !(world->tree->nodes[finally + 1].flags & NODE_ATTRIBUTED) && !body->breakpoint && !body->raised;
+        bool told = !(world->tree->nodes[finally + 1].flags & NODE_ATTRIBUTED) && !body->breakpoint && !body->raised &&
+                    !(world->tree->nodes[clean_up].flags & NODE_UNINTERRUPTIBLE);
 
         if (!begins(world, clean_up, status))
                 return;
@@ -181,13 +189,6 @@ static bool world_waits(const World *world) {
         return false;
 }
 
-static bool is_told_of_end(const World *world, NodeId finally) {
-        const Tree *tree = world->tree;
-
-        return !world->observing || !type_is(tree, finally, "Finally") || !world->sites[finally].owed ||
-               world->sites[finally].cut_off || world->sites[tree->nodes[finally + 1].end].raised;
-}
-
 void rules_check(World *world) {
         bool over = world->result != STATUS_RUNNING && world->result != STATUS_ERROR;
 
@@ -204,7 +205,8 @@ void rules_check(World *world) {
                       "runs alone", node);
                 if (over) {
                         check(world, !world_is_anything_left(world, node), "left behind", node);
-                        check(world, is_told_of_end(world, node), "no clean-up", node);
+                        if (world->observing && type_is(world->tree, node, "Finally"))
+                                check(world, !is_owed(world, node), "no clean-up", node);
                         check(world, machine_node_status(world->machine, node) == STATUS_IDLE, "left RUNNING", node);
                 }
         }

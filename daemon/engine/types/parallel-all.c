@@ -38,10 +38,11 @@ static Status visit(Machine *machine, NodeId node, NodeId child) {
         bool took_time = child_state->status == STATUS_RUNNING;
         Status status;
 
-        if (!took_time)
-                index_set_remove_range(&machine->marked, child, machine->nodes[child].end);
+        /* As in Parallel. */
         if (child_state->flags & STATE_DONE)
                 return STATUS_IDLE;
+        if (!took_time)
+                index_set_remove_range(&machine->marked, child, machine->nodes[child].end);
 
         status = child_tick(machine, child);
         if (status == STATUS_SKIPPED)

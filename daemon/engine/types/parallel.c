@@ -141,10 +141,11 @@ static Status revisit(Machine *machine, NodeId child) {
         bool took_time = !node_is_fresh(machine, child);
         Status status;
 
-        if (!took_time)
-                index_set_remove_range(&machine->marked, child, machine->nodes[child].end);
+        /* A condition in there that has changed is for whoever looks at the outcome of all this again. */
         if (node_state(machine, child)->flags & STATE_DONE)
                 return STATUS_IDLE;
+        if (!took_time)
+                index_set_remove_range(&machine->marked, child, machine->nodes[child].end);
 
         status = child_tick(machine, child);
         if (status != STATUS_ERROR)
