@@ -2,8 +2,11 @@
 
 /*
  * Read here and not by btd: scanning the journal can take a while, and what a process has written last reaches it
- * after the process has ended. The ID of the unit's run finds what its processes and what systemd said of it, and
- * nothing else.
+ * after the process has ended.
+ *
+ * The invocation ID tells this run of the unit from others. What a process writes right before its end may be without
+ * one, since the journal looks it up when the unit can be gone already; so the last line that has it is where reading
+ * begins, backwards, and what has another is where it ends.
  */
 
 #include <string.h>
@@ -62,11 +65,15 @@ static json_object *read_line(sd_journal *journal) {
         return line;
 }
 
-static int add_matches(sd_journal *journal, const char *id) {
-        static const char *const fields[] = { "_SYSTEMD_INVOCATION_ID", "INVOCATION_ID", "USER_INVOCATION_ID" };
+static const char *const id_fields[] = { "_SYSTEMD_INVOCATION_ID", "INVOCATION_ID", "USER_INVOCATION_ID" };
+static const char *const unit_fields[] = { "_SYSTEMD_UNIT", "UNIT" };
+static const char *const user_unit_fields[] = { "_SYSTEMD_USER_UNIT", "USER_UNIT" };
 
-        for (size_t i = 0; i < G_N_ELEMENTS(fields); i++) {
-                g_autofree char *match = g_strdup_printf("%s=%s", fields[i], id);
+/* One of the fields is to have the value. */
+static int match_any(sd_journal *journal, const char *const *fields, size_t n_fields, const char *value) {
+        sd_journal_flush_matches(journal);
+        for (size_t i = 0; i < n_fields; i++) {
+                g_autofree char *match = g_strdup_printf("%s=%s", fields[i], value);
                 int r = sd_journal_add_match(journal, match, 0);
 
                 if (r >= 0)
@@ -78,24 +85,75 @@ static int add_matches(sd_journal *journal, const char *id) {
         return 0;
 }
 
-static void read_lines(const char *id, json_object *lines) {
+/* What a service manager says of a unit has the ID of the manager besides. */
+static bool is_of_another(sd_journal *journal, const char *id) {
+        bool has_id = false;
+
+        for (size_t i = 0; i < G_N_ELEMENTS(id_fields); i++) {
+                g_autofree char *value = read_text(journal, id_fields[i]);
+
+                if (value && strcmp(value, id) == 0)
+                        return false;
+                has_id |= value != NULL;
+        }
+
+        return has_id;
+}
+
+/* Goes to the last line with the ID, among all lines of the unit. */
+static int go_to_last(sd_journal *journal, const char *unit, const char *id, bool user) {
+        g_autofree char *cursor = NULL;
+        int r;
+
+        r = match_any(journal, id_fields, G_N_ELEMENTS(id_fields), id);
+        if (r >= 0)
+                r = sd_journal_seek_tail(journal);
+        if (r >= 0)
+                r = sd_journal_previous(journal);
+        if (r > 0)
+                r = sd_journal_get_cursor(journal, &cursor);
+        if (!cursor)
+                return r;
+
+        r = match_any(journal, user ? user_unit_fields : unit_fields, G_N_ELEMENTS(unit_fields), unit);
+        if (r >= 0)
+                r = sd_journal_seek_cursor(journal, cursor);
+        return r < 0 ? r : sd_journal_next(journal);
+}
+
+static void read_lines(const char *unit, const char *id, bool user, json_object *lines) {
+        g_autoptr(GPtrArray) backwards = g_ptr_array_new();
         g_autoptr(sd_journal) journal = NULL;
 
-        if (sd_journal_open(&journal, SD_JOURNAL_LOCAL_ONLY) < 0 || add_matches(journal, id) < 0 ||
-            sd_journal_seek_tail(journal) < 0 || sd_journal_previous_skip(journal, LINES_MAX) <= 0)
+        if (sd_journal_open(&journal, SD_JOURNAL_LOCAL_ONLY) < 0 || go_to_last(journal, unit, id, user) <= 0)
                 return;
 
         do
-                json_object_array_add(lines, read_line(journal));
-        while (sd_journal_next(journal) > 0);
+                g_ptr_array_add(backwards, read_line(journal));
+        while (backwards->len < LINES_MAX && sd_journal_previous(journal) > 0 && !is_of_another(journal, id));
+
+        while (backwards->len > 0)
+                json_object_array_add(lines, g_ptr_array_steal_index(backwards, backwards->len - 1));
+}
+
+static bool is_of_user(const Client *client, json_object *facts) {
+        const char *bus = fact(facts, "bus");
+
+        return bus ? strcmp(bus, "session") == 0 : options_has(&client->options, OPTION_USER);
+}
+
+/* As a shell takes it; quotes where they are not needed are only in the way. */
+static char *quote(const char *unit) {
+        return unit[strspn(unit, G_CSET_A_2_Z G_CSET_a_2_z G_CSET_DIGITS ":_.@-")] ? g_shell_quote(unit)
+                                                                                   : g_strdup(unit);
 }
 
 json_object *journal_last_lines(const Client *client, json_object *facts) {
         json_object *lines = json_object_new_array();
-        const char *id = fact(facts, "invocation_id");
+        const char *unit = fact(facts, "unit"), *id = fact(facts, "invocation_id");
 
-        if (id && !is_elsewhere(client, facts))
-                read_lines(id, lines);
+        if (unit && id && !is_elsewhere(client, facts))
+                read_lines(unit, id, is_of_user(client, facts), lines);
 
         return lines;
 }
@@ -108,7 +166,7 @@ char *journal_command(const Client *client, json_object *facts) {
         if (!unit)
                 return NULL;
 
-        quoted = g_shell_quote(unit);
+        quoted = quote(unit);
         if (bus && g_str_has_prefix(bus, "host:"))
                 return g_strdup_printf("ssh %s journalctl -u %s", bus + strlen("host:"), quoted);
         if (bus && g_str_has_prefix(bus, "machine:"))
@@ -117,7 +175,7 @@ char *journal_command(const Client *client, json_object *facts) {
                 return g_strdup_printf("ssh %s journalctl -u %s", options->values[OPTION_HOST], quoted);
         if (options_has(options, OPTION_MACHINE))
                 return g_strdup_printf("journalctl -M %s -u %s", options->values[OPTION_MACHINE], quoted);
-        if (bus ? strcmp(bus, "session") == 0 : options_has(options, OPTION_USER))
+        if (is_of_user(client, facts))
                 return g_strdup_printf("journalctl --user -u %s", quoted);
 
         return g_strdup_printf("journalctl -u %s", quoted);

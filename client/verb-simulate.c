@@ -8,8 +8,8 @@
 #include "basic/cleanup.h"
 #include "basic/span.h"
 #include "expectation.h"
-#include "node-types.h"
 #include "trace.h"
+#include "tree-load.h"
 #include "variables.h"
 #include "verbs.h"
 
@@ -50,7 +50,7 @@ static int load_tree(Simulator *simulator, const char *file) {
         g_autoptr(Diagnostics) diagnostics = diagnostics_new(file);
         int r;
 
-        r = definition_load_file(file, node_type_tables, NULL, diagnostics, &simulator->definition);
+        r = tree_load(simulator->client, file, diagnostics, &simulator->definition);
         report_diagnostics(diagnostics);
         if (r < 0)
                 return EXIT_USAGE;

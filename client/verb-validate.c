@@ -6,12 +6,13 @@
 
 #include "basic/cleanup.h"
 #include "definition/definition.h"
-#include "node-types.h"
+#include "tree-load.h"
 #include "verbs.h"
 
 static json_object *diagnostic_to_json(const Diagnostic *diagnostic) {
         json_object *json = json_object_new_object();
 
+        json_object_object_add(json, "file", json_object_new_string(diagnostic->file));
         json_object_object_add(json, "line", json_object_new_uint64(diagnostic->line));
         json_object_object_add(json, "column", json_object_new_uint64(diagnostic->column));
         json_object_object_add(json, "severity", json_object_new_string(diagnostic->warning ? "warning" : "error"));
@@ -38,7 +39,7 @@ static json_object *file_to_json(const char *file, bool valid, const Diagnostics
 static bool validate(const Client *client, const char *file, json_object *json) {
         g_autoptr(Diagnostics) diagnostics = diagnostics_new(file);
         g_autoptr(Definition) definition = NULL;
-        bool valid = definition_load_file(file, node_type_tables, NULL, diagnostics, &definition) >= 0;
+        bool valid = tree_load(client, file, diagnostics, &definition) >= 0;
 
         if (json) {
                 json_object_array_add(json, file_to_json(file, valid, diagnostics));
@@ -50,8 +51,10 @@ static bool validate(const Client *client, const char *file, json_object *json) 
 
                 report_line(text);
         }
-        if (valid)
+        if (valid && definition_tree(definition))
                 client_say(client, "%s: ok, %u nodes", file, definition_tree(definition)->n_nodes);
+        else if (valid)
+                client_say(client, "%s: ok, only trees to be included", file);
 
         return valid;
 }

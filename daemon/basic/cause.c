@@ -18,7 +18,6 @@ static const Kind kinds[] = {
         { CAUSE_FAILED },
         { CAUSE_DBUS_ERROR, "name" },
         { CAUSE_CONNECTION_LOST },
-        { CAUSE_NOT_FOUND },
         { CAUSE_EXIT_STATUS, "status" },
         { CAUSE_SIGNAL, "signal" },
         { CAUSE_UNIT_RESULT, "result" },
@@ -30,7 +29,6 @@ static const Kind kinds[] = {
         { CAUSE_ATTEMPTS },
         { CAUSE_THRESHOLD },
         { CAUSE_FORCED },
-        { CAUSE_LOCK, "lock" },
         { CAUSE_HALTED },
         { CAUSE_TREE },
 };

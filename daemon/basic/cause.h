@@ -19,7 +19,6 @@
 #define CAUSE_CHILD "child" /* handed on */
 #define CAUSE_DBUS_ERROR "dbus-error"
 #define CAUSE_CONNECTION_LOST "connection-lost"
-#define CAUSE_NOT_FOUND "not-found"
 #define CAUSE_EXIT_STATUS "exit-status"
 #define CAUSE_SIGNAL "signal"
 #define CAUSE_UNIT_RESULT "unit-result"
@@ -31,7 +30,6 @@
 #define CAUSE_ATTEMPTS "attempts"
 #define CAUSE_THRESHOLD "threshold"
 #define CAUSE_FORCED "forced"
-#define CAUSE_LOCK "lock"
 #define CAUSE_HALTED "halted"
 #define CAUSE_TREE "tree" /* the tree itself is wrong */
 

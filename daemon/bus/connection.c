@@ -35,6 +35,7 @@ struct Connection {
         Properties *properties;
         GQueue listeners;
         GList *next_listener; /* the one to be called next: freeing it moves it on */
+        bool untold;          /* some listener does not know whether the connection is there */
 };
 
 struct Listener {
@@ -49,6 +50,7 @@ struct Listener {
 static void listeners_tell(Connection *connection) {
         bool connected = connection->ready;
 
+        connection->untold = false;
         connection->next_listener = connection->listeners.head;
         while (connection->next_listener) {
                 Listener *listener = connection->next_listener->data;
@@ -135,7 +137,8 @@ static gboolean on_bus(void *userdata) {
         if (!connection->ready && sd_bus_is_ready(connection->bus) > 0)
                 connection_came(connection);
         if (connection->ready) {
-                listeners_tell(connection);
+                if (connection->untold)
+                        listeners_tell(connection);
                 rules_settle(connection->rules);
                 matches_settle(connection->matches);
                 calls_settle(connection->calls);
@@ -264,6 +267,7 @@ Listener *connection_listen(Connection *connection, const ListenerCallbacks *cal
         listener->userdata = userdata;
 
         g_queue_push_tail_link(&connection->listeners, &listener->link);
+        connection->untold = true;
         if (connection->ready)
                 bus_source_wake(connection->source, 0);
         return listener;

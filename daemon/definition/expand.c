@@ -21,7 +21,7 @@ typedef struct Expander {
         Expansion *expansion;
         TreeBuilder *builder;
         GArray *levels;   /* of Level */
-        GHashTable *held; /* names of locks */
+        GHashTable *held; /* lock -> NodeId of its holder */
         uint32_t n_nodes;
 } Expander;
 
@@ -86,21 +86,36 @@ static void add_extras(Expander *expander, const PlanNode *from, NodeId node) {
         tree_builder_set_flags(expander->builder, node, extras_flags(from->extras));
 }
 
-/* The name of the lock that is to be let go where the node ends. */
-static const char *take_lock(Expander *expander, const Plan *plan, uint32_t from) {
+static void report_lock(Expander *expander, const Plan *plan, uint32_t from, const Origin *holder) {
         PlanNode *node = plan_node(plan, from);
-        const char *lock = node->extras ? node->extras->lock : NULL;
-
-        if (!lock || g_hash_table_add(expander->held, (char *) lock))
-                return lock;
+        g_autofree char *path = plan_path(holder->plan, holder->node);
+        uint32_t item = loader_find_member(expander->loader, plan->file, node->item, "lock");
 
         if (!node->judged)
-                loader_error_in(expander->loader, (Plan *) plan, from, text_offset(&plan->file->text, node->item),
-                                g_strdup_printf("lock: '%s' is held by a node above this one already, which would "
-                                                "wait for itself for ever",
-                                                lock));
+                loader_error_in(expander->loader, (Plan *) plan, from, text_offset(&plan->file->text, item),
+                                g_strdup_printf("lock: '%s' holds '%s' already while this runs, which would wait for "
+                                                "it for ever",
+                                                path, node->extras->lock));
         node->judged = true;
-        return NULL;
+}
+
+/* The name of the lock that is to be let go where the node ends, or NULL. */
+static const char *take_lock(Expander *expander, const Plan *plan, uint32_t from, NodeId id) {
+        const Extras *extras = plan_node(plan, from)->extras;
+        const char *lock = extras ? extras->lock : NULL;
+        void *holder;
+
+        if (!lock)
+                return NULL;
+
+        if (g_hash_table_lookup_extended(expander->held, lock, NULL, &holder)) {
+                report_lock(expander, plan, from,
+                            &g_array_index(expander->expansion->origins, Origin, GPOINTER_TO_UINT(holder)));
+                return NULL;
+        }
+
+        g_hash_table_insert(expander->held, (char *) lock, GUINT_TO_POINTER(id));
+        return lock;
 }
 
 static NodeId open_node(Expander *expander, const Plan *plan, uint32_t from) {
@@ -128,7 +143,7 @@ static void push_level(Expander *expander, const Plan *plan, uint32_t from, Node
         const PlanUse *use = node->use != PLAN_NONE ? plan_use(plan, node->use) : NULL;
         Level level = { .plan = plan, .first = from + 1, .end = node->end, .scope = scope, .around = scope };
 
-        level.lock = take_lock(expander, plan, from);
+        level.lock = take_lock(expander, plan, from, id);
         level.at = level.first;
         if (use && use->copies > 0) {
                 level.copies = use->copies - 1;

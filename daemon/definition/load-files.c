@@ -255,7 +255,7 @@ static void read_trees(Loader *loader, Unit *unit, uint32_t object) {
 
 /* The file's own tree, the one at its top. */
 static void read_root(Loader *loader, Unit *unit, const Heading *heading) {
-        unit->root = add_plan(loader, unit, loader->file->name, heading);
+        unit->root = add_plan(loader, unit, loader_intern_text(loader, loader->file->name), heading);
         unit->root->is_root = true;
         loader->plan = unit->root;
         loader_read_declarations(loader, unit->root, heading);
@@ -325,7 +325,7 @@ static char *no_tree(const Loader *loader, const Plan *user, const char *name) {
         g_autofree char *shown = excerpt(name, strlen(name));
         Nearest nearest = { .word = name };
         GHashTableIter iter;
-        const char *also;
+        g_autofree char *also = NULL;
         void *other;
 
         g_hash_table_iter_init(&iter, user->unit->plans);
@@ -369,11 +369,8 @@ static Plan *find_unit_root(Loader *loader, const Plan *user, const char *name, 
 Plan *loader_find_tree(Loader *loader, Plan *user, const char *name, char **ret_error) {
         Plan *plan = g_hash_table_lookup(user->unit->plans, name) ?: find_unit_root(loader, user, name, ret_error);
 
-        if (!plan)
-                return NULL;
+        if (plan)
+                loader_queue(loader, plan);
 
-        if (!plan->queued)
-                plan->user = user;
-        loader_queue(loader, plan);
         return plan;
 }

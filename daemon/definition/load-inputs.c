@@ -65,13 +65,9 @@ static void check_input(const Call *call, const char *name, json_object *value, 
         if (variable)
                 return;
 
+        /* With a variable inside, a text is still a text, and a list a list. */
         known = settled(call, value);
-        problem = known || !value ? declaration_problem(input, known) : NULL;
-        if (!problem && !known && value && input->type != VARIABLE_ANY && input->type != VARIABLE_STRING &&
-            json_object_is_type(value, json_type_string))
-                problem = g_strdup_printf("expected what is %s '%s', not a text with a variable in it",
-                                          input->type == VARIABLE_INT || input->type == VARIABLE_OBJECT ? "an" : "a",
-                                          variable_type_names[input->type]);
+        problem = declaration_problem(input, known ?: value);
         if (problem)
                 call_error(call, key + 1, g_strdup_printf("inputs.%s: %s", name, problem));
 }

@@ -117,7 +117,7 @@ static int no_references(char **ret_error) {
 }
 
 static bool is_literal(const Target *target, const Param *param) {
-        return param->literal || param->reads || param->writes || (target->literal && !param->late);
+        return param->literal || param->causes || param->reads || param->writes || (target->literal && !param->late);
 }
 
 static bool is_plain(const Target *target, const Param *param) {

@@ -65,9 +65,8 @@ static void report_tree(Loader *loader, Plan *plan, uint32_t node, const char *p
 
 void loader_find_uses(Loader *loader, Plan *plan) {
         for (unsigned i = 0; i < plan->uses->len; i++) {
-                uint32_t node = plan_use(plan, i)->node;
-                const SubTreeParams *params = plan_node(plan, node)->params;
-                g_autofree char *problem = NULL;
+                const SubTreeParams *params = plan_node(plan, plan_use(plan, i)->node)->params;
+                char *problem = NULL;
                 Plan *tree;
 
                 if (plan_use(plan, i)->copies > 0)
@@ -75,9 +74,40 @@ void loader_find_uses(Loader *loader, Plan *plan) {
 
                 tree = params->tree ? loader_find_tree(loader, plan, params->tree, &problem) : NULL;
                 plan_use(plan, i)->tree = tree;
+                plan_use(plan, i)->problem = problem;
                 plan->shapeless |= !tree;
-                if (problem)
-                        report_tree(loader, plan, node, problem);
+        }
+}
+
+/* From the top on, so that messages can say how a tree has come to be used. */
+static void find_users(Plan *root) {
+        g_autoptr(GPtrArray) found = g_ptr_array_new();
+
+        g_ptr_array_add(found, root);
+        for (unsigned i = 0; i < found->len; i++) {
+                Plan *plan = g_ptr_array_index(found, i);
+
+                for (unsigned u = 0; u < plan->uses->len; u++) {
+                        Plan *used = plan_use(plan, u)->tree;
+
+                        if (used && used != root && !used->user) {
+                                used->user = plan;
+                                g_ptr_array_add(found, used);
+                        }
+                }
+        }
+}
+
+void loader_report_uses(Loader *loader, Plan *root) {
+        if (root)
+                find_users(root);
+
+        for (unsigned p = 0; p < loader->queue->len; p++) {
+                Plan *plan = g_ptr_array_index(loader->queue, p);
+
+                for (unsigned i = 0; i < plan->uses->len; i++)
+                        if (plan_use(plan, i)->problem)
+                                report_tree(loader, plan, plan_use(plan, i)->node, plan_use(plan, i)->problem);
         }
 }
 

@@ -160,6 +160,7 @@ static void read_all(Loader *loader, TreeFile *file, Loaded *loaded) {
         loaded->blackboard = unit->root ? json_object_get(unit->root->blackboard) : NULL;
         read_plans(loader, unit);
 
+        loader_report_uses(loader, unit->root);
         loader_check_inputs(loader);
         loader_check_variables(loader, unit->root);
         loader_measure_plans(loader);

@@ -189,7 +189,9 @@ void loader_check_children(Loader *loader, Reading *reading);
 void loader_add_use(Loader *loader, uint32_t node);
 /* Once a tree has been read. */
 void loader_find_uses(Loader *loader, Plan *plan);
-/* Once all have been read: circles, and sizes. */
+/* Once all have been read: those that have not been found. root: NULL: there is none. */
+void loader_report_uses(Loader *loader, Plan *root);
+/* Circles, and sizes. */
 void loader_measure_plans(Loader *loader);
 
 /* load-inputs.c: does each SubTree give its tree what that wants? */

@@ -10,6 +10,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "basic/cause.h"
 #include "basic/cleanup.h"
 #include "basic/excerpt.h"
 #include "basic/span.h"
@@ -189,12 +190,19 @@ static const char *copy_element(const ParamSetter *setter, const Place *place, c
         return arena_string(setter->arena, element, strlen(element));
 }
 
+static int check_pattern(const ParamSetter *setter, const Place *place, const Param *param, const char *text) {
+        g_autofree char *problem = param->causes ? cause_pattern_problem(text) : NULL;
+
+        return problem ? param_report(setter, place, "%s", problem) : 0;
+}
+
 /* A string alone is a list of one. */
-static int set_single(const ParamSetter *setter, const Place *place, const char *const **field, json_object *value) {
+static int set_single(const ParamSetter *setter, const Place *place, const Param *param, const char *const **field,
+                      json_object *value) {
         const char *text = get_text(setter, place, "a string or an array of strings", value);
         const char **strings;
 
-        if (!text)
+        if (!text || check_pattern(setter, place, param, text) < 0)
                 return -EINVAL;
 
         strings = arena_alloc(setter->arena, 2 * sizeof(char *));
@@ -212,7 +220,7 @@ static int set_strings(const ParamSetter *setter, const Place *place, const Para
         if (may_become_anything(setter, value))
                 return 0;
         if (param->single && !json_object_is_type(value, json_type_array))
-                return set_single(setter, place, field, value);
+                return set_single(setter, place, param, field, value);
         if (!json_object_is_type(value, json_type_array))
                 return param_report_kind(setter, place, "an array of strings", value);
 
@@ -222,7 +230,7 @@ static int set_strings(const ParamSetter *setter, const Place *place, const Para
                 Place element = { .parent = place, .index = i };
 
                 strings[i] = copy_element(setter, &element, "", json_object_array_get_idx(value, i));
-                if (!strings[i])
+                if (!strings[i] || check_pattern(setter, &element, param, strings[i]) < 0)
                         r = -EINVAL;
         }
 

@@ -7,6 +7,10 @@
 
 #define CHAIN_MAX 30u
 
+static void on_use_dropped(void *use) {
+        g_free(((PlanUse *) use)->problem);
+}
+
 Plan *plan_new(Unit *unit, TreeFile *file, const char *name, uint32_t root) {
         Plan *plan = g_new0(Plan, 1);
 
@@ -17,6 +21,7 @@ Plan *plan_new(Unit *unit, TreeFile *file, const char *name, uint32_t root) {
         plan->nodes = g_array_new(false, false, sizeof(PlanNode));
         plan->templates = g_array_new(false, false, sizeof(Template));
         plan->uses = g_array_new(false, false, sizeof(PlanUse));
+        g_array_set_clear_func(plan->uses, on_use_dropped);
         plan->mentions = g_array_new(false, false, sizeof(Mention));
         return plan;
 }

@@ -32,6 +32,7 @@ typedef struct PlanUse {
         uint32_t node;
         uint32_t depth;           /* of the node */
         Plan *tree;               /* of a SubTree; NULL: it has not been found */
+        char *problem;            /* why it has not been found, until that is reported */
         uint32_t copies;          /* of a ForEach; 0: it is a SubTree */
         const char *const *names; /* the variables that each copy holds itself */
 } PlanUse;
@@ -60,7 +61,7 @@ struct Plan {
         const char *name; /* what others call it */
         bool is_root;     /* of its file */
         uint32_t root;    /* the item */
-        const Plan *user; /* by which it was first used, or NULL */
+        const Plan *user; /* by which the tree at the top uses it, or NULL */
 
         const Declaration *inputs, *outputs; /* ended by one without a name */
         GHashTable *input_names;             /* name -> Declaration */
@@ -84,7 +85,7 @@ struct Plan {
         bool expanded;    /* it is part of a tree that has been made */
 };
 
-/* file and name are borrowed. */
+/* file and name are borrowed; names of nodes are taken from the latter. */
 Plan *plan_new(Unit *unit, TreeFile *file, const char *name, uint32_t root);
 void plan_free(Plan *plan);
 

@@ -16,7 +16,7 @@ static int refuse(int error, char *text, char **ret_error) {
 }
 
 /* A file that does not block: neither a pipe nor a device. */
-static int open_file(const char *path, int *ret_fd, char **ret_error) {
+static int open_file(const char *path, SourceRefusal refusal, int *ret_fd, char **ret_error) {
         g_auto(AutoFd) fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
         struct stat st;
         int r;
@@ -26,9 +26,11 @@ static int open_file(const char *path, int *ret_fd, char **ret_error) {
                 return refuse(r, g_strdup_printf("cannot be opened: %s", g_strerror(-r)), ret_error);
         }
         if (S_ISDIR(st.st_mode))
-                return refuse(-EISDIR, g_strdup("is a directory, not a tree file"), ret_error);
+                return refuse(-EISDIR, g_strdup("is a directory, not a regular file"), ret_error);
         if (!S_ISREG(st.st_mode))
                 return refuse(-EINVAL, g_strdup("is not a regular file"), ret_error);
+        if (refusal && (*ret_error = refusal(path, &st)))
+                return -EPERM;
 
         *ret_fd = fd;
         fd = -1;
@@ -60,13 +62,18 @@ static int read_all(int fd, char **ret_text, size_t *ret_length, char **ret_erro
         return 0;
 }
 
-int source_read(const char *path, char **ret_text, size_t *ret_length, char **ret_error) {
+int source_read_checked(const char *path, SourceRefusal refusal, char **ret_text, size_t *ret_length,
+                        char **ret_error) {
         g_auto(AutoFd) fd = -1;
         int r;
 
-        r = open_file(path, &fd, ret_error);
+        r = open_file(path, refusal, &fd, ret_error);
         if (r < 0)
                 return r;
 
         return read_all(fd, ret_text, ret_length, ret_error);
+}
+
+int source_read(const char *path, char **ret_text, size_t *ret_length, char **ret_error) {
+        return source_read_checked(path, NULL, ret_text, ret_length, ret_error);
 }

@@ -10,25 +10,27 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "basic/cleanup.h"
 #include "basic/log.h"
 #include "basic/nearest.h"
+#include "definition/search-path.h"
+#include "definition/tree-name.h"
+#include "runtime/change.h"
 #include "runtime/library.h"
 #include "runtime/trust.h"
-
-#define SUFFIX ".json"
-#define NAME_MAX_LENGTH 100u
-
-/* /dev/null, see Documentation/admin-guide/devices.txt of Linux. */
-#define DEV_NULL makedev(1, 3)
 
 typedef struct Entry {
         LibraryEntry public; /* first: what others see of it */
         bool listed;         /* the callbacks know of it */
-        bool seen;           /* in the look at the directories that is under way */
+        bool rootless;       /* its file has only trees to be included: then it is not listed */
+
+        /* The look at the directories that is under way. */
+        bool seen;
+        char *path;
+        Definition *definition;   /* NULL: it does not load */
+        Diagnostics *diagnostics; /* NULL: its file has not been looked at */
 } Entry;
 
 struct Library {
@@ -38,6 +40,7 @@ struct Library {
         const LibraryCallbacks *callbacks;
         void *userdata;
         GHashTable *entries; /* of name */
+        Snapshot *snapshot;  /* while a look is under way */
 };
 
 static void entry_free(Entry *entry) {
@@ -45,6 +48,9 @@ static void entry_free(Entry *entry) {
         g_free(entry->public.path);
         definition_unref(entry->public.definition);
         diagnostics_free(entry->public.diagnostics);
+        g_free(entry->path);
+        definition_unref(entry->definition);
+        diagnostics_free(entry->diagnostics);
         g_free(entry);
 }
 
@@ -72,10 +78,25 @@ void library_free(Library *library) {
         g_free(library);
 }
 
-bool library_name_valid(const char *name) {
-        size_t length = strspn(name, G_CSET_A_2_Z G_CSET_a_2_z G_CSET_DIGITS "_-");
+static int compare_entries(const void *a, const void *b) {
+        const LibraryEntry *const *x = a, *const *y = b;
 
-        return length > 0 && length <= NAME_MAX_LENGTH && name[length] == '\0';
+        return strcmp((*x)->name, (*y)->name);
+}
+
+/* In order of name. */
+static GPtrArray *find_entries(const Library *library, bool (*wanted)(const Entry *entry)) {
+        GPtrArray *entries = g_ptr_array_new();
+        GHashTableIter iter;
+        void *value;
+
+        g_hash_table_iter_init(&iter, library->entries);
+        while (g_hash_table_iter_next(&iter, NULL, &value))
+                if (wanted(value))
+                        g_ptr_array_add(entries, value);
+
+        g_ptr_array_sort(entries, compare_entries);
+        return entries;
 }
 
 static void unlist(Library *library, Entry *entry) {
@@ -117,82 +138,126 @@ static void mask(Library *library, Entry *entry, const char *path) {
         entry->public.masked = true;
 }
 
-/* NULL: it is a file to be read. */
-static char *file_refusal(const Library *library, const char *path, const struct stat *st) {
-        if (!S_ISREG(st->st_mode))
-                return g_strdup("is not a regular file");
+static char *on_find(const char *file, void *userdata) {
+        const Library *library = userdata;
 
-        return library->secure ? trust_refusal(path, st) : NULL;
+        return search_path_find((const char *const *) library->directories, file);
 }
 
-/* The same file that was looked at is read, whatever its path leads to by now. NULL: there are errors. */
-static Definition *load(const Library *library, const char *path, int fd, const struct stat *st,
-                        Diagnostics *diagnostics) {
-        g_autofree char *refusal = file_refusal(library, path, st);
-        g_autofree char *opened = g_strdup_printf("/proc/self/fd/%d", fd);
-        Definition *definition = NULL;
+static char *on_nearest(const char *tree, void *userdata) {
+        const Library *library = userdata;
 
-        if (refusal)
-                diagnostics_add(diagnostics, 0, DIAGNOSTICS_NOWHERE, false, NULL, g_steal_pointer(&refusal));
-        else
-                (void) definition_load_file(opened, library->tables, NULL, diagnostics, &definition);
-
-        return definition;
+        return search_path_nearest((const char *const *) library->directories, tree);
 }
 
-/* Takes what the look at the file has brought. definition: NULL when it did not load. */
-static void update(Library *library, Entry *entry, const char *path, Definition *definition, Diagnostics *diagnostics) {
-        LibraryEntry *public = &entry->public;
-        const Diagnostics *before = public->diagnostics;
-        bool changed = diagnostics_count_errors(diagnostics) > 0 || (before && diagnostics_count_errors(before) > 0) ||
-                       g_strcmp0(public->path, path) != 0;
+static int on_read(const char *path, char **ret_text, size_t *ret_length, char **ret_error, void *userdata) {
+        const Library *library = userdata;
 
-        if (definition && public->definition &&
-            g_str_equal(definition_hash(definition), definition_hash(public->definition))) {
-                definition_unref(definition);
-        } else if (definition) {
-                definition_unref(public->definition);
-                public->definition = definition;
-                changed = true;
-        }
-
-        diagnostics_free(public->diagnostics);
-        public->diagnostics = diagnostics;
-        g_free(public->path);
-        public->path = g_strdup(path);
-        public->masked = false;
-        list(library, entry, changed);
+        return snapshot_read(library->snapshot, path, ret_text, ret_length, ret_error);
 }
 
-static void add_messages(const Diagnostics *diagnostics, GPtrArray *messages) {
-        for (size_t i = 0; i < diagnostics_count(diagnostics); i++)
-                if (!diagnostics_get(diagnostics, i)->warning)
-                        g_ptr_array_add(messages, diagnostics_format(diagnostics, i));
-}
-
-static void look_at_file(Library *library, const char *name, const char *path, GPtrArray *messages) {
-        g_auto(AutoFd) fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-        int error = fd < 0 ? errno : 0;
+static void look_at_file(Library *library, const char *name, const char *path) {
+        DefinitionSources sources = { .find = on_find, .nearest = on_nearest, .read = on_read, .userdata = library };
         Entry *entry = entry_get(library, name);
-        Diagnostics *diagnostics;
-        Definition *definition = NULL;
-        struct stat st = { 0 };
+        struct stat st;
 
-        if (fd >= 0 && fstat(fd, &st) < 0)
-                error = errno;
-        if (fd >= 0 && S_ISCHR(st.st_mode) && st.st_rdev == DEV_NULL) {
+        if (stat(path, &st) >= 0 && search_path_is_mask(&st)) {
                 mask(library, entry, path);
                 return;
         }
 
-        diagnostics = diagnostics_new(path);
-        if (error > 0)
-                diagnostics_add(diagnostics, 0, DIAGNOSTICS_NOWHERE, false, NULL, g_strdup(g_strerror(error)));
-        else
-                definition = load(library, path, fd, &st, diagnostics);
+        entry->path = g_strdup(path);
+        entry->diagnostics = diagnostics_new(path);
+        (void) definition_load_file(path, library->tables, &sources, entry->diagnostics, &entry->definition);
+}
 
-        add_messages(diagnostics, messages);
-        update(library, entry, path, definition, diagnostics);
+/* Takes what the look at the file has brought. */
+static void update(Library *library, Entry *entry) {
+        LibraryEntry *public = &entry->public;
+        g_autoptr(Definition) definition = g_steal_pointer(&entry->definition);
+        bool changed = diagnostics_count_errors(entry->diagnostics) > 0 ||
+                       (public->diagnostics && diagnostics_count_errors(public->diagnostics) > 0) ||
+                       g_strcmp0(public->path, entry->path) != 0;
+
+        if (definition)
+                entry->rootless = !definition_tree(definition);
+        if (definition &&
+            !(public->definition && g_str_equal(definition_hash(definition), definition_hash(public->definition)))) {
+                definition_unref(public->definition);
+                public->definition = g_steal_pointer(&definition);
+                changed = true;
+        }
+
+        diagnostics_free(public->diagnostics);
+        public->diagnostics = g_steal_pointer(&entry->diagnostics);
+        g_free(public->path);
+        public->path = g_steal_pointer(&entry->path);
+        public->masked = false;
+        if (entry->rootless)
+                unlist(library, entry);
+        else
+                list(library, entry, changed);
+}
+
+/* A file that several trees use tells what is wrong with it through each of them. */
+static void add_messages(const Diagnostics *diagnostics, GHashTable *told, GPtrArray *messages) {
+        for (size_t i = 0; i < diagnostics_count(diagnostics); i++) {
+                g_autofree char *message = diagnostics_format(diagnostics, i);
+
+                if (diagnostics_get(diagnostics, i)->warning || g_hash_table_contains(told, message))
+                        continue;
+
+                g_hash_table_add(told, message);
+                g_ptr_array_add(messages, g_steal_pointer(&message));
+        }
+}
+
+static void hold(Entry *entry, const Change *change) {
+        if (!entry->definition)
+                return;
+
+        diagnostics_add(entry->diagnostics, 0, DIAGNOSTICS_NOWHERE, false, NULL,
+                        g_strdup_printf("stays as it was: '%s', which uses a file that has changed, too, does not load "
+                                        "any more",
+                                        change->held_by));
+        g_clear_pointer(&entry->definition, definition_unref);
+}
+
+static bool was_looked_at(const Entry *entry) {
+        return entry->diagnostics != NULL;
+}
+
+/* Trees that use the same changed files change together, or not at all. */
+static void settle(Library *library, const GPtrArray *entries) {
+        g_autoptr(GArray) changes = g_array_new(FALSE, FALSE, sizeof(Change));
+
+        for (unsigned i = 0; i < entries->len; i++) {
+                const Entry *entry = g_ptr_array_index(entries, i);
+                Change change = { .name = entry->public.name,
+                                  .before = entry->public.definition,
+                                  .after = entry->definition };
+
+                g_array_append_val(changes, change);
+        }
+
+        changes_settle(changes, library->snapshot);
+        for (unsigned i = 0; i < entries->len; i++)
+                if (g_array_index(changes, Change, i).held_by)
+                        hold(g_ptr_array_index(entries, i), &g_array_index(changes, Change, i));
+}
+
+/* What has been looked at takes the place of what was there before, all at once. */
+static void update_all(Library *library, GPtrArray *messages) {
+        g_autoptr(GPtrArray) entries = find_entries(library, was_looked_at);
+        g_autoptr(GHashTable) told = g_hash_table_new(g_str_hash, g_str_equal);
+
+        settle(library, entries);
+        for (unsigned i = 0; i < entries->len; i++) {
+                Entry *entry = g_ptr_array_index(entries, i);
+
+                add_messages(entry->diagnostics, told, messages);
+                update(library, entry);
+        }
 }
 
 static int compare_names(const void *a, const void *b) {
@@ -205,26 +270,26 @@ static GPtrArray *file_names(DIR *stream) {
         const struct dirent *file;
 
         while ((file = readdir(stream)))
-                if (file->d_name[0] != '.' && g_str_has_suffix(file->d_name, SUFFIX))
+                if (file->d_name[0] != '.' && g_str_has_suffix(file->d_name, TREE_SUFFIX))
                         g_ptr_array_add(names, g_strdup(file->d_name));
 
         g_ptr_array_sort(names, compare_names);
         return names;
 }
 
-static void look_at_names(Library *library, const char *directory, const GPtrArray *names, GPtrArray *messages) {
+static void look_at_names(Library *library, const char *directory, const GPtrArray *names) {
         for (unsigned i = 0; i < names->len; i++) {
                 const char *file = g_ptr_array_index(names, i);
-                g_autofree char *name = g_strndup(file, strlen(file) - strlen(SUFFIX));
+                g_autofree char *name = g_strndup(file, strlen(file) - strlen(TREE_SUFFIX));
                 g_autofree char *path = g_build_filename(directory, file, NULL);
                 const Entry *entry = g_hash_table_lookup(library->entries, name);
 
-                if (!library_name_valid(name))
+                if (!tree_name_valid(name))
                         log_warning("%s: not loaded: the name of a tree consists of letters, digits, '_' and '-', "
                                     "%u at most",
-                                    path, NAME_MAX_LENGTH);
+                                    path, TREE_NAME_MAX);
                 else if (!entry || !entry->seen)
-                        look_at_file(library, name, path, messages);
+                        look_at_file(library, name, path);
         }
 }
 
@@ -268,7 +333,7 @@ static void look_at_directory(Library *library, const char *directory, GPtrArray
         if (refusal)
                 refuse_directory(library, directory, refusal, messages);
         else
-                look_at_names(library, directory, names, messages);
+                look_at_names(library, directory, names);
 }
 
 static void forget_unseen(Library *library) {
@@ -295,14 +360,19 @@ void library_reload(Library *library, GPtrArray *messages) {
         while (g_hash_table_iter_next(&iter, NULL, &value))
                 ((Entry *) value)->seen = false;
 
+        library->snapshot = snapshot_new(library->secure);
         for (char **directory = library->directories; *directory; directory++)
                 look_at_directory(library, *directory, messages);
 
+        update_all(library, messages);
         forget_unseen(library);
+        g_clear_pointer(&library->snapshot, snapshot_free);
 }
 
 const LibraryEntry *library_get(const Library *library, const char *name) {
-        return g_hash_table_lookup(library->entries, name);
+        const Entry *entry = g_hash_table_lookup(library->entries, name);
+
+        return entry && !entry->rootless ? &entry->public : NULL;
 }
 
 const char *library_nearest(const Library *library, const char *name) {
@@ -315,22 +385,10 @@ const char *library_nearest(const Library *library, const char *name) {
         return nearest.best;
 }
 
-static int compare_entries(const void *a, const void *b) {
-        const LibraryEntry *const *x = a, *const *y = b;
-
-        return strcmp((*x)->name, (*y)->name);
+static bool is_listed(const Entry *entry) {
+        return entry->listed;
 }
 
 GPtrArray *library_list(const Library *library) {
-        GPtrArray *entries = g_ptr_array_new();
-        GHashTableIter iter;
-        void *value;
-
-        g_hash_table_iter_init(&iter, library->entries);
-        while (g_hash_table_iter_next(&iter, NULL, &value))
-                if (((Entry *) value)->listed)
-                        g_ptr_array_add(entries, value);
-
-        g_ptr_array_sort(entries, compare_entries);
-        return entries;
+        return find_entries(library, is_listed);
 }

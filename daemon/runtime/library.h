@@ -4,7 +4,8 @@
 /*
  * The trees that can be run, by name: the files of the search path, loaded like units. An entry of an earlier
  * directory hides those of later ones; a link to /dev/null masks. A file that does not load leaves the tree that it
- * would have replaced as it was, with the error beside it.
+ * would have replaced as it was, with the error beside it, and so it does with those that use the same changed files.
+ * A file without a root is only there for others to include.
  */
 
 #include "definition/definition.h"
@@ -32,9 +33,6 @@ typedef struct LibraryCallbacks {
 Library *library_new(const char *const *directories, bool secure, const NodeType *const *const *tables,
                      const LibraryCallbacks *callbacks, void *userdata);
 void library_free(Library *library);
-
-/* Letters, digits, '_' and '-'; 100 at most. */
-bool library_name_valid(const char *name);
 
 /* Reads the directories again. The errors of all files and directories are added to messages, as texts to be freed; a
  * directory that does not exist is none. */

@@ -19,7 +19,7 @@ import time
 import buses
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-ECHO = "org.btd1.Bench"
+ECHO, WATCHED, BEAT = "org.btd1.Bench", "org.btd1.Bench.Watched", "org.btd1.Bench.Beat"
 N_CALLS, N_SPAWNS, SPAWN_WIDTH, N_UNITS = 10000, 1000, 32, 100
 
 
@@ -29,7 +29,7 @@ class CannotMeasure(Exception):
 
 @dataclasses.dataclass
 class Goal:
-    """What the ratio, or the value itself, should be."""
+    """What the ratio should be, the value itself, or how much more it is than the baseline."""
     of: str
     at_most: float = None
     at_least: float = None
@@ -40,7 +40,7 @@ class Goal:
 
     def __str__(self):
         sign, limit = ("<=", self.at_most) if self.at_least is None else (">=", self.at_least)
-        return f"{sign} {limit:.2f}" if self.of == "ratio" else f"{sign} {limit:g} (value)"
+        return f"{sign} {limit:.2f}" if self.of == "ratio" else f"{sign} {limit:g} ({self.of})"
 
 
 @dataclasses.dataclass
@@ -51,6 +51,10 @@ class Row:
     baseline: float = None
     ratio: float = None
     goal: Goal = None
+
+    @property
+    def more(self):
+        return self.value - self.baseline
 
 
 def paired(name, unit, pairs, goal):
@@ -82,13 +86,13 @@ class Bench:
     def microseconds(self, *program):
         return int(output(self.program(*program)))
 
-    def trees(self, name, files):
-        """A directory of tree files: name -> root node."""
+    def trees(self, name, files, **keys):
+        """A directory of tree files: name -> root node. They have these keys besides."""
         directory = os.path.join(self.directory, name)
         os.makedirs(directory)
         for tree, root in files.items():
             with open(os.path.join(directory, tree + ".json"), "w", encoding="utf-8") as file:
-                json.dump({"btd": 1, "root": root}, file)
+                json.dump({"btd": 1, **keys, "root": root}, file)
         return directory
 
     def daemon(self, address, trees):
@@ -253,6 +257,127 @@ def waiting(bench):
     yield Row(f"wake-ups in {seconds} s, 100 trees, 10 runs waiting", woken, "", goal=Goal("value", 0))
 
 
+@contextlib.contextmanager
+def talk(command):
+    """A program that is told what to do, and answers, line by line: ask() writes a line and returns the answer."""
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1) as process:
+        def ask(line=None):
+            if line is not None:
+                process.stdin.write(line + "\n")
+            answer = process.stdout.readline()
+            if not answer:
+                raise subprocess.SubprocessError(f"{command[0]} has ended")
+            return answer.strip()
+        try:
+            yield ask
+        finally:
+            process.stdin.close()
+
+
+@contextlib.contextmanager
+def running(command):
+    process = subprocess.Popen(command)
+    try:
+        yield
+    finally:
+        stop(process)
+
+
+def watch(path, claim, then, otherwise):
+    """Does one thing while the property is as claimed, and another while it is not."""
+    condition = {"type": "DBusProperty", "destination": WATCHED, "path": path, "interface": WATCHED, **claim}
+    return {"type": "WhileDoElse", "children": [condition, then, otherwise]}
+
+
+def react(member):
+    """Calls, and waits for something else to happen."""
+    call = {"type": "DBusCall", "destination": WATCHED, "path": "/bench", "interface": WATCHED, "member": member}
+    return {"type": "Sequence", "children": [call, {"type": "Sleep", "duration": "infinity"}]}
+
+
+TICK = watch("/bench/{n}", {"property": "Tick", "equals": 1}, react("React"), react("Ready"))
+
+
+def reaction(bench):
+    """From a signal to the call that a run makes because of it, beside a program that makes it in its handler."""
+    trees = bench.trees("reaction", {"tick": TICK}, blackboard={"n": 0})
+    pairs, rounds = [], "500"
+    with private_bus("dbus-broker") as bus, bench.daemon(bus.address, trees), \
+            talk(bench.program("reaction", bus.address, "tick", 1)) as ask:
+        assert [ask(), ask()] == ["open", "ready"]
+        with private_bus("dbus-broker") as other, talk(bench.program("reaction", other.address, "", 1)) as ask_plain:
+            assert ask_plain() == "open"
+            with running(bench.program("reactor", other.address)):
+                assert ask_plain() == "ready"
+                for _ in range(11):
+                    pairs.append((int(ask(rounds)) / 1e6, int(ask_plain(rounds)) / 1e6))
+    yield paired("from a signal to the call it leads to, dbus-broker", "ms", pairs, Goal("more", 1))
+
+
+def cpu(pid):
+    """The nanoseconds that the process has run so far."""
+    with open(f"/proc/{pid}/schedstat", encoding="ascii") as file:
+        return int(file.read().split()[0])
+
+
+def watches(bench, kind):
+    """A thousand runs that watch a thousand objects, beside ten that watch ten."""
+    trees = bench.trees("watches-" + kind, {"tick": TICK}, blackboard={"n": 0})
+    rounds, seconds, pairs = 500, 10, []
+    with private_bus(kind) as bus, private_bus(kind) as other, bench.daemon(bus.address, trees) as many, \
+            bench.daemon(other.address, trees) as few, \
+            talk(bench.program("reaction", bus.address, "tick", 1000)) as ask_many, \
+            talk(bench.program("reaction", other.address, "tick", 10)) as ask_few:
+        assert [ask_many(), ask_many(), ask_few(), ask_few()] == ["open", "ready"] * 2
+        time.sleep(1)
+        before = switches(many.pid)
+        time.sleep(seconds)
+        woken = switches(many.pid) - before
+        for _ in range(11):
+            pair = []
+            for daemon, ask in (many, ask_many), (few, ask_few):
+                begin = cpu(daemon.pid)
+                ask(str(rounds))
+                pair.append((cpu(daemon.pid) - begin) / rounds / 1e3)
+            pairs.append(pair)
+    yield Row(f"wake-ups in {seconds} s, 1,000 runs watching 1,000 objects, {kind}", woken, "", goal=Goal("value", 0))
+    yield paired(f"CPU of a change and the reaction, 1,000 watched, beside 10, {kind}", "µs", pairs, Goal("ratio", 1.5))
+
+
+def flood(bench):
+    """A property that changes without pause, and what becomes of everything else."""
+    rate, seconds, period = 10000, 10, 5
+    idle = {"type": "Sleep", "duration": "infinity"}
+    call = {"type": "DBusCall", "destination": BEAT, "path": "/bench", "interface": ECHO, "member": "Beat"}
+    pause = {"type": "Sleep", "duration": f"{period}ms"}
+    trees = bench.trees("flood", {
+        "last": watch("/bench/0", {"property": "Tick", "equals": rate * seconds}, react("React"), react("Ready")),
+        "flips": watch("/bench/0", {"property": "On"}, idle, idle),
+        "beat": {"type": "Repeat", "num_cycles": -1, "child": {"type": "Sequence", "children": [pause, call]}},
+    })
+    memory = []
+    with private_bus("dbus-broker") as bus, bench.daemon(bus.address, trees) as daemon, \
+            talk(bench.program("beat", bus.address, BEAT)) as ask_beat, \
+            talk(bench.program("flood", bus.address, rate, seconds)) as ask:
+        ask()
+        for tree in "beat", "flips", "last":
+            output([bench.btctl, "--address=" + bus.address, "start", tree])
+        time.sleep(2)
+        idle_gap = int(ask_beat("")) / 1e3
+        ask("")
+        for _ in range(9):
+            memory.append(pss(daemon.pid))
+            ask()
+        memory.append(pss(daemon.pid))
+        late = int(ask()) / 1e3
+        gap = int(ask_beat("")) / 1e3
+    what = "10,000 changes a second for 10 s"
+    yield Row(what + ": growth of memory", memory[-1] - memory[1], "MiB", goal=Goal("value", 0.25))
+    yield Row(what + ": the longest delay of something else", gap - period, "ms", idle_gap - period,
+              goal=Goal("value", 20))
+    yield Row(what + ": from the last one to the reaction", late, "ms", goal=Goal("value", 20))
+
+
 def pss(pid):
     with open(f"/proc/{pid}/smaps_rollup", encoding="ascii") as file:
         return int(re.search(r"^Pss:\s*(\d+) kB", file.read(), re.M)[1]) / 1024
@@ -278,6 +403,10 @@ ALL = [
     ("units", units),
     ("spawns", spawns),
     ("waiting", waiting),
+    ("reaction", reaction),
+    ("watches, dbus-daemon", lambda bench: watches(bench, "dbus-daemon")),
+    ("watches, dbus-broker", lambda bench: watches(bench, "dbus-broker")),
+    ("flood", flood),
     ("start and memory", start),
     ("engine", engine),
     ("load", load),

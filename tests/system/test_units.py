@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Trees of real units and processes, under a real systemd."""
 
+import json
+import re
+
 import pytest
 
 from client import DBusError
@@ -77,6 +80,63 @@ def test_a_failure_has_its_cause(machine):
     assert status == "failure"
     assert cause.startswith("Boot/broken-too: ") and "9" in cause
     assert nodes["broken-too"]["status"] == "failure"
+
+
+def chain_of(machine, path):
+    return [{**level, "facts": json.loads(level.get("facts", "{}"))}
+            for level in machine.client.run_property(path, "CauseChain")]
+
+
+def test_a_unit_that_fails_has_its_facts_and_its_last_words(machine):
+    machine.unit("talks.service", oneshot("echo cannot open the camera; exit 9"))
+    machine.load("talks", {"type": "Sequence", "name": "Boot", "children": [start_unit("talks.service")]})
+    _, path = machine.client.start("talks")
+    machine.client.finish(path)
+
+    leaf = chain_of(machine, path)[-1]
+    assert leaf["kind"] == "unit-result"
+    assert {key: leaf["facts"][key] for key in ("unit", "result", "job_result", "status")} == \
+        {"unit": "talks.service", "result": "exit-code", "job_result": "failed", "status": 9}
+    assert re.fullmatch("[0-9a-f]{32}", leaf["facts"]["invocation_id"])
+    machine.check("journalctl", "--sync")
+    text = machine.check("btctl", "status", "talks")
+    assert "  Journal: journalctl -u talks.service\n" in text
+    assert re.search(r"^ {11}\d\d:\d\d:\d\d sh\[\d+\]: cannot open the camera$", text, re.M), text
+    assert re.search(r"systemd\[1\]: talks.service: Main process exited", text), text
+    run = json.loads(machine.check("btctl", "status", "talks", "--json"))
+    assert "cannot open the camera" in [line["message"] for line in run["journal"]]
+    assert run["cause_chain"][-1]["facts"] == leaf["facts"]
+
+
+def test_a_process_that_fails_as_a_unit_has_its_last_words(machine):
+    machine.load("says", shell("Says", "echo no such pin; kill -SEGV $$", **{"as": "unit"}))
+    _, path = machine.client.start("says")
+    machine.client.finish(path)
+
+    leaf = chain_of(machine, path)[-1]
+    assert (leaf["kind"], leaf["facts"]["signal"]) == ("signal", "SIGSEGV")
+    machine.check("journalctl", "--sync")
+    assert "]: no such pin\n" in machine.check("btctl", "status", "says")
+
+
+def test_the_log_has_causes_as_fields(machine):
+    machine.load("field", shell("Field", "exit 42"))
+    _, path = machine.client.start("field")
+    machine.client.finish(path)
+    machine.check("journalctl", "--sync")
+    lines = [json.loads(line) for line in
+             machine.check("journalctl", "-o", "json", "BTD_TREE=field", "BTD_CAUSE_KIND=exit-status").splitlines()]
+    assert [json.loads(line["BTD_CAUSE_FACTS"])["status"] for line in lines] == [42, 42]  # of the node and of the run
+
+
+def test_a_retry_chooses_by_the_result_of_a_unit(machine):
+    machine.unit("temporary.service", oneshot("exit 75"))
+    machine.unit("for-good.service", oneshot("exit 1"))
+    for name in ("temporary", "for-good"):
+        machine.load("choose-" + name, {"type": "RetryUntilSuccessful", "name": "Retry", "num_attempts": 2,
+                                        "retry_on": "exit-status:75", "child": start_unit(name + ".service")})
+    assert finish(machine, "choose-temporary")[1].startswith("Retry: failed 2 times; last: ")
+    assert finish(machine, "choose-for-good")[1].startswith("Retry/for-good: ")
 
 
 @pytest.mark.parametrize("name, text, told", [

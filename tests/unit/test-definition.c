@@ -471,7 +471,7 @@ static void test_files(void) {
 
         assert_bad_file("/nonexistent/x.json", -ENOENT, "FILE: error: cannot be opened: No such file or directory");
         assert_bad_file(loop, -ELOOP, "FILE: error: cannot be opened: Too many levels of symbolic links");
-        assert_bad_file(dir, -EISDIR, "FILE: error: is a directory, not a tree file");
+        assert_bad_file(dir, -EISDIR, "FILE: error: is a directory, not a regular file");
         assert_bad_file(fifo, -EINVAL, "FILE: error: is not a regular file");
         assert_bad_file("/dev/null", -EINVAL, "FILE: error: is not a regular file");
         assert_bad_file(large, -EFBIG, "FILE: error: is too large: more than 64 MiB");

@@ -10,6 +10,7 @@
 
 #include "basic/cleanup.h"
 #include "definition/search-path.h"
+#include "definition/tree-name.h"
 #include "fake-leaves.h"
 #include "runtime/library.h"
 #include "runtime/trust.h"
@@ -199,13 +200,13 @@ static void test_names(void) {
         g_autoptr(Shelf) shelf = shelf_new(false);
         g_autofree char *longest = g_strnfill(100, 'a'), *longer = g_strnfill(101, 'a');
 
-        g_assert_true(library_name_valid("Boot_2-x"));
-        g_assert_true(library_name_valid(longest));
-        g_assert_false(library_name_valid(longer));
-        g_assert_false(library_name_valid(""));
-        g_assert_false(library_name_valid("a.b"));
-        g_assert_false(library_name_valid("a b"));
-        g_assert_false(library_name_valid("\xc3\xa4"));
+        g_assert_true(tree_name_valid("Boot_2-x"));
+        g_assert_true(tree_name_valid(longest));
+        g_assert_false(tree_name_valid(longer));
+        g_assert_false(tree_name_valid(""));
+        g_assert_false(tree_name_valid("a.b"));
+        g_assert_false(tree_name_valid("a b"));
+        g_assert_false(tree_name_valid("\xc3\xa4"));
 
         put(shelf, 0, "my tree.json", TREE);
         put(shelf, 0, "ok.json", TREE);
@@ -221,9 +222,9 @@ static void test_what_is_no_file(void) {
         link_to(shelf, 0, "gone.json", "/nonexistent");
         put(shelf, 0, "ok.json", TREE);
         reload(shelf, 3, "+dir +fifo +gone +ok ");
-        assert_message(shelf, 0, 0, "dir.json", ": error: is not a regular file");
+        assert_message(shelf, 0, 0, "dir.json", ": error: is a directory, not a regular file");
         assert_message(shelf, 1, 0, "fifo.json", ": error: is not a regular file");
-        assert_message(shelf, 2, 0, "gone.json", ": error: No such file or directory");
+        assert_message(shelf, 2, 0, "gone.json", ": error: cannot be opened: No such file or directory");
         g_assert_cmpint(g_rmdir(directory), ==, 0);
 }
 

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* From each tree that has stopped loading to all that use the same changed files, to those that share others with them,
+ * and so on. */
+
+#include "runtime/change.h"
+#include "basic/cleanup.h"
+
+typedef struct Settling {
+        GArray *changes;
+        const Snapshot *snapshot;
+        GHashTable *users; /* path of a changed file -> GArray of indexes; those that have been followed are gone */
+        GArray *queue;     /* of indexes */
+} Settling;
+
+static Change *change_at(const Settling *settling, unsigned i) {
+        return &g_array_index(settling->changes, Change, i);
+}
+
+static char *file_at(const Definition *definition, size_t i) {
+        return g_canonicalize_filename(definition_file(definition, i), NULL);
+}
+
+static void on_users_dropped(void *users) {
+        g_array_unref(users);
+}
+
+/* Has a tree been made of another text than the file has now? */
+static void find_changed(Settling *settling, const Definition *before) {
+        for (size_t i = 0; i < definition_n_files(before); i++) {
+                g_autofree char *path = file_at(before, i);
+                const char *hash = snapshot_hash(settling->snapshot, path);
+
+                if (hash && !g_str_equal(hash, definition_file_hash(before, i)) &&
+                    !g_hash_table_contains(settling->users, path))
+                        g_hash_table_insert(settling->users, g_steal_pointer(&path),
+                                            g_array_new(FALSE, FALSE, sizeof(unsigned)));
+        }
+}
+
+static void find_users(Settling *settling, const Definition *definition, unsigned user) {
+        for (size_t i = 0; definition && i < definition_n_files(definition); i++) {
+                g_autofree char *path = file_at(definition, i);
+                GArray *users = g_hash_table_lookup(settling->users, path);
+
+                if (users)
+                        g_array_append_val(users, user);
+        }
+}
+
+static void hold(Settling *settling, unsigned i, const char *held_by) {
+        if (change_at(settling, i)->held_by)
+                return;
+
+        change_at(settling, i)->held_by = held_by;
+        g_array_append_val(settling->queue, i);
+}
+
+static void follow(Settling *settling, const Definition *definition, const char *held_by) {
+        for (size_t i = 0; definition && i < definition_n_files(definition); i++) {
+                g_autofree char *path = file_at(definition, i);
+                g_autoptr(GArray) users = NULL;
+                g_autofree char *key = NULL;
+
+                if (!g_hash_table_steal_extended(settling->users, path, (void **) &key, (void **) &users))
+                        continue;
+
+                for (unsigned u = 0; u < users->len; u++)
+                        hold(settling, g_array_index(users, unsigned, u), held_by);
+        }
+}
+
+void changes_settle(GArray *changes, const Snapshot *snapshot) {
+        g_autoptr(GHashTable) users = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, on_users_dropped);
+        g_autoptr(GArray) queue = g_array_new(FALSE, FALSE, sizeof(unsigned));
+        Settling settling = { .changes = changes, .snapshot = snapshot, .users = users, .queue = queue };
+
+        for (unsigned i = 0; i < changes->len; i++)
+                if (change_at(&settling, i)->before)
+                        find_changed(&settling, change_at(&settling, i)->before);
+
+        /* What has not been there before, or has not loaded, does not hold others. */
+        for (unsigned i = 0; i < changes->len; i++) {
+                const Change *change = change_at(&settling, i);
+
+                if (!change->before)
+                        continue;
+
+                find_users(&settling, change->before, i);
+                find_users(&settling, change->after, i);
+                if (!change->after)
+                        hold(&settling, i, change->name);
+        }
+
+        for (unsigned i = 0; i < queue->len; i++) {
+                const Change *change = change_at(&settling, g_array_index(queue, unsigned, i));
+
+                follow(&settling, change->before, change->held_by);
+                follow(&settling, change->after, change->held_by);
+        }
+}

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* A file is as trustworthy as the directory that it is in: who can write there can put another in its place. */
+
+#include <errno.h>
+#include <string.h>
+
+#include "basic/cleanup.h"
+#include "definition/sources.h"
+#include "runtime/snapshot.h"
+#include "runtime/trust.h"
+
+typedef struct File {
+        char *text;
+        size_t length;
+        char *hash;  /* made when it is first asked for */
+        char *error; /* why it could not be read; NULL: it could */
+        int r;
+} File;
+
+struct Snapshot {
+        bool secure;
+        GHashTable *files; /* canonical path -> File */
+};
+
+static void on_file_dropped(void *dropped) {
+        File *file = dropped;
+
+        g_free(file->text);
+        g_free(file->hash);
+        g_free(file->error);
+        g_free(file);
+}
+
+Snapshot *snapshot_new(bool secure) {
+        Snapshot *snapshot = g_new0(Snapshot, 1);
+
+        snapshot->secure = secure;
+        snapshot->files = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, on_file_dropped);
+        return snapshot;
+}
+
+void snapshot_free(Snapshot *snapshot) {
+        if (!snapshot)
+                return;
+
+        g_hash_table_unref(snapshot->files);
+        g_free(snapshot);
+}
+
+/* Of the file that is open, whatever its path leads to by now, and of its directory. */
+static char *refusal(const char *path, const struct stat *st) {
+        g_autofree char *directory = g_path_get_dirname(path);
+        struct stat around;
+
+        if (stat(directory, &around) < 0)
+                return NULL;
+
+        return trust_refusal(path, st) ?: trust_refusal(directory, &around);
+}
+
+static File *read_file(const Snapshot *snapshot, const char *path) {
+        File *file = g_new0(File, 1);
+
+        file->r =
+                source_read_checked(path, snapshot->secure ? refusal : NULL, &file->text, &file->length, &file->error);
+        return file;
+}
+
+int snapshot_read(Snapshot *snapshot, const char *path, char **ret_text, size_t *ret_length, char **ret_error) {
+        g_autofree char *canonical = g_canonicalize_filename(path, NULL);
+        File *file = g_hash_table_lookup(snapshot->files, canonical);
+
+        if (!file) {
+                file = read_file(snapshot, path);
+                g_hash_table_insert(snapshot->files, g_steal_pointer(&canonical), file);
+        }
+
+        if (file->error) {
+                *ret_error = g_strdup(file->error);
+                return file->r;
+        }
+
+        *ret_text = g_malloc(file->length + 1);
+        memcpy(*ret_text, file->text, file->length + 1);
+        *ret_length = file->length;
+        return 0;
+}
+
+const char *snapshot_hash(const Snapshot *snapshot, const char *path) {
+        g_autofree char *canonical = g_canonicalize_filename(path, NULL);
+        File *file = g_hash_table_lookup(snapshot->files, canonical);
+
+        if (!file || file->error)
+                return NULL;
+        if (!file->hash)
+                file->hash = g_compute_checksum_for_data(G_CHECKSUM_SHA256, (const guint8 *) file->text, file->length);
+
+        return file->hash;
+}

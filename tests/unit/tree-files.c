@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include <errno.h>
+#include <string.h>
+
+#include "basic/cleanup.h"
+#include "basic/nearest.h"
+#include "tree-files.h"
+
+static const char *const do_extra[] = { "value", NULL };
+
+static const Param do_params[] = {
+        { .name = "text", .kind = PARAM_STRING, .offset = offsetof(Do, text), .doc = "a text" },
+        { .name = "reads", .kind = PARAM_STRING, .offset = offsetof(Do, reads), .reads = true, .doc = "a name" },
+        { .name = "writes", .kind = PARAM_STRING, .offset = offsetof(Do, writes), .writes = true, .doc = "a name" },
+        { .name = "list", .kind = PARAM_STRINGS, .offset = offsetof(Do, list), .writes = true, .doc = "names" },
+        { .name = "outputs", .kind = PARAM_STRINGS, .offset = offsetof(Do, names), .writes = true, .doc = "names" },
+        { .name = "outputs",
+          .kind = PARAM_EXPRESSIONS,
+          .offset = offsetof(Do, outputs),
+          .writes = true,
+          .extra = do_extra,
+          .doc = "expressions" },
+        { .name = "test",
+          .kind = PARAM_EXPRESSION,
+          .offset = offsetof(Do, test),
+          .extra = do_extra,
+          .doc = "an expression" },
+        { .name = "code", .kind = PARAM_CODE, .offset = offsetof(Do, code), .doc = "code" },
+        { .name = "any", .kind = PARAM_JSON, .offset = offsetof(Do, any), .doc = "any value" },
+        {},
+};
+
+static const NodeType do_type = {
+        .name = "Do",
+        .class = NODE_ACTION,
+        .params = do_params,
+        .params_size = sizeof(Do),
+        .summary = "Does nothing",
+};
+
+static const NodeType see_type = { .name = "See", .class = NODE_CONDITION, .summary = "Sees nothing" };
+
+static const NodeType *const do_types[] = { &do_type, &see_type, NULL };
+static const NodeType *const *const tables[] = { engine_types, do_types, NULL };
+const NodeType *const *const *const tree_file_tables = tables;
+
+struct TreeFiles {
+        GHashTable *texts; /* path -> text */
+};
+
+TreeFiles *tree_files_new(const char *const *files) {
+        TreeFiles *new = g_new0(TreeFiles, 1);
+
+        new->texts = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
+        for (; files && *files; files += 2)
+                tree_files_put(new, files[0], files[1]);
+
+        return new;
+}
+
+void tree_files_free(TreeFiles *files) {
+        if (!files)
+                return;
+
+        g_hash_table_unref(files->texts);
+        g_free(files);
+}
+
+void tree_files_put(TreeFiles *files, const char *path, const char *text) {
+        g_hash_table_replace(files->texts, g_strdup(path), g_strdelimit(g_strdup(text), "'", '"'));
+}
+
+static char *on_find(const char *file, void *userdata) {
+        const TreeFiles *files = userdata;
+        g_autofree char *path = g_build_filename("path", file, NULL);
+
+        return g_hash_table_contains(files->texts, path) ? g_steal_pointer(&path) : NULL;
+}
+
+static char *on_nearest(const char *tree, void *userdata) {
+        const TreeFiles *files = userdata;
+        g_autofree char *path = g_strdup_printf("path/%s.json", tree);
+        Nearest nearest = { .word = path };
+        GHashTableIter iter;
+        void *other;
+
+        g_hash_table_iter_init(&iter, files->texts);
+        while (g_hash_table_iter_next(&iter, &other, NULL))
+                nearest_offer(&nearest, other);
+
+        return nearest.best ? g_strndup(nearest.best + 5, strlen(nearest.best) - 10) : NULL;
+}
+
+static int on_read(const char *path, char **ret_text, size_t *ret_length, char **ret_error, void *userdata) {
+        const TreeFiles *files = userdata;
+        const char *text = g_hash_table_lookup(files->texts, path);
+
+        if (!text) {
+                *ret_error = g_strdup("cannot be opened: No such file or directory");
+                return -ENOENT;
+        }
+
+        *ret_text = g_strdup(text);
+        *ret_length = strlen(text);
+        return 0;
+}
+
+char *tree_files_load(TreeFiles *files, const char *path, Definition **ret_definition) {
+        DefinitionSources sources = { .find = on_find, .nearest = on_nearest, .read = on_read, .userdata = files };
+        g_autoptr(Diagnostics) diagnostics = diagnostics_new(path);
+        g_autoptr(Definition) definition = NULL;
+        GString *messages = g_string_new(NULL);
+
+        (void) definition_load_file(path, tables, &sources, diagnostics, &definition);
+        g_assert_true((definition == NULL) == (diagnostics_count_errors(diagnostics) > 0));
+        for (size_t i = 0; i < diagnostics_count(diagnostics); i++) {
+                g_autofree char *message = diagnostics_format(diagnostics, i);
+
+                g_string_append_printf(messages, "%s%s", i > 0 ? "\n" : "", message);
+        }
+
+        if (ret_definition)
+                *ret_definition = g_steal_pointer(&definition);
+        return g_string_free(messages, FALSE);
+}
+
+char *tree_file_messages(const char *text) {
+        g_autoptr(TreeFiles) files = tree_files_new((const char *[]){ "t", text, NULL });
+
+        return tree_files_load(files, "t", NULL);
+}
+
+Definition *tree_file_good(const char *text) {
+        g_autoptr(TreeFiles) files = tree_files_new((const char *[]){ "t", text, NULL });
+        Definition *definition = NULL;
+        g_autofree char *messages = tree_files_load(files, "t", &definition);
+
+        g_assert_cmpstr(messages, ==, "");
+        return definition;
+}
+
+void assert_tree_messages(const char *text, const char *expected) {
+        g_autofree char *messages = tree_file_messages(text);
+
+        g_assert_cmpstr(messages, ==, expected);
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/*
+ * Tree files that are only in memory, written with ' for ", and what loading them says. Their types are the engine's and
+ * one leaf, "Do", which takes anything and can name variables in all ways.
+ */
+
+#include "definition/definition.h"
+
+typedef struct Do {
+        const char *text;           /* "{references}" */
+        const char *reads, *writes; /* names of variables */
+        const char *const *list;    /* the same, that it sets */
+        const char *const *names;   /* outputs, as a list */
+        const NamedScript *outputs; /* and as expressions */
+        const Script *test, *code;
+        json_object *any;
+} Do;
+
+extern const NodeType *const *const *const tree_file_tables;
+
+typedef struct TreeFiles TreeFiles;
+
+/* Pairs of a path and a text; NULL-terminated. The files of "path/" are the search path. */
+TreeFiles *tree_files_new(const char *const *files);
+void tree_files_free(TreeFiles *files);
+void tree_files_put(TreeFiles *files, const char *path, const char *text);
+
+/* Loads the file of that path; all messages, one a line. ret_definition: NULL when there were errors. */
+char *tree_files_load(TreeFiles *files, const char *path, Definition **ret_definition);
+
+/* The same for a single file. */
+char *tree_file_messages(const char *text);
+/* It must load, without a word. */
+Definition *tree_file_good(const char *text);
+
+void assert_tree_messages(const char *text, const char *expected);
+
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(TreeFiles, tree_files_free)
