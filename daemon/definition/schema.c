@@ -126,10 +126,15 @@ static json_object *schema_of_param(const Param *param, bool literal) {
         return schema;
 }
 
-/* Adds the parameters to the properties, and to the list of what is required. */
+/* Adds the parameters to the properties, and to the list of what is required. One that is there already can be
+ * either. */
 static void add_params(json_object *properties, json_object *required, const Param *params, bool literal) {
         for (const Param *param = params; param && param->name; param++) {
-                json_object_object_add(properties, param->name, schema_of_param(param, literal));
+                json_object *schema = schema_of_param(param, literal), *other;
+
+                if (json_object_object_get_ex(properties, param->name, &other))
+                        schema = either(json_object_get(other), schema);
+                json_object_object_add(properties, param->name, schema);
                 if (param->required)
                         json_object_array_add(required, string_value(param->name));
         }

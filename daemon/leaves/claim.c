@@ -53,7 +53,7 @@ static bool step_into(json_object *value, json_object *step, json_object **ret_i
         return true;
 }
 
-static bool find_field(json_object *field, json_object *value, json_object **ret_found) {
+static bool follow(json_object *field, json_object *value, json_object **ret_found) {
         for (size_t i = 0; field && i < json_object_array_length(field); i++)
                 if (!step_into(value, json_object_array_get_idx(field, i), &value))
                         return false;
@@ -98,7 +98,7 @@ static bool is_one_of(json_object *value, json_object *choices) {
         return false;
 }
 
-static bool holds(const Claim *claim, json_object *value) {
+static bool fits(const Claim *claim, json_object *value) {
         if (claim->equals)
                 return value_equal(value, claim->equals);
         if (claim->one_of)
@@ -121,23 +121,25 @@ static char *describe_mismatch(const Claim *claim, const char *name, json_object
         return g_strdup_printf("%s is %s, not %s%s", field, is, wanted && !claim->equals ? "one of " : "", should);
 }
 
-ClaimResult claim_check(const Claim *claim, const char *name, json_object *value, json_object **ret_seen,
-                        char **ret_text) {
-        json_object *found;
+bool claim_find_field(const Claim *claim, const char *name, json_object *value, json_object **ret_field,
+                      char **ret_text) {
+        g_autofree char *field = NULL, *text = NULL;
 
-        if (!find_field(claim->field, value, &found)) {
-                g_autofree char *field = describe_field(name, claim->field), *text = value_to_text(value);
+        if (follow(claim->field, value, ret_field))
+                return true;
 
-                *ret_seen = value;
-                *ret_text = g_strdup_printf("there is no %s: %s is %s", field, name, text);
-                return CLAIM_UNKNOWN;
-        }
-        if (holds(claim, found))
-                return CLAIM_HOLDS;
+        field = describe_field(name, claim->field);
+        text = value_to_text(value);
+        *ret_text = g_strdup_printf("there is no %s: %s is %s", field, name, text);
+        return false;
+}
 
-        *ret_seen = found;
-        *ret_text = describe_mismatch(claim, name, found);
-        return CLAIM_FAILS;
+bool claim_holds(const Claim *claim, const char *name, json_object *field, char **ret_text) {
+        if (fits(claim, field))
+                return true;
+
+        *ret_text = describe_mismatch(claim, name, field);
+        return false;
 }
 
 json_object *claim_wanted(const Claim *claim) {

@@ -6,6 +6,7 @@
  */
 
 #include <json-c/json_object.h>
+#include <stdbool.h>
 
 /* NULL: not given. With none of equals and one_of: any value but false, 0, null and the empty ones. */
 typedef struct Claim {
@@ -13,19 +14,13 @@ typedef struct Claim {
         json_object *equals, *one_of;
 } Claim;
 
-typedef enum ClaimResult {
-        CLAIM_HOLDS,
-        CLAIM_FAILS,
-        CLAIM_UNKNOWN, /* there is no such field */
-} ClaimResult;
-
 /* What no value could fulfil, as a text to be freed, or NULL. */
 char *claim_problem(const Claim *claim);
 
-/* name: of the value, for people. ret_seen (borrowed from the value) and ret_text ("Powered is false, not true") are
- * set unless it holds. */
-ClaimResult claim_check(const Claim *claim, const char *name, json_object *value, json_object **ret_seen,
-                        char **ret_text);
+/* name: of the value, for people; the text says why not ("Powered is false, not true"), and is to be freed. */
+bool claim_find_field(const Claim *claim, const char *name, json_object *value, json_object **ret_field,
+                      char **ret_text);
+bool claim_holds(const Claim *claim, const char *name, json_object *field, char **ret_text);
 
 /* What is asked for, as one value: for programs. A new reference. */
 json_object *claim_wanted(const Claim *claim);

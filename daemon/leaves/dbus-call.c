@@ -219,7 +219,7 @@ static const Param dbus_call_params[] = {
                 .fallback = "true",
                 .doc = "Whether the bus may start a service that is not running",
         },
-        DBUS_OUTPUTS_PARAMS(DBusCallParams, outputs),
+        DBUS_OUTPUTS_PARAMS(DBusCallParams, outputs, "reply"),
         {},
 };
 

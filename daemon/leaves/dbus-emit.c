@@ -148,6 +148,7 @@ static const Param dbus_emit_params[] = {
                 .kind = PARAM_STRING,
                 .offset = offsetof(DBusEmitParams, member),
                 .required = true,
+                .title = true,
                 .doc = "The name of the signal",
         },
         {

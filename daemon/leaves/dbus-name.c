@@ -100,7 +100,7 @@ static const Param dbus_name_params[] = {
                 .kind = PARAM_STRING,
                 .offset = offsetof(DBusNameParams, address.destination),
                 .required = true,
-                .doc = "The bus name",
+                .doc = "The bus name, which is also what the node is called",
         },
         UNKNOWN_PARAM(DBusNameParams),
         {},

@@ -5,16 +5,26 @@
 #include "leaves/dbus-outputs.h"
 #include "basic/cleanup.h"
 #include "bus/value.h"
+#include "script/scripts.h"
 
 static size_t count_names(const DBusOutputs *outputs) {
         return outputs->names ? g_strv_length((char **) outputs->names) : 0;
 }
 
+static char *name_problem(const char *name) {
+        return blackboard_name_valid(name) ? NULL
+                                           : g_strdup_printf("outputs: '%s' is not the name of a variable", name);
+}
+
 char *dbus_outputs_problem(const DBusOutputs *outputs) {
-        for (size_t i = 0; i < count_names(outputs); i++)
-                if (*outputs->names[i] && !blackboard_name_valid(outputs->names[i]))
-                        return g_strdup_printf("outputs: '%s' is not the name of a variable", outputs->names[i]);
-        return NULL;
+        char *problem = NULL;
+
+        for (size_t i = 0; !problem && i < count_names(outputs); i++)
+                if (*outputs->names[i])
+                        problem = name_problem(outputs->names[i]);
+        for (const NamedScript *i = outputs->expressions; !problem && i && i->name; i++)
+                problem = name_problem(i->name);
+        return problem;
 }
 
 static Status take_names(Leaf *leaf, const DBusOutputs *outputs, const char *what, json_object *values) {
@@ -33,16 +43,40 @@ static Status take_names(Leaf *leaf, const DBusOutputs *outputs, const char *wha
         return STATUS_SUCCESS;
 }
 
+/* All are evaluated before any is set: they do not see each other's results. */
+static Status take_expressions(Leaf *leaf, const NamedScript *expressions, json_object *values) {
+        json_object *const extra[] = { values, json_object_array_get_idx(values, 0) };
+        g_autoptr(json_object) results = json_object_new_array();
+
+        for (const NamedScript *i = expressions; i->name; i++) {
+                json_object *result = NULL;
+                g_autofree char *error = NULL;
+
+                if (script_evaluate(i->script, leaf->blackboard, extra, &result, &error) < 0) {
+                        leaf_set_cause_of(leaf, CAUSE_EXPRESSION,
+                                          facts_new("expression", fact_text(script_code(i->script)), NULL),
+                                          "the output '%s': %s", i->name, error);
+                        return STATUS_FAILURE;
+                }
+                json_object_array_add(results, result);
+        }
+
+        for (size_t i = 0; expressions[i].name; i++)
+                leaf_set_output(leaf, expressions[i].name, json_object_get(json_object_array_get_idx(results, i)));
+        return STATUS_SUCCESS;
+}
+
 Status dbus_outputs_take(Leaf *leaf, const DBusOutputs *outputs, const char *what, sd_bus_message *message) {
         g_autoptr(json_object) values = NULL;
         g_autofree char *error = NULL;
 
-        if (count_names(outputs) == 0)
+        if (count_names(outputs) == 0 && !outputs->expressions)
                 return STATUS_SUCCESS;
 
         if (sd_bus_message_rewind(message, true) < 0 || value_read_all(message, &values, &error) < 0) {
                 leaf_set_cause(leaf, "the %s cannot go to the outputs: %s", what, error);
                 return STATUS_FAILURE;
         }
-        return take_names(leaf, outputs, what, values);
+        return outputs->expressions ? take_expressions(leaf, outputs->expressions, values)
+                                    : take_names(leaf, outputs, what, values);
 }

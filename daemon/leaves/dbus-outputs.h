@@ -2,7 +2,8 @@
 #pragma once
 
 /*
- * Where the values of a message go: the parameter "outputs" of the leaves that receive one.
+ * Where the values of a message go: the parameter "outputs" of the leaves that receive one, either names or
+ * expressions.
  */
 
 #include <systemd/sd-bus.h>
@@ -10,7 +11,8 @@
 #include "leaves/leaf.h"
 
 typedef struct DBusOutputs {
-        const char *const *names; /* of variables, in the order of the values; "" skips one; or NULL */
+        const char *const *names;       /* of variables, in the order of the values; "" skips one; or NULL */
+        const NamedScript *expressions; /* of variables, with what they become; or NULL */
 } DBusOutputs;
 
 /* Why there can be no such variables, as a text to be freed, or NULL. */
@@ -19,9 +21,21 @@ char *dbus_outputs_problem(const DBusOutputs *outputs);
 /* All of them or, where that cannot be, none, and the cause is set. what: "reply", "signal". */
 Status dbus_outputs_take(Leaf *leaf, const DBusOutputs *outputs, const char *what, sd_bus_message *message);
 
-/* The entry in a table of parameters. */
-#define DBUS_OUTPUTS_PARAMS(Type, field)                                                                               \
+/* Two entries in a table of parameters. list: how expressions call the list of the values. */
+#define DBUS_OUTPUTS_PARAMS(Type, field, list)                                                                         \
         {                                                                                                              \
-                .name = "outputs", .kind = PARAM_STRINGS, .offset = offsetof(Type, field.names), .writes = true,      \
+                .name = "outputs",                                                                                     \
+                .kind = PARAM_STRINGS,                                                                                 \
+                .offset = offsetof(Type, field.names),                                                                 \
+                .writes = true,                                                                                        \
                 .doc = "The variables that receive the values, in order; \"\" skips one",                              \
+        },                                                                                                             \
+        {                                                                                                              \
+                .name = "outputs",                                                                                     \
+                .kind = PARAM_EXPRESSIONS,                                                                             \
+                .offset = offsetof(Type, field.expressions),                                                           \
+                .writes = true,                                                                                        \
+                .extra = (const char *const[]){ list, "value", NULL },                                                 \
+                .doc = "The same in other words: variables, with an expression for each over " list                    \
+                       " (the list of the values) and value (the first)",                                              \
         }

@@ -10,6 +10,7 @@
 #include "leaves/dbus-address.h"
 #include "leaves/dbus-error.h"
 #include "leaves/leaf.h"
+#include "leaves/live-test.h"
 #include "leaves/registry.h"
 #include "leaves/unknown.h"
 
@@ -17,14 +18,18 @@ typedef struct DBusPropertyParams {
         DBusAddress address; /* first */
         const char *property;
         Claim claim;
+        const Script *test;
         int unknown;
 } DBusPropertyParams;
 
 typedef struct DBusProperty {
         Connection *connection;
         PropertyWatch *watch;
-        Status value; /* as it was last told; RUNNING at first */
+        LiveTest *test; /* NULL: there is none */
+        Status value;   /* RUNNING: not known yet */
 } DBusProperty;
+
+static const char *const test_names[] = { "value", NULL };
 
 static void set_cause(Leaf *leaf, const char *kind, json_object *facts, json_object *seen, const char *text) {
         const DBusPropertyParams *params = leaf->params;
@@ -47,20 +52,35 @@ static void set_problem(Leaf *leaf, const PropertyProblem *problem) {
                   told ? dbus_error_facts(&problem->error) : json_object_new_object(), NULL, problem->text);
 }
 
-static Status judge(Leaf *leaf, json_object *value) {
+/* A test that fails for what the service says is no fault of the tree. */
+static Status judge_by_test(Leaf *leaf, json_object *field) {
         const DBusPropertyParams *params = leaf->params;
-        g_autofree char *text = NULL;
-        json_object *seen = NULL;
-        ClaimResult result = claim_check(&params->claim, params->property, value, &seen, &text);
+        DBusProperty *op = leaf->op;
+        Status status = live_test_evaluate(op->test, test_names, &field);
 
-        if (result == CLAIM_HOLDS)
-                return STATUS_SUCCESS;
-
-        set_cause(leaf, CAUSE_CONDITION, json_object_new_object(), seen, text);
-        return result == CLAIM_FAILS ? STATUS_FAILURE : unknown_status(params->unknown);
+        return status == STATUS_ERROR ? unknown_status(params->unknown) : status;
 }
 
-static Status look(Leaf *leaf) {
+static Status judge(Leaf *leaf, json_object *value) {
+        const DBusPropertyParams *params = leaf->params;
+        const DBusProperty *op = leaf->op;
+        g_autofree char *text = NULL;
+        json_object *field;
+
+        if (!claim_find_field(&params->claim, params->property, value, &field, &text)) {
+                set_cause(leaf, CAUSE_CONDITION, json_object_new_object(), NULL, text);
+                return unknown_status(params->unknown);
+        }
+        if (op->test)
+                return judge_by_test(leaf, field);
+        if (claim_holds(&params->claim, params->property, field, &text))
+                return STATUS_SUCCESS;
+
+        set_cause(leaf, CAUSE_CONDITION, json_object_new_object(), field, text);
+        return STATUS_FAILURE;
+}
+
+static Status judge_state(Leaf *leaf) {
         const DBusPropertyParams *params = leaf->params;
         const DBusProperty *op = leaf->op;
 
@@ -79,12 +99,20 @@ static Status look(Leaf *leaf) {
 static void on_changed(void *userdata) {
         Leaf *leaf = userdata;
         DBusProperty *op = leaf->op;
-        Status value = look(leaf);
+        Status value = judge_state(leaf);
         bool news = value != op->value;
 
         op->value = value;
         if (news)
                 leaf_set_value(leaf, value);
+}
+
+static Status dbus_property_look(Leaf *leaf) {
+        DBusProperty *op = leaf->op;
+
+        if (op->test && live_test_is_stale(op->test))
+                op->value = judge_state(leaf);
+        return op->value;
 }
 
 /* What cannot be watched, in the parameters that are known; NULL: nothing. */
@@ -93,6 +121,9 @@ static char *params_problem(const DBusPropertyParams *params) {
 
         if (params->property && !sd_bus_member_name_is_valid(params->property))
                 return g_strdup_printf("property: '%s' is not the name of a property", params->property);
+
+        if (params->test && (params->claim.equals || params->claim.one_of))
+                return g_strdup("give equals or one_of, or test, not both");
 
         problem = claim_problem(&params->claim);
         return problem ? problem : dbus_address_problem(&params->address);
@@ -116,9 +147,12 @@ static Status dbus_property_start(Leaf *leaf) {
                 return STATUS_FAILURE;
         }
 
-        op->watch = property_watch_new(op->connection, &address, on_changed, leaf);
         op->value = STATUS_RUNNING;
-        op->value = look(leaf);
+        op->watch = property_watch_new(op->connection, &address, on_changed, leaf);
+        if (params->test)
+                op->test = live_test_new(leaf, params->test);
+
+        op->value = judge_state(leaf);
         return op->value;
 }
 
@@ -126,6 +160,7 @@ static void dbus_property_release(Leaf *leaf) {
         DBusProperty *op = leaf->op;
 
         g_clear_pointer(&op->watch, property_watch_free);
+        g_clear_pointer(&op->test, live_test_free);
 }
 
 static void dbus_property_describe(Leaf *leaf, GString *text) {
@@ -181,6 +216,13 @@ static const Param dbus_property_params[] = {
                 .doc = "An array of the values that it may have",
         },
         {
+                .name = "test",
+                .kind = PARAM_EXPRESSION,
+                .offset = offsetof(DBusPropertyParams, test),
+                .extra = test_names,
+                .doc = "Instead of these: an expression over the value and the variables, like \"value > limit\"",
+        },
+        {
                 .name = "field",
                 .kind = PARAM_JSON,
                 .offset = offsetof(DBusPropertyParams, claim.field),
@@ -193,6 +235,7 @@ static const Param dbus_property_params[] = {
 static const LeafKind dbus_property_kind = {
         .op_size = sizeof(DBusProperty),
         .start = dbus_property_start,
+        .look = dbus_property_look,
         .release = dbus_property_release,
         .describe = dbus_property_describe,
 };
@@ -206,7 +249,10 @@ const NodeType dbus_property_type = {
         .doc = "Follows the property by the signals of its service, without polling; all who look at the same property "
                "share one value. It is unknown while the service is not there, the object or the property is gone, it "
                "has no such field, or the bus is lost; it is known again when they are back. Asking for the first time "
-               "may start the service; later it is only waited for. Integers and other numbers are compared by value.",
+               "may start the service; later it is only waited for. Integers and other numbers are compared by value. "
+               "A "
+               "test is evaluated again when the value has changed, or a variable that it reads; where it cannot be, "
+               "since the value is not what it expects, the value counts as unknown.",
         .check = dbus_property_check,
         .leaf = &dbus_property_kind,
 };

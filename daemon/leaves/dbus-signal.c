@@ -176,6 +176,7 @@ static const Param dbus_signal_params[] = {
                 .kind = PARAM_STRING,
                 .offset = offsetof(DBusSignalParams, member),
                 .required = true,
+                .title = true,
                 .doc = "The name of the signal",
         },
         {
@@ -192,7 +193,7 @@ static const Param dbus_signal_params[] = {
                 .fallback = "\"infinity\"",
                 .doc = "How long to wait; \"infinity\": without a limit",
         },
-        DBUS_OUTPUTS_PARAMS(DBusSignalParams, outputs),
+        DBUS_OUTPUTS_PARAMS(DBusSignalParams, outputs, "args"),
         {},
 };
 

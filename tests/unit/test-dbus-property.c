@@ -216,6 +216,69 @@ static void test_field(Fixture *fixture, gconstpointer data) {
         }
 }
 
+static void test_expression(Fixture *fixture, gconstpointer data) {
+        static const struct {
+                const char *property, *rest;
+                Status status;
+                const char *cause;
+        } cases[] = {
+                { "Count", ", \"test\": \"value == 3\"", STATUS_SUCCESS, NULL },
+                { "Count", ", \"test\": \"value > 3\"", STATUS_FAILURE, "value > 3 is false (value is 3)" },
+                { "Config", ", \"test\": \"value.sizes[1] == 640 and value.on\"", STATUS_SUCCESS, NULL },
+                { "Config", ", \"field\": [\"sizes\"], \"test\": \"#value > 2\"", STATUS_FAILURE,
+                  "#value > 2 is false (value is [640,480])" },
+                { "Mode", ", \"test\": \"value > 3\"", STATUS_FAILURE,
+                  "value > 3: attempt to compare number with string" },
+                { "Mode", ", \"test\": \"value > 3\", \"unknown\": \"success\"", STATUS_SUCCESS,
+                  "value > 3: attempt to compare number with string" },
+        };
+
+        if (!fixture->bus)
+                return;
+
+        for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+                g_autoptr(Actor) actor = start(fixture, cases[i].property, cases[i].rest);
+
+                g_assert_cmpint(actor_wait(actor), ==, cases[i].status);
+                g_assert_cmpstr(actor->cause, ==, cases[i].cause);
+        }
+}
+
+/* Either side may change; while the value is not known, the variables do not matter. */
+static void test_expression_lives(Fixture *fixture, gconstpointer data) {
+        g_autoptr(Actor) actor = NULL;
+
+        if (!fixture->bus)
+                return;
+
+        leaf_stage_set_variable(fixture->stage, "wanted", "auto");
+        leaf_stage_set_variable(fixture->stage, "other", "x");
+        actor = start(fixture, "Mode", ", \"test\": \"value == wanted\"");
+        g_assert_cmpint(actor_wait(actor), ==, STATUS_SUCCESS);
+
+        leaf_stage_set_variable(fixture->stage, "other", "y");
+        g_assert_cmpuint(actor->n_reports, ==, 1);
+        leaf_stage_set_variable(fixture->stage, "wanted", "manual");
+        g_assert_cmpuint(actor->n_reports, ==, 2);
+        g_assert_cmpint(dbus_property_type.leaf->look(&actor->leaf), ==, STATUS_FAILURE);
+        g_assert_cmpstr(actor->cause, ==, "value == wanted is false (wanted is \"manual\", value is \"auto\")");
+
+        g_assert_cmpint(sd_bus_emit_signal(bus_peer_bus(fixture->camera.peer), CAMERA_PATH, PROPERTIES,
+                                           "PropertiesChanged", "sa{sv}as", CAMERA, 1, "Mode", "s", "manual", 0),
+                        >=, 0);
+        g_assert_cmpint(actor_wait_reports(actor, 3), ==, STATUS_SUCCESS);
+        g_assert_cmpint(dbus_property_type.leaf->look(&actor->leaf), ==, STATUS_SUCCESS);
+
+        camera_close(&fixture->camera);
+        g_assert_cmpint(actor_wait_reports(actor, 4), ==, STATUS_FAILURE);
+        leaf_stage_set_variable(fixture->stage, "wanted", "auto");
+        g_assert_cmpint(dbus_property_type.leaf->look(&actor->leaf), ==, STATUS_FAILURE);
+        g_assert_cmpstr(actor->cause, ==, "org.example.Camera is not on the bus");
+
+        camera_open(&fixture->camera, fixture->bus, true);
+        wait_until(dbus_property_type.leaf->look(&actor->leaf) == STATUS_SUCCESS);
+}
+
 /* What is no answer is no value, and the next one counts. */
 static void test_wrong_type(Fixture *fixture, gconstpointer data) {
         g_autoptr(Actor) actor = NULL;
@@ -343,6 +406,8 @@ static void test_problems(void) {
                 { "\"field\": [1.5]", "field: expected a key or an index from 0, not 1.5" },
                 { "\"equals\": 1, \"one_of\": [1]", "give equals or one_of, not both" },
                 { "\"one_of\": 1", "one_of: expected an array of values, not 1" },
+                { "\"equals\": 1, \"test\": \"value\"", "give equals or one_of, or test, not both" },
+                { "\"test\": \"value >\"", "test: unexpected symbol at the end" },
         };
         static const NodeType *const types[] = { &dbus_property_type, NULL };
 
@@ -376,6 +441,8 @@ int main(int argc, char **argv) {
                 add("many-objects", &kinds[i], test_many_objects);
                 add("unknown", &kinds[i], test_unknown);
                 add("field", &kinds[i], test_field);
+                add("expression", &kinds[i], test_expression);
+                add("expression-lives", &kinds[i], test_expression_lives);
                 add("wrong-type", &kinds[i], test_wrong_type);
                 add("malformed", &kinds[i], test_malformed);
                 add("handover", &kinds[i], test_handover);

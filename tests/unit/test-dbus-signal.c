@@ -140,6 +140,39 @@ static void test_outputs(Fixture *fixture, gconstpointer data) {
                         "the signal cannot go to the outputs: it has a file descriptor, which cannot be carried");
 }
 
+static void test_expressions(Fixture *fixture, gconstpointer data) {
+        g_autoptr(Actor) signal = NULL, call = NULL, wrong = NULL;
+        const char *called = "\"destination\": \"" CAMERA "\", \"path\": \"" CAMERA_PATH "\", \"member\": \"Start\"";
+        g_autofree char *outputs = g_strdup_printf("%s, \"outputs\": { \"mode\": \"value .. '!'\", \"twice\": "
+                                                   "\"reply[2] * 2\", \"width\": \"reply[3].width\" }",
+                                                   called);
+        g_autofree char *nowhere = g_strdup_printf("%s, \"outputs\": { \"mode\": \"value\", \"b\": "
+                                                   "\"reply[4].width\" }",
+                                                   called);
+
+        if (!fixture->bus)
+                return;
+
+        signal = start(fixture, "DBusSignal",
+                       "\"member\": \"Moved\", \"outputs\": { \"where\": \"args[2]\", \"n\": \"#args\" }");
+        call = start(fixture, "DBusCall", outputs);
+        g_assert_cmpint(actor_wait(call), ==, STATUS_SUCCESS);
+        g_assert_cmpstr(json_object_to_json_string(call->outputs), ==,
+                        "{ \"mode\": \"preview!\", \"twice\": 60, \"width\": 640 }");
+
+        emit(fixture->camera.peer, "left", "/a/b", 7);
+        g_assert_cmpint(actor_wait(signal), ==, STATUS_SUCCESS);
+        g_assert_cmpstr(json_object_to_json_string_ext(signal->outputs, JSON_C_TO_STRING_NOSLASHESCAPE), ==,
+                        "{\"n\":3,\"where\":\"/a/b\"}");
+
+        wrong = start(fixture, "DBusCall", nowhere);
+        g_assert_cmpint(actor_wait(wrong), ==, STATUS_FAILURE);
+        g_assert_cmpstr(wrong->cause, ==,
+                        "the output 'b': reply[4].width: attempt to index a nil value (field 'integer index')");
+        g_assert_cmpstr(wrong->reason->kind, ==, "expression");
+        g_assert_cmpint(json_object_object_length(wrong->outputs), ==, 0);
+}
+
 /* Others say the same; only the owner of the name counts, and only since it has it. */
 static void test_sender(Fixture *fixture, gconstpointer data) {
         g_autoptr(Actor) named = NULL, anybody = NULL;
@@ -364,6 +397,7 @@ int main(int argc, char **argv) {
         for (size_t i = 0; i < G_N_ELEMENTS(kinds); i++) {
                 add("args", &kinds[i], test_args);
                 add("outputs", &kinds[i], test_outputs);
+                add("expressions", &kinds[i], test_expressions);
                 add("sender", &kinds[i], test_sender);
                 add("before-call", &kinds[i], test_before_call);
                 add("bus-dies", &kinds[i], test_bus_dies);
