@@ -35,8 +35,8 @@ void blackboard_set(Blackboard *blackboard, const char *key, json_object *value)
 /* Borrowed. False: there is no such variable. */
 bool blackboard_get(const Blackboard *blackboard, const char *key, json_object **ret_value);
 
-/* For who asks for the same variables again and again: one that has been set, or NULL. It is there as long as the
- * scope, which has an id that no other scope ever has. */
+/* For who asks for the same variables again and again: one that is set, or NULL. It is there as long as the scope,
+ * whose id no other scope ever has; when it is unset, its value is NULL. */
 typedef struct BlackboardVariable BlackboardVariable;
 const BlackboardVariable *blackboard_find(const Blackboard *blackboard, const char *key);
 json_object *blackboard_variable_value(const BlackboardVariable *variable);

@@ -8,6 +8,8 @@
 #include "script/budget.h"
 #include "script/library.h"
 
+#define STEPS_TO_WRITE 8
+
 /* Are the values at two places of the stack in this order, and not equal? */
 typedef bool (*Less)(lua_State *lua, int a, int b);
 
@@ -98,6 +100,13 @@ static int call_over_list(lua_State *lua) {
         return library_call_original(lua, 0);
 }
 
+/* A number has to be written, which takes longer than to move it. */
+static int table_concat(lua_State *lua) {
+        lua_Integer length = library_charge_list(lua, 1);
+
+        return library_call_original(lua, (lua_Unsigned) MIN(length, BUDGET_STEPS) * STEPS_TO_WRITE);
+}
+
 /* At the end of the list nothing has to be moved. */
 static int table_insert(lua_State *lua) {
         return lua_gettop(lua) <= 2 ? library_call_original(lua, 0) : call_over_list(lua);
@@ -171,6 +180,6 @@ int library_pairs(lua_State *lua) {
 }
 
 const luaL_Reg library_table[] = {
-        { "concat", call_over_list }, { "insert", table_insert },   { "remove", table_remove },
-        { "sort", table_sort },       { "unpack", call_over_list }, {},
+        { "concat", table_concat }, { "insert", table_insert },   { "remove", table_remove },
+        { "sort", table_sort },     { "unpack", call_over_list }, {},
 };

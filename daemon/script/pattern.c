@@ -252,9 +252,10 @@ static const char *match_again(Match *match, const char *s, const char *p) {
         unsigned i = (unsigned) (p[1] - '1');
         const Capture *capture = &match->captures[i];
 
-        if (p[1] == '0' || i >= match->n_captures || capture->kind != CAPTURE_TEXT)
+        if (p[1] == '0' || i >= match->n_captures || capture->kind == CAPTURE_OPEN)
                 return fail(match, "the pattern refers to a capture that is not there");
-        if ((size_t) (match->text_end - s) < capture->length || !take_steps(match, capture->length / 16))
+        if (capture->kind == CAPTURE_POSITION || (size_t) (match->text_end - s) < capture->length ||
+            !take_steps(match, capture->length / 16))
                 return NULL;
 
         return memcmp(s, capture->start, capture->length) == 0 ? s + capture->length : NULL;

@@ -105,6 +105,17 @@ static char *explain_nil(const Script *script, const Blackboard *blackboard, con
                                missing->str);
 }
 
+/* On one line, and not longer than anybody would read. */
+static char *clean(const char *message) {
+        char *text = g_utf8_make_valid(message, (gssize) strnlen(message, MESSAGE_MAX));
+
+        for (char *p = text; *p; p++)
+                if (g_ascii_iscntrl(*p))
+                        *p = ' ';
+
+        return text;
+}
+
 char *script_error(const Script *script, const Blackboard *blackboard, int status) {
         g_autofree char *text = NULL, *where = NULL, *valid = NULL;
         const char *message;
@@ -118,7 +129,7 @@ char *script_error(const Script *script, const Blackboard *blackboard, int statu
                 message = lua_tostring(script->lua, -1);
 
         line = take_line(&message);
-        valid = g_utf8_make_valid(message, (gssize) strnlen(message, MESSAGE_MAX));
+        valid = clean(message);
         where = quote(script->code, line);
         text = explain_nil(script, blackboard, valid);
         return g_strdup_printf("%s: %s", where, text ?: valid);

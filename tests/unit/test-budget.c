@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* Chunks that would never end, or use all memory there is, are over soon, and say why. */
+
+#include <errno.h>
+#include <json-c/json_object.h>
+#include <malloc.h>
+#include <time.h>
+
+#include "basic/cleanup.h"
+#include "sanitized.h"
+#include "script/scripts.h"
+
+/* What the sanitizers make slower is not what is tested. */
+#define MS_MAX (SANITIZED ? 500 : 50)
+
+#define STEPS "ran for more than 1000000 instructions"
+#define MEMORY "used more than 8 MiB of memory"
+#define CALLS "more than 1000 functions called each other"
+
+/* Processor time, so that others on the machine do not count. */
+static double now_ms(void) {
+        struct timespec now;
+
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+        return (double) now.tv_sec * 1e3 + (double) now.tv_nsec / 1e6;
+}
+
+/* The error that the code ends with, without the code before it. */
+static char *run(const char *code) {
+        g_autoptr(Scripts) scripts = scripts_new();
+        g_autoptr(Blackboard) blackboard = blackboard_new();
+        g_autofree char *error = NULL;
+        const Script *script;
+        size_t offset;
+        double begin;
+        int r;
+
+        g_test_message("%s", code);
+        g_assert_cmpint(scripts_compile(scripts, SCRIPT_CODE, code, NULL, &script, &error, &offset), ==, 0);
+        begin = now_ms();
+        r = script_run(script, blackboard, &error);
+        g_assert_cmpfloat(now_ms() - begin, <, MS_MAX);
+        if (r == 0)
+                return NULL;
+
+        g_assert_cmpint(r, ==, -EINVAL);
+        return g_strdup(g_strrstr(error, ": ") + strlen(": "));
+}
+
+static void test_limits(void) {
+        static const struct {
+                const char *code, *error;
+        } cases[] = {
+                { "while true do end", STEPS },
+                { "repeat until false", STEPS },
+                { "::again:: goto again", STEPS },
+                { "for i = 1, math.huge do end", STEPS },
+                { "for i = 1, math.maxinteger do end", STEPS },
+                { "while true do while true do end end", STEPS },
+                { "local function f() return f() end f()", STEPS },
+                { "local x = 0 while true do x = x + math.sin(x) end", STEPS },
+                { "while true do local t = #'x' end", STEPS },
+                { "table.sort({ 2, 1 }, function() while true do end end)", STEPS },
+                { "('x'):gsub('x', function() while true do end end)", STEPS },
+                { "local t = {} for i = 1, 100000 do t[i] = -i end table.sort(t)", STEPS },
+                { "local t = {} for i = 1, 40000 do t[i] = i end for i = 1, 1000 do table.insert(t, 1, i) end", STEPS },
+                { "local t = {} for i = 1, 40000 do t[i] = i end while true do table.concat(t) end", STEPS },
+                { "local t = {} for i = 1, 4000 do t[i] = i end while true do for k in pairs(t) do break end end",
+                  STEPS },
+                { "local s = (' '):rep(1000000) while true do tonumber(s) end", STEPS },
+                { "local s = ('x'):rep(1000000) while true do utf8.len(s) end", STEPS },
+                { "local s = ('x'):rep(1000000) while true do s:find('y', 1, true) end", STEPS },
+                { "while true do (''):rep(1 << 60) end", STEPS },
+                /* Patterns that try all ways there are. */
+                { "('a'):rep(30):match(('a*'):rep(30) .. 'b')", STEPS },
+                { "('a'):rep(30):match(('a?'):rep(30) .. ('a'):rep(30) .. 'b')", STEPS },
+                { "('a'):rep(3000):find('.-.-.-.-b')", STEPS },
+                { "('a'):rep(100000):find('a-b')", STEPS },
+                { "('('):rep(100000):gsub('%b()', '')", STEPS },
+                { "('a'):rep(1000):gsub('(.-)(.-)(.-)%1%2%3b', '')", STEPS },
+                { "('a'):rep(2000):match(('[' .. ('b'):rep(2000) .. ']?'):rep(100) .. 'c')", STEPS },
+                { "for x in ('a'):rep(3000):gmatch('.-.-.-b') do end", STEPS },
+                { "('a'):rep(300):match(('a?'):rep(300))", "the pattern is too complex" },
+                /* Memory. */
+                { "local s = 'x' while true do s = s .. s end", MEMORY },
+                { "local t = {} for i = 1, math.huge do t[i] = i end", MEMORY },
+                { "local t = {} while true do t = { t } end", MEMORY },
+                { "local t = {} while true do t[#t + 1] = function() return t end end", MEMORY },
+                { "local t = {} for i = 1, 1e9 do t[i .. ''] = {} end", MEMORY },
+                { "('x'):rep(1e9)", MEMORY },
+                { "('x'):rep(1e9, 'y')", MEMORY },
+                { "(''):rep(1e9, 'y')", MEMORY },
+                { "('x'):rep(math.maxinteger)", "resulting string too large" },
+                { "local t = {} for i = 1, 100 do t[i] = ('x'):rep(100000) end", MEMORY },
+                { "local s = ('x'):rep(100000) s:gsub('x', s)", MEMORY },
+                { "local s, t = ('x'):rep(100000), {} for i = 1, 1000 do t[i] = s end table.concat(t)", MEMORY },
+                { "local s = ('%s'):rep(100) s:format(table.unpack({ s:rep(100000) }))", MEMORY },
+                /* What is thrown away counts, too: to look for it again and again would take long. */
+                { "while true do local t = { {}, {}, {} } end", MEMORY },
+                { "local t = {} for i = 1, 120000 do t[i] = i end while true do local s = {} end", MEMORY },
+                /* Recursion, in Lua and in C. */
+                { "local function f() return 1 + f() end f()", CALLS },
+                { "local function f() return (f()) end f()", CALLS },
+                { "local f, g function f() g() end function g() f() end f()", CALLS },
+                { "local function f() return (('x'):gsub('x', f)) end f()", "C stack overflow" },
+                { "local function f() table.sort({ 2, 1 }, f) end f()", "C stack overflow" },
+                /* Values that are too many for the stack. */
+                { "local s = ('x'):rep(2000000) s:byte(1, -1)", "stack overflow (string slice too long)" },
+        };
+
+        for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+                g_autofree char *error = run(cases[i].code);
+
+                g_assert_cmpstr(error, ==, cases[i].error);
+        }
+}
+
+/* What evaluations leave behind is taken away. */
+static void test_garbage(void) {
+        g_autoptr(Scripts) scripts = scripts_new();
+        g_autoptr(Blackboard) blackboard = blackboard_new();
+        g_autofree char *error = NULL, *text = g_strnfill(1000000, 'x');
+        const Script *script;
+        size_t offset, before = 0;
+
+        if (SANITIZED) {
+                g_test_skip("the sanitizer has an allocator of its own");
+                return;
+        }
+
+        g_assert_cmpint(scripts_compile(scripts, SCRIPT_CODE, "x = s .. #s; y = { x, { x } }; s = 0", NULL, &script,
+                                        &error, &offset),
+                        ==, 0);
+        for (unsigned i = 0; i < 100; i++) {
+                blackboard_set(blackboard, "s", json_object_new_string(text));
+                g_assert_cmpint(script_run(script, blackboard, &error), ==, 0);
+                if (i == 10)
+                        before = mallinfo2().uordblks + mallinfo2().hblkhd;
+        }
+
+        g_assert_cmpuint(mallinfo2().uordblks + mallinfo2().hblkhd, <, before + 4 * 1024 * 1024);
+}
+
+int main(int argc, char **argv) {
+        g_test_init(&argc, &argv, NULL);
+
+        g_test_add_func("/budget/limits", test_limits);
+        g_test_add_func("/budget/garbage", test_garbage);
+        return g_test_run();
+}
