@@ -255,7 +255,7 @@ static bool note_keys(Reader *reader, int index, Keys *keys) {
 }
 
 static json_object *read_array(Reader *reader, int index, lua_Integer length) {
-        g_autoptr(json_object) array = json_object_new_array();
+        g_autoptr(json_object) array = json_object_new_array_ext((int) MAX(length, 1));
         Level *level = &reader->levels[reader->depth - 1];
 
         for (level->index = 1; level->index <= length; level->index++) {
