@@ -495,7 +495,7 @@ static void test_null_members(void) {
         g_autoptr(Scripts) scripts = scripts_new();
         const Script *look = compile(scripts, SCRIPT_CODE, "local a, b = x.list[1], x.n == nil and #x.list", NULL);
         const Script *change = compile(scripts, SCRIPT_CODE, "x.list[4] = 4", NULL);
-        g_autofree char *error = NULL, *before = NULL, *after = NULL;
+        g_autofree char *error = NULL, *after = NULL;
         json_object *value;
         uint64_t version;
 
