@@ -64,7 +64,7 @@ def test_exit_status_of_an_error(files):
 
 
 def test_trace_as_text_and_json(files):
-    files(boot=daemon.tree_text(TREE), script={"leaves": {"Boot/Again/Work": {"after": "1.5s"}}})
+    files(boot=daemon.tree_text(TREE, inputs={"who": "any"}), script={"leaves": {"Boot/Again/Work": {"after": "1.5s"}}})
     arguments = ["boot.json", "--script=script.json", "--set", 'who="Ann"']
     text = simulate(*arguments)
     assert text == (
@@ -89,7 +89,7 @@ def test_trace_as_text_and_json(files):
 
 
 def test_same_input_same_bytes(files):
-    files(boot=daemon.tree_text(TREE), script={"default": "failure"})
+    files(boot=daemon.tree_text(TREE, inputs={"who": "any"}), script={"default": "failure"})
     arguments = ["boot.json", "--script=script.json", "--set=who=1", "--json"]
     first = simulate(*arguments)
     assert first.returncode == 1 and "failed 2 times" in first.stdout
