@@ -275,9 +275,9 @@ Cause *history_last_cause(const History *history, NodeId node) {
 Cause *history_cause(const History *history, NodeId node) {
         Status status = record_of(history, node)->status;
 
-        return status == STATUS_FAILURE || status == STATUS_SKIPPED || status == STATUS_ERROR
-                       ? history_last_cause(history, node)
-                       : NULL;
+        return status == STATUS_IDLE || status == STATUS_RUNNING || status == STATUS_HALTED
+                       ? NULL
+                       : history_last_cause(history, node);
 }
 
 NodeId history_halted_by(const History *history, NodeId node) {

@@ -37,7 +37,8 @@ Status history_status(const History *history, NodeId node);
 uint64_t history_since(const History *history, NodeId node);
 uint64_t history_duration(const History *history, NodeId node, uint64_t now);
 
-/* Why it failed, was skipped or is in error; NULL: it is in none of these states. Borrowed, until the next change. */
+/* Why it failed, was skipped or is in error; of a success only what was given. NULL: nothing. Borrowed, until the
+ * next change. */
 Cause *history_cause(const History *history, NodeId node);
 /* Of its last failure, though it may have been started again since; NULL when there was none or it has succeeded. */
 Cause *history_last_cause(const History *history, NodeId node);

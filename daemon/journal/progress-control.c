@@ -105,11 +105,12 @@ void progress_set_breakpoint(Progress *progress, NodeId node, bool set, uint64_t
         progress_end(progress);
 }
 
-bool progress_force(Progress *progress, NodeId node, Status status, uint64_t now) {
+bool progress_force(Progress *progress, NodeId node, Status status, Cause *why, uint64_t now) {
         bool runs;
 
         progress_begin(progress, now);
-        progress_note_status(progress, RECORD_FORCE, node, status, NULL);
+        progress_note_status(progress, RECORD_FORCE, node, status, why);
+        causes_set(progress->forced, node, why);
         runs = machine_force(progress->machine, node, status);
         progress_end(progress);
         return runs;

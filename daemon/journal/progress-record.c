@@ -25,19 +25,24 @@ static Cause *own_cause(Progress *progress, NodeId node, Reason reason, Cause *l
         case REASON_GUARD:
                 return reason_of_answer(progress->definition, progress->variables, node, progress->asked);
         case REASON_FORCED:
-                return cause_new(CAUSE_FORCED, NULL, "somebody has said so");
+                return cause_ref(causes_get(progress->forced, node));
         default:
                 return NULL;
         }
 }
 
+/* An outcome that needs to be explained; of successes only those that the node itself had no part in. */
+static bool is_explained(Status status, Reason reason) {
+        return status == STATUS_FAILURE || status == STATUS_SKIPPED ||
+               (status == STATUS_SUCCESS && (reason == REASON_GUARD || reason == REASON_FORCED));
+}
+
 static void record(Progress *progress, NodeId node, Status status, Reason reason, Cause *leaf_cause) {
-        bool failed = (status == STATUS_FAILURE || status == STATUS_SKIPPED) &&
-                      history_status(progress->history, node) != STATUS_ERROR;
-        Cause *cause = failed ? own_cause(progress, node, reason, leaf_cause) : NULL,
+        bool explained = is_explained(status, reason) && history_status(progress->history, node) != STATUS_ERROR;
+        Cause *cause = explained ? own_cause(progress, node, reason, leaf_cause) : NULL,
               *last = history_last_cause(progress->history, node);
         bool telling =
-                progress->host->failed && failed && status == STATUS_FAILURE && (cause || reason == REASON_ATTEMPTS);
+                progress->host->failed && explained && status == STATUS_FAILURE && (cause || reason == REASON_ATTEMPTS);
         g_autoptr(Cause) before = telling && last ? cause_ref(last) : NULL;
 
         history_record(progress->history, node, status, reason, cause, progress->now);

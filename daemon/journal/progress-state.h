@@ -18,6 +18,7 @@ struct Progress {
         Variables *variables;
         Machine *machine; /* NULL when it is over */
         History *history;
+        Causes *forced;       /* of outcomes that nodes have been given */
         GHashTable *timers;   /* of NodeTimer, by node; NULL until there is one, as with */
         GHashTable *values;   /* of Value: what was seen of conditions last, by node */
         json_object *outputs; /* of the leaf that is being started */

@@ -24,6 +24,7 @@ Progress *progress_new(Definition *definition, uint64_t seed, uint64_t start, co
         progress->variables = variables_new(definition);
         progress->machine = machine_new(tree, &progress_machine_host, progress, seed);
         progress->history = history_new(tree, start);
+        progress->forced = causes_new(tree);
         progress->refused = NODE_NONE;
         progress->status = STATUS_RUNNING;
         progress->start = progress->now = start;
@@ -46,6 +47,7 @@ void progress_free(Progress *progress) {
         g_clear_pointer(&progress->stops, g_array_unref);
         journal_writer_free(progress->writer);
         history_free(progress->history);
+        causes_free(progress->forced);
         variables_free(progress->variables);
         definition_unref(progress->definition);
         cause_unref(progress->why);
@@ -138,7 +140,7 @@ static void finish(Progress *progress, Status status) {
         progress->status = progress->cause ? STATUS_ERROR : status;
         if (status == STATUS_HALTED && !progress->cause)
                 progress->cause = g_steal_pointer(&progress->why);
-        else if (!progress->cause)
+        else if (status != STATUS_SUCCESS && !progress->cause)
                 progress->cause = progress_root_cause(progress);
 
         progress_note_status(progress, RECORD_FINISHED, NODE_NONE, progress->status, progress->cause);

@@ -87,8 +87,9 @@ void progress_resume(Progress *progress, uint64_t now);
 /* Goes on past its breakpoints; a tick may follow. */
 void progress_step(Progress *progress, uint64_t now);
 void progress_set_breakpoint(Progress *progress, NodeId node, bool set, uint64_t now);
-/* True: it runs, and has the outcome when it has been halted. False: when it would next start. */
-bool progress_force(Progress *progress, NodeId node, Status status, uint64_t now);
+/* True: it runs, and has the outcome when it has been halted. False: when it would next start. why: its cause (taken).
+ */
+bool progress_force(Progress *progress, NodeId node, Status status, Cause *why, uint64_t now);
 
 /*
  * What there is to see.

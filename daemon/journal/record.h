@@ -30,7 +30,7 @@ typedef enum RecordKind {
         RECORD_RESUME,
         RECORD_STEP,  /* goes on past its breakpoints, for one tick */
         RECORD_BREAK, /* NODE {set}: a breakpoint was set or cleared */
-        RECORD_FORCE, /* NODE {status} */
+        RECORD_FORCE, /* NODE {status, cause} */
         /* What the world has answered while the run was at work on the input before. */
         RECORD_BEGIN,   /* NODE: an action is about to be started */
         RECORD_AT_ONCE, /* NODE {status, cause, outputs}: it was over as soon as that, or has set variables */

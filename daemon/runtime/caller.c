@@ -26,11 +26,11 @@ void caller_clear(Caller *caller) {
         g_clear_pointer(&caller->text, g_free);
 }
 
-Cause *caller_halts(const Caller *caller) {
-        g_autofree char *text = g_strdup_printf("halted by %s", caller->text);
+Cause *caller_cause(const Caller *caller, const char *kind) {
+        g_autofree char *text = g_strdup_printf("%s by %s", kind, caller->text);
         json_object *pid = caller->pid > 0 ? json_object_new_int64(caller->pid) : NULL;
 
-        return cause_new(CAUSE_HALTED,
+        return cause_new(kind,
                          facts_new("uid", json_object_new_int64(caller->uid), "pid", pid, "command",
                                    fact_text(caller->command), NULL),
                          text);

@@ -19,7 +19,7 @@ typedef struct Caller {
 void caller_init(Caller *caller, uint32_t uid, uint32_t pid);
 void caller_clear(Caller *caller);
 
-/* Why a run is over that the caller has halted. */
-Cause *caller_halts(const Caller *caller);
+/* Why something is as it is since the caller wanted it so; CAUSE_HALTED: "halted by UID 0 (btctl)". */
+Cause *caller_cause(const Caller *caller, const char *kind);
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Caller, caller_clear)

@@ -142,7 +142,7 @@ int manager_force(Manager *manager, const char *id, NodeId node, Status status, 
 
         path = path_of(run, node);
         tell(run, who, "%s was given %s", path, status_to_string(status));
-        run_force(run, node, status);
+        run_force(run, node, status, caller_cause(who, CAUSE_FORCED));
         return 0;
 }
 

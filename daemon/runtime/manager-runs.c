@@ -232,7 +232,7 @@ static bool cancel_restart(Manager *manager, Run *run, const Cause *why) {
 }
 
 int manager_halt_run(Manager *manager, const char *id, const Caller *who, char **ret_error) {
-        g_autoptr(Cause) why = caller_halts(who);
+        g_autoptr(Cause) why = caller_cause(who, CAUSE_HALTED);
         Run *run;
         int r;
 
@@ -276,7 +276,7 @@ static unsigned halt_runs(Manager *manager, const char *tree, Cause *why) {
 }
 
 int manager_halt_tree(Manager *manager, const char *tree, const Caller *who, unsigned *ret_count, char **ret_error) {
-        g_autoptr(Cause) why = caller_halts(who);
+        g_autoptr(Cause) why = caller_cause(who, CAUSE_HALTED);
         unsigned count = halt_runs(manager, tree, why) + restarts_cancel_all(manager->restarts, tree);
         const LibraryEntry *entry;
 

@@ -68,13 +68,15 @@ const GArray *run_stops(const Run *run) {
         return progress_stops(run->progress);
 }
 
-bool run_force(Run *run, NodeId node, Status status) {
+bool run_force(Run *run, NodeId node, Status status, Cause *why) {
         bool runs;
 
-        if (!is_controllable(run))
+        if (!is_controllable(run)) {
+                cause_unref(why);
                 return false;
+        }
 
-        runs = progress_force(run->progress, node, status, run_now());
+        runs = progress_force(run->progress, node, status, why, run_now());
         run_settle(run);
         return runs;
 }

@@ -22,8 +22,8 @@ const GArray *run_breakpoints(const Run *run);
 const GArray *run_stops(const Run *run);
 
 /* Gives the node this outcome: SUCCESS, FAILURE or SKIPPED. True: it runs, and has it when it has been halted. False:
- * it has it, once, when it would next start. */
-bool run_force(Run *run, NodeId node, Status status);
+ * it has it, once, when it would next start. why: its cause (taken). */
+bool run_force(Run *run, NodeId node, Status status, Cause *why);
 
 /* Sets variables from outside, all or none: an object. -EINVAL with a text for people. */
 int run_set_values(Run *run, json_object *values, char **ret_error);

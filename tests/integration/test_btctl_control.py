@@ -168,7 +168,7 @@ def test_force_what_runs(btd):
     settle(btd, path, First="success", Second="running")
     assert btd.btctl("force", "boot", "Boot/Second", "failure") == (0, "", "")
     status, cause = btd.client.finish(path)
-    assert (status, cause) == ("failure", "Boot/Second: somebody has said so")
+    assert (status, cause) == ("failure", f"Boot/Second: forced by UID {os.getuid()} (btctl)")
 
 
 def test_force_what_has_not_started(btd):

@@ -60,6 +60,53 @@ def test_a_parallel_says_how_many_failed(btd):
     assert one["text"] == "always fails"
 
 
+def test_guards_say_what_they_saw(btd):
+    btd.tree("guards", {"type": "Sequence", "name": "All", "children": [
+        {"type": "AlwaysSuccess", "name": "Skipped", "skip_if": "level < 20"},
+        {"type": "AlwaysFailure", "name": "Done", "success_if": "level == 15"},
+        {"type": "AlwaysSuccess", "name": "Wrong", "fail_if": "level < 20 and not mode"}]},
+        blackboard={"level": 15, "mode": None})
+    btd.start()
+    path = btd.client.start("guards")[1]
+    assert btd.client.finish(path)[1] == \
+        "All/Wrong: its fail_if is true: level < 20 and not mode (level is 15, mode is not set)"
+    wrong = chain_of(btd, path)[-1]
+    assert wrong["kind"] == "guard"
+    assert wrong["facts"] == {"guard": "fail_if", "expression": "level < 20 and not mode",
+                              "seen": {"level": 15, "mode": None}}
+    nodes = btd.client.nodes(path)
+    assert nodes["Skipped"]["detail"] == "its skip_if is true: level < 20 (level is 15)"
+    assert nodes["Done"]["status"] == "success"
+    assert nodes["Done"]["detail"] == "its success_if is true: level == 15 (level is 15)"
+
+
+def test_errors_of_expressions_lead_to_where_they_are(btd):
+    btd.tree("wrong", {"type": "Sequence", "name": "All", "children": [
+        {"type": "AlwaysSuccess", "name": "Here", "skip_if": "level < 20"}]}, blackboard={"level": "low"})
+    btd.start()
+    path = btd.client.start("wrong")[1]
+    status, cause = btd.client.finish(path)
+    run, above, here = chain_of(btd, path)
+    assert status == run["status"] == above["status"] == here["status"] == "error"
+    assert (here["kind"], here["path"], above["text"]) == ("expression", "All/Here", "Here is in error")
+    assert cause == run["text"] == f"All/Here: {here['text']}"
+
+
+def test_who_gave_a_node_its_outcome(btd):
+    btd.tree("given", {"type": "Sequence", "name": "All", "children": [
+        LONG, {"type": "AlwaysFailure", "name": "Mine"}, {"type": "AlwaysSuccess", "name": "Other"}]})
+    btd.start()
+    path = btd.client.start("given")[1]
+    for node, status in ((2, "success"), (3, "failure"), (1, "success")):
+        btd.client.call(path, RUN, "Force", "us", node, status)
+    status, cause = btd.client.finish(path)
+    leaf = chain_of(btd, path)[-1]
+    assert (status, leaf["kind"], leaf["facts"]["uid"], leaf["facts"]["pid"]) == \
+        ("failure", "forced", os.getuid(), os.getpid())
+    assert cause == f"All/Other: {leaf['text']}" and leaf["text"].startswith(f"forced by UID {os.getuid()} (")
+    assert [btd.client.nodes(path)[name]["detail"] for name in ("Long", "Mine")] == [leaf["text"]] * 2
+
+
 def test_a_run_that_goes_on_or_succeeded_has_none(btd):
     assert chain_of(btd, finished(btd, "good", {"type": "AlwaysSuccess"})) == []
     btd.tree("long", LONG)

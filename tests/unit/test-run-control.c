@@ -22,6 +22,10 @@ static void assert_nodes(const GArray *nodes, NodeId only) {
         g_assert_cmpuint(g_array_index(nodes, NodeId, 0), ==, only);
 }
 
+static Cause *by_hand(void) {
+        return cause_new(CAUSE_FORCED, NULL, "forced by hand");
+}
+
 static void test_pause(void) {
         g_autoptr(RunStage) stage = run_stage_new(TWO);
 
@@ -107,7 +111,7 @@ static void test_halt_a_paused_run(void) {
         run_pause(stage->run);
         run_set_breakpoint(stage->run, 1, true);
         g_assert_false(run_step(stage->run));
-        g_assert_false(run_force(stage->run, 1, STATUS_SUCCESS));
+        g_assert_false(run_force(stage->run, 1, STATUS_SUCCESS, by_hand()));
         fake_end("B", STATUS_SUCCESS, NULL);
         run_stage_turn(stage);
         run_stage_assert_finished(stage, STATUS_HALTED, "halted by the test");
@@ -189,7 +193,7 @@ static void test_force_what_runs(void) {
                 run_stage_new("{ 'type': 'Sequence', 'children': [" STUBBORN("A") ", " ACTION("B") "] }");
 
         run_stage_start(stage);
-        g_assert_true(run_force(stage->run, 1, STATUS_SUCCESS));
+        g_assert_true(run_force(stage->run, 1, STATUS_SUCCESS, by_hand()));
         run_stage_turn(stage);
         g_assert_cmpuint(fake_halts("A"), ==, 1);
         g_assert_cmpuint(fake_starts("B"), ==, 0);
@@ -202,11 +206,11 @@ static void test_force_what_is_to_come(void) {
         g_autoptr(RunStage) stage = run_stage_new(TWO);
 
         run_stage_start(stage);
-        g_assert_false(run_force(stage->run, 2, STATUS_FAILURE));
+        g_assert_false(run_force(stage->run, 2, STATUS_FAILURE, by_hand()));
         fake_end("A", STATUS_SUCCESS, NULL);
         run_stage_turn(stage);
         g_assert_cmpuint(fake_starts("B"), ==, 0);
-        run_stage_assert_finished(stage, STATUS_FAILURE, "Boot/B: somebody has said so");
+        run_stage_assert_finished(stage, STATUS_FAILURE, "Boot/B: forced by hand");
 }
 
 static void test_force_at_a_breakpoint(void) {
@@ -214,7 +218,7 @@ static void test_force_at_a_breakpoint(void) {
 
         run_set_breakpoint(stage->run, 1, true);
         run_stage_start(stage);
-        run_force(stage->run, 1, STATUS_SUCCESS);
+        run_force(stage->run, 1, STATUS_SUCCESS, by_hand());
         run_stage_turn(stage);
         g_assert_true(run_paused(stage->run));
         run_resume(stage->run);
