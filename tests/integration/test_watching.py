@@ -1,0 +1,270 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Runs that look at a service and wait for its signals, while it flaps, hands over, says nothing and says it wrong."""
+
+import json
+
+import pytest
+from gi.repository import Gio, GLib
+
+import client
+from client import wait
+
+CAMERA = "org.example.Camera"
+PATH = "/org/example/Camera"
+XML = f"""<node><interface name="{CAMERA}">
+  <method name="Start"/>
+  <property name="On" type="b" access="read"/>
+  <property name="Level" type="u" access="read"/>
+</interface></node>"""
+IDLE = {"type": "Sleep", "name": "Idle", "duration": "infinity"}
+UPLOAD = {"type": "Sleep", "name": "Upload", "duration": "infinity"}
+
+
+class Camera(client.Peer):
+    """A service that counts what is read of it, and says "started" to whoever starts it."""
+
+    def __init__(self, connection, on=True, level=5, **methods):
+        self.n_reads = 0
+        super().__init__(connection, CAMERA, PATH, XML, {"Start": self._start, **methods},
+                         {"On": GLib.Variant("b", on), "Level": GLib.Variant("u", level)})
+
+    def _on_get(self, *arguments):
+        self.n_reads += 1
+        return super()._on_get(*arguments)
+
+    def _start(self, arguments, invocation):
+        self.say("Started", GLib.Variant("(sa{sv})", ("lens", {"zoom": GLib.Variant("u", 3)})))
+
+    def say(self, member, values=None):
+        self.client.connection.emit_signal(None, PATH, CAMERA, member, values)
+
+
+def watched(**keys):
+    return {"type": "DBusProperty", "name": "On", "destination": CAMERA, "path": PATH, "interface": CAMERA,
+            "property": "On", **keys}
+
+
+def while_on(**keys):
+    return {"type": "WhileDoElse", "children": [watched(**keys), UPLOAD, IDLE]}
+
+
+def statuses(btd, path):
+    return {name: node["status"] for name, node in btd.client.nodes(path).items()}
+
+
+def wait_running(btd, path, *names):
+    """Until those nodes are running."""
+    for _ in range(2000):
+        now = statuses(btd, path)
+        if all(now[name] == "running" for name in names):
+            return now
+    raise AssertionError(now)
+
+
+@pytest.fixture
+def other_client(bus):
+    it = client.Client(bus.address)
+    yield it
+    it.close()
+
+
+def test_many_runs_ask_once(btd, peer_client):
+    camera = Camera(peer_client)
+    btd.tree("upload", while_on())
+    btd.start()
+    paths = [btd.client.start("upload", str(i))[1] for i in range(100)]
+    for path in paths:
+        wait_running(btd, path, "Upload")
+    assert camera.n_reads == 1
+
+    camera.set("On", GLib.Variant("b", False))
+    for path in paths:
+        wait_running(btd, path, "Idle")
+    assert camera.n_reads == 1
+
+
+@pytest.mark.parametrize("unknown, running", [("failure", ["Idle"]), ("success", ["Upload"]),
+                                              ("running", ["On", "Upload"])])
+def test_a_service_that_vanishes_and_comes_back_as_another(btd, peer_client, other_client, unknown, running):
+    """A WhileDoElse goes on with what it does while its condition is running."""
+    Camera(peer_client)
+    btd.tree("upload", while_on(unknown=unknown))
+    btd.start()
+    _, path = btd.client.start("upload")
+    wait_running(btd, path, "Upload")
+
+    peer_client.close()
+    wait(lambda: not btd.client.owner(CAMERA), "the end of the service")
+    now = wait_running(btd, path, *running)
+    assert [name for name in ("Idle", "On", "Upload") if now[name] == "running"] == running
+
+    camera = Camera(other_client, on=False)
+    wait_running(btd, path, "Idle")
+    camera.set("On", GLib.Variant("b", True))
+    wait_running(btd, path, "Upload")
+    assert camera.n_reads == 1
+
+
+def test_a_reactive_sequence_waits_while_nothing_is_known(btd, peer_client, other_client):
+    Camera(peer_client)
+    btd.tree("upload", {"type": "ReactiveSequence", "children": [watched(unknown="running"), UPLOAD]})
+    btd.start()
+    _, path = btd.client.start("upload")
+    wait_running(btd, path, "Upload")
+
+    peer_client.close()
+    assert wait_running(btd, path, "On")["Upload"] != "running"
+    Camera(other_client)
+    assert wait_running(btd, path, "Upload")["On"] == "success"
+
+
+def test_a_service_that_is_never_there(btd):
+    btd.tree("upload", while_on())
+    btd.tree("patient", while_on(unknown="running"))
+    btd.start()
+    _, path = btd.client.start("upload")
+    wait_running(btd, path, "Idle")
+    assert "not on the bus" in btd.client.nodes(path)["On"]["detail"]
+    wait_running(btd, btd.client.start("patient")[1], "On")
+
+
+def test_a_service_that_flaps(btd, bus):
+    btd.tree("upload", while_on())
+    btd.start()
+    _, path = btd.client.start("upload")
+    for i in range(20):
+        other_end = client.Client(bus.address)
+        camera = Camera(other_end, on=i % 2 == 0)
+        if i % 3 == 0:
+            camera.set("On", GLib.Variant("b", i % 2 == 1))
+        if i < 19:
+            other_end.close()
+    camera.set("On", GLib.Variant("b", True))
+    wait_running(btd, path, "Upload")
+    camera.set("On", GLib.Variant("b", False))
+    wait_running(btd, path, "Idle")
+    other_end.close()
+
+
+def test_a_signal_before_the_reply(btd, peer_client):
+    """The reply that was made before the signal comes after it."""
+    held = []
+
+    def on_call(connection, sender, path, interface, method, parameters, invocation):
+        held.append(invocation)
+
+    xml = '<node><interface name="org.freedesktop.DBus.Properties"><method name="Get"><arg type="s" direction="in"/>' \
+          '<arg type="s" direction="in"/><arg type="v" direction="out"/></method></interface></node>'
+    interface = Gio.DBusNodeInfo.new_for_xml(xml).interfaces[0]
+    peer_client.connection.register_object(PATH, interface, on_call, None, None)
+    peer_client.call_any("org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus", "RequestName", "su",
+                         CAMERA, 4)
+    btd.tree("upload", while_on())
+    btd.start()
+    _, path = btd.client.start("upload")
+    wait(lambda: held, "the question")
+
+    peer_client.connection.emit_signal(None, PATH, interface.name, "PropertiesChanged",
+                                       GLib.Variant("(sa{sv}as)", (CAMERA, {"On": GLib.Variant("b", True)}, [])))
+    held.pop().return_value(GLib.Variant("(v)", (GLib.Variant("b", False),)))
+    wait_running(btd, path, "Upload")
+    btd.client.call_any(CAMERA, PATH, "org.freedesktop.DBus.Peer", "Ping")
+    assert statuses(btd, path)["Upload"] == "running"
+
+
+def test_a_value_of_the_wrong_type(btd, peer_client):
+    """A test that cannot be evaluated does not break the run: the value is unknown, until there is a better one."""
+    camera = Camera(peer_client)
+    camera.properties["On"] = GLib.Variant("s", "yes")
+    btd.tree("upload", while_on(test="value > 3"))
+    btd.start()
+    _, path = btd.client.start("upload")
+    wait_running(btd, path, "Idle")
+    camera.set("On", GLib.Variant("u", 4))
+    wait_running(btd, path, "Upload")
+    camera.set("On", GLib.Variant("as", []))
+    wait_running(btd, path, "Idle")
+
+
+def test_an_expression_over_both(btd, peer_client):
+    """The value and a variable, either of which may change."""
+    camera = Camera(peer_client)
+    level = {**watched(property="Level", test="value >= limit"), "name": "Level"}
+    btd.tree("level", {"type": "WhileDoElse", "children": [level, UPLOAD, IDLE]}, blackboard={"limit": 6})
+    btd.start()
+    run, path = btd.client.start("level")
+    wait_running(btd, path, "Idle")
+    camera.set("Level", GLib.Variant("u", 7))
+    wait_running(btd, path, "Upload")
+    assert btd.btctl("set", run, "limit=8").returncode == 0
+    wait_running(btd, path, "Idle")
+    assert camera.n_reads == 1
+
+
+def test_a_bus_that_dies(btd_own_bus):
+    btd = btd_own_bus
+    other_end = client.Client(btd.bus.address)
+    Camera(other_end)
+    btd.tree("upload", while_on())
+    btd.tree("name", {"type": "WhileDoElse", "children": [{"type": "DBusName", "name": CAMERA}, UPLOAD, IDLE]})
+    btd.start()
+    paths = [btd.client.start(tree)[1] for tree in ("upload", "name")]
+    for path in paths:
+        wait_running(btd, path, "Upload")
+
+    btd.bus.stop()
+    btd.bus.start()
+    btd.client = client.Client(btd.bus.address)
+    btd.wait_ready()
+    for path in paths:
+        wait_running(btd, path, "Idle")
+    Camera(client.Client(btd.bus.address))
+    for path in paths:
+        wait_running(btd, path, "Upload")
+
+
+def test_a_name(btd, peer_client, other_client):
+    btd.tree("name", {"type": "WhileDoElse", "children": [{"type": "DBusName", "name": CAMERA}, UPLOAD, IDLE]})
+    btd.start()
+    _, path = btd.client.start("name")
+    wait_running(btd, path, "Idle")
+    assert CAMERA in statuses(btd, path)
+    Camera(peer_client)
+    wait_running(btd, path, "Upload")
+    peer_client.close()
+    wait_running(btd, path, "Idle")
+    Camera(other_client)
+    wait_running(btd, path, "Upload")
+
+
+def test_a_signal_that_a_call_brings_about(btd, peer_client):
+    Camera(peer_client)
+    signal = {"type": "DBusSignal", "sender": CAMERA, "path": PATH, "interface": CAMERA, "member": "Started",
+              "args": ["lens"], "outputs": {"zoom": "args[2].zoom"}, "timeout": "10s"}
+    start = {"type": "DBusCall", "destination": CAMERA, "path": PATH, "interface": CAMERA, "member": "Start"}
+    btd.tree("start", {"type": "Parallel", "children": [signal, start]})
+    btd.start()
+    for i in range(10):
+        _, path = btd.client.start("start", str(i))
+        assert btd.client.finish(path) == ("success", "")
+        assert json.loads(btd.client.call(path, "org.btd1.Run", "GetVariables")["zoom"]) == 3
+
+
+def test_a_signal_that_never_comes(btd, peer_client):
+    camera = Camera(peer_client)
+    btd.tree("wait", {"type": "DBusSignal", "sender": CAMERA, "member": "Started", "timeout": "50ms"})
+    btd.start()
+    _, path = btd.client.start("wait")
+    camera.say("Stopped")
+    status, cause = btd.client.finish(path)
+    assert status == "failure" and "timed out after 50ms" in cause
+
+
+def test_a_signal_is_sent(btd):
+    btd.tree("emit", {"type": "DBusEmit", "path": "/org/example/Tree", "interface": "org.example.Tree",
+                      "member": "Done", "signature": "sa{sv}", "args": ["{what}", {"ok": True}]},
+             blackboard={"what": "it"})
+    btd.start()
+    btd.client.subscribe(interface="org.example.Tree", sender=None)
+    assert btd.client.finish(btd.client.start("emit")[1])[0] == "success"
+    assert btd.client.wait_signal("Done").args == ("it", {"ok": True})
