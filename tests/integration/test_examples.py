@@ -311,3 +311,12 @@ def test_persistent_comes_up_at_the_third_attempt(btd, tmp_path):
     results = [(s.args[0], s.args[2]) for s in btd.client.signals if s.member == "RunFinished"]
     assert results == [("persistent.1", "failure"), ("persistent.2", "failure"), ("persistent.3", "success")]
     assert not os.path.exists(tmp_path / "tally")
+
+
+@pytest.mark.parametrize("place", ["/tmp", "/dev"])
+def test_disks_are_reported(btd, place):
+    btd.tree("disk-parts", example("disk-parts"))
+    status, _, nodes = run(btd, "disk-report", example("disk-report"), {"data": f'"{place}"'})
+    assert status == "success"
+    root, data = re.search(rf"(\d+)% of / and (\d+)% of {place} are free", btd.log()).groups()
+    assert nodes["Warn"]["status"] == ("skipped" if min(int(root), int(data)) > 10 else "success")

@@ -23,7 +23,7 @@ def examples(machine, installed):
 
 
 # The others go on until somebody does what their README says.
-SHORT = {"degraded-start", "demo", "device-startup", "machine-report"}
+SHORT = {"degraded-start", "demo", "device-startup", "disk-report", "machine-report", "provisioning"}
 
 
 def test_short_examples_succeed(machine, examples):
