@@ -217,13 +217,6 @@ static void start_watchdog(Daemon *daemon) {
                 daemon->watchdog = timer_new(daemon->timers, daemon->watchdog_usec / 2, on_watchdog, daemon);
 }
 
-/* RUNTIME_DIRECTORY is a list where a unit has several, see systemd.exec(5). */
-static char *state_directory(void) {
-        const char *directories = g_getenv("RUNTIME_DIRECTORY");
-
-        return directories ? g_strndup(directories, strcspn(directories, ":")) : NULL;
-}
-
 static int connect_bus(Daemon *daemon) {
         const Options *options = daemon->options;
         g_autofree char *error = NULL;
@@ -243,12 +236,12 @@ static int connect_bus(Daemon *daemon) {
 static int daemon_setup(Daemon *daemon) {
         const Options *options = daemon->options;
         const char *const *directories = (const char *const *) options->trees;
-        g_autofree char *state = state_directory();
         ManagerOptions manager_options = {
                 .directories = directories,
                 .secure = !options->user,
                 .tables = node_types,
-                .state_directory = state,
+                .runtime_directory = options->runtime,
+                .state_directory = options->state,
         };
         int r;
 

@@ -20,7 +20,7 @@
 /* What was given, before it is looked at. */
 typedef struct Given {
         gboolean system, user, version;
-        char *address, *log_level, *stop_timeout;
+        char *address, *log_level, *stop_timeout, *runtime, *state;
         char **trees;
         char **rest;
 } Given;
@@ -29,6 +29,8 @@ static void given_clear(Given *given) {
         g_free(given->address);
         g_free(given->log_level);
         g_free(given->stop_timeout);
+        g_free(given->runtime);
+        g_free(given->state);
         g_strfreev(given->trees);
         g_strfreev(given->rest);
 }
@@ -54,6 +56,10 @@ static int parse(Given *given, int argc, char **argv, char **ret_error) {
                   "ADDRESS" },
                 { "trees", 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &given->trees,
                   "Look for trees here only; the first of several wins", "DIRECTORY" },
+                { "runtime", 0, 0, G_OPTION_ARG_FILENAME, &given->runtime,
+                  "Keep here what is to survive a restart of the daemon", "DIRECTORY" },
+                { "state", 0, 0, G_OPTION_ARG_FILENAME, &given->state,
+                  "Keep here the history, which is to survive a restart of the machine, too", "DIRECTORY" },
                 { "log-level", 0, 0, G_OPTION_ARG_STRING, &given->log_level,
                   "error, warning, notice, info (default) or debug", "LEVEL" },
                 { "stop-timeout", 0, 0, G_OPTION_ARG_STRING, &given->stop_timeout,
@@ -111,6 +117,19 @@ static char **absolute_paths(char **paths) {
         return absolute;
 }
 
+/* Where it is not said, that of the service: a list where a unit has several, see systemd.exec(5). Where there is no
+ * service, a user has a place of his own on his own bus. */
+static char *find_directory(const Given *given, const char *directory, const char *variable, const char *of_user) {
+        const char *of_service = g_getenv(variable);
+
+        if (directory)
+                return g_canonicalize_filename(directory, NULL);
+        if (of_service)
+                return g_strndup(of_service, strcspn(of_service, ":"));
+
+        return given->user && !given->address ? g_build_filename(of_user, "btd", NULL) : NULL;
+}
+
 int options_parse(Options *options, int argc, char **argv) {
         g_auto(Given) given = { 0 };
         g_autofree char *error = NULL;
@@ -133,9 +152,13 @@ int options_parse(Options *options, int argc, char **argv) {
                                    given.log_level);
         if (span_parse(given.stop_timeout ? given.stop_timeout : STOP_TIMEOUT_DEFAULT, &options->stop_timeout) < 0)
                 return usage_error("'%s' is not a time span; give one like 30s or 1min", given.stop_timeout);
+        if ((given.runtime && *given.runtime == '\0') || (given.state && *given.state == '\0'))
+                return usage_error("--runtime= and --state= need the name of a directory");
         if (!trees_valid(given.trees))
                 return usage_error("--trees= needs the name of a directory, in UTF-8");
 
+        options->runtime = find_directory(&given, given.runtime, "RUNTIME_DIRECTORY", g_get_user_runtime_dir());
+        options->state = find_directory(&given, given.state, "STATE_DIRECTORY", g_get_user_state_dir());
         options->user = given.user;
         options->address = g_steal_pointer(&given.address);
         options->trees = given.trees ? absolute_paths(given.trees) : search_path_new(given.user);
@@ -144,5 +167,7 @@ int options_parse(Options *options, int argc, char **argv) {
 
 void options_clear(Options *options) {
         g_free(options->address);
+        g_free(options->runtime);
+        g_free(options->state);
         g_strfreev(options->trees);
 }

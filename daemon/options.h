@@ -13,6 +13,8 @@ typedef struct Options {
         bool user;
         char *address; /* of the bus to live on, or NULL */
         char **trees;  /* the search path, absolute */
+        char *runtime; /* the directory for what is to survive a restart of the daemon, or NULL */
+        char *state;   /* ... and of the machine, or NULL */
         int log_level;
         uint64_t stop_timeout; /* µs */
 } Options;

@@ -17,7 +17,7 @@ static int start_tree(sd_bus_message *message, const Caller *who, void *userdata
         if (r < 0)
                 return r;
 
-        return tree_bus_start(userdata, message, tree, ret_error);
+        return tree_bus_start(userdata, message, tree, who, ret_error);
 }
 
 static int halt_tree(sd_bus_message *message, const Caller *who, void *userdata, sd_bus_error *ret_error) {

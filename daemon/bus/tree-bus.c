@@ -56,7 +56,8 @@ const char *tree_bus_state(const LibraryEntry *entry) {
         return entry->definition ? "broken" : "failed";
 }
 
-int tree_bus_start(Service *service, sd_bus_message *message, const char *name, sd_bus_error *ret_error) {
+int tree_bus_start(Service *service, sd_bus_message *message, const char *name, const Caller *who,
+                   sd_bus_error *ret_error) {
         g_autoptr(json_object) variables = NULL;
         g_autofree char *error = NULL, *path = NULL;
         const char *instance;
@@ -69,7 +70,7 @@ int tree_bus_start(Service *service, sd_bus_message *message, const char *name, 
         r = variables_bus_read(message, &variables, ret_error);
         if (r < 0)
                 return r;
-        r = manager_start(service_manager(service), name, instance, variables, &run, &error);
+        r = manager_start(service_manager(service), name, instance, variables, who->text, &run, &error);
         if (r < 0)
                 return error_from_manager(ret_error, r, error);
 
@@ -101,7 +102,7 @@ static int start(sd_bus_message *message, const Caller *who, void *userdata, sd_
         g_autofree char *name = NULL;
         int r = name_of(message, &name);
 
-        return r < 0 ? r : tree_bus_start(userdata, message, name, ret_error);
+        return r < 0 ? r : tree_bus_start(userdata, message, name, who, ret_error);
 }
 
 static int halt(sd_bus_message *message, const Caller *who, void *userdata, sd_bus_error *ret_error) {

@@ -22,7 +22,8 @@ char *tree_bus_path(const char *name);
 const char *tree_bus_state(const LibraryEntry *entry);
 
 /* Reads instance and variables, starts the tree and replies; the same for Manager.StartTree. */
-int tree_bus_start(Service *service, sd_bus_message *message, const char *name, sd_bus_error *ret_error);
+int tree_bus_start(Service *service, sd_bus_message *message, const char *name, const Caller *who,
+                   sd_bus_error *ret_error);
 /* Halts all its runs and replies. */
 int tree_bus_halt(Service *service, sd_bus_message *message, const char *name, const Caller *who,
                   sd_bus_error *ret_error);

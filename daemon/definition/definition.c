@@ -124,6 +124,10 @@ const char *definition_file(const Definition *definition, size_t i) {
         return i == 0 ? definition->own.path : g_array_index(definition->loaded.files, LoadedFile, i - 1).path;
 }
 
+const char *definition_file_text(const Definition *definition, size_t i) {
+        return i == 0 ? definition->text : g_array_index(definition->loaded.files, LoadedFile, i - 1).text;
+}
+
 const char *definition_file_hash(const Definition *definition, size_t i) {
         Definition *d = (Definition *) definition;
 

@@ -183,6 +183,7 @@ static void locate_diagnostics(const Loader *loader) {
 static void on_loaded_file_dropped(void *file) {
         g_free(((LoadedFile *) file)->path);
         g_free(((LoadedFile *) file)->hash);
+        g_free(((LoadedFile *) file)->text);
 }
 
 /* All but the first, which is the tree's own. */
@@ -192,7 +193,7 @@ static GArray *list_files(const Loader *loader) {
         g_array_set_clear_func(files, on_loaded_file_dropped);
         for (unsigned i = 1; i < loader->files->len; i++) {
                 const TreeFile *file = g_ptr_array_index(loader->files, i);
-                LoadedFile loaded = { .path = g_strdup(file->path) };
+                LoadedFile loaded = { .path = g_strdup(file->path), .text = g_strdup(file->contents) };
 
                 loaded.hash =
                         g_compute_checksum_for_data(G_CHECKSUM_SHA256, (const guint8 *) file->contents, file->length);

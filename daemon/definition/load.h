@@ -52,7 +52,7 @@ typedef struct ScopeStart {
 } ScopeStart;
 
 typedef struct LoadedFile {
-        char *path, *hash;
+        char *path, *hash, *text;
 } LoadedFile;
 
 typedef struct Loaded {

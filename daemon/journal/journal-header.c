@@ -20,10 +20,9 @@ typedef struct Field {
 } Field;
 
 static const Field texts[] = {
-        { "boot", offsetof(JournalHeader, boot) },         { "owner", offsetof(JournalHeader, owner) },
-        { "run", offsetof(JournalHeader, run) },           { "tree", offsetof(JournalHeader, tree) },
-        { "instance", offsetof(JournalHeader, instance) }, { "starter", offsetof(JournalHeader, starter) },
-        { "hash", offsetof(JournalHeader, hash) },
+        { "boot", offsetof(JournalHeader, boot) },       { "run", offsetof(JournalHeader, run) },
+        { "tree", offsetof(JournalHeader, tree) },       { "instance", offsetof(JournalHeader, instance) },
+        { "starter", offsetof(JournalHeader, starter) }, { "hash", offsetof(JournalHeader, hash) },
 };
 
 static char **text_of(JournalHeader *header, const Field *field) {

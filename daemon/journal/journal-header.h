@@ -16,7 +16,6 @@
 
 typedef struct JournalHeader {
         char *boot;     /* the boot ID: in another boot, nothing of the run is left */
-        char *owner;    /* the unique bus name of the daemon that wrote it; empty when it had none */
         char *run;      /* "boot.3" */
         char *tree;     /* "boot" */
         char *instance; /* "" for the plain one */

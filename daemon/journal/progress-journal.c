@@ -48,7 +48,9 @@ static void append_cause(GString *text, const Cause *cause) {
 }
 
 static void append_outcome(GString *text, Status status, const Cause *cause) {
-        g_string_append_printf(text, " {\"status\":\"%s\"", status_to_string(status));
+        g_string_append(text, " {\"status\":\"");
+        g_string_append(text, status_to_string(status));
+        g_string_append_c(text, '"');
         append_cause(text, cause);
 }
 

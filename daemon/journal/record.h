@@ -38,7 +38,7 @@ typedef enum RecordKind {
         RECORD_VALUE,   /* NODE {status, cause, look}: what a condition is from now on; which of the looks saw it */
         RECORD_AT_ONCE_LOCKED, /* NODE: found its lock free */
         /* Of the run as a whole. */
-        RECORD_RECOVERED, /* {owner}: another daemon has taken it up */
+        RECORD_RECOVERED, /* another daemon has taken it up */
         RECORD_RERUN,     /* NODE: an action is started by that daemon, again or because it had not been yet */
         RECORD_FINISHED,  /* {status, cause} */
         RECORD_KIND_MAX_,

@@ -13,6 +13,7 @@
 #include "runtime/detail.h"
 #include "runtime/manager-state.h"
 #include "runtime/request.h"
+#include "runtime/run-journal.h"
 
 static void log_finished(const Run *run) {
         LogSubject subject = { .tree = run_tree(run), .run = run_id(run), .cause = run_cause_chain(run) };
@@ -56,6 +57,7 @@ static void on_run_finished(Run *run, void *userdata) {
         if (!manager->stopping)
                 consider_restart(manager, run);
 
+        run_end_journal(run, manager->journals);
         runs_finished(manager->runs, run);
         TELL(manager, run_finished, run);
         manager_check_idle(manager);
@@ -138,7 +140,8 @@ static int check_start(Manager *manager, const char *tree, const char *instance,
         return check_free(manager, entry, instance, ret_error);
 }
 
-static Run *make_run(Manager *manager, const LibraryEntry *entry, const char *instance, json_object *variables) {
+static Run *make_run(Manager *manager, const LibraryEntry *entry, const char *instance, json_object *variables,
+                     const char *starter) {
         g_autofree char *id =
                 g_strdup_printf("%s.%" PRIu64, entry->name, run_counter_next(manager->counter, entry->name));
         Run *run =
@@ -147,11 +150,13 @@ static Run *make_run(Manager *manager, const LibraryEntry *entry, const char *in
         if (variables)
                 run_give(run, variables);
 
+        run_begin_journal(run, manager->journals, starter);
         runs_add(manager->runs, run);
         return run;
 }
 
-static int start(Manager *manager, const char *tree, const char *instance, json_object *variables, bool again,
+/* starter NULL: the tree is restarted. */
+static int start(Manager *manager, const char *tree, const char *instance, json_object *variables, const char *starter,
                  Run **ret_run, char **ret_error) {
         const LibraryEntry *entry;
         Run *run, *before;
@@ -161,24 +166,24 @@ static int start(Manager *manager, const char *tree, const char *instance, json_
         if (r < 0)
                 return r;
 
-        if (!again)
+        if (starter)
                 restarts_cancel(manager->restarts, entry->name, instance);
         before = runs_last(manager->runs, entry->name, instance);
         if (before)
                 runs_remove(manager->runs, before);
 
-        run = make_run(manager, entry, instance, variables);
+        run = make_run(manager, entry, instance, variables, starter ?: "restart");
         log_message(LOG_INFO, &(LogSubject){ .tree = entry->name, .run = run_id(run) }, "%s%s%s",
-                    again ? "restarted" : "started", *instance ? " as instance " : "", instance);
+                    starter ? "started" : "restarted", *instance ? " as instance " : "", instance);
         TELL(manager, run_added, run);
         run_start(run);
         *ret_run = run;
         return 0;
 }
 
-int manager_start(Manager *manager, const char *tree, const char *instance, json_object *variables, Run **ret_run,
-                  char **ret_error) {
-        return start(manager, tree, instance, variables, false, ret_run, ret_error);
+int manager_start(Manager *manager, const char *tree, const char *instance, json_object *variables, const char *starter,
+                  Run **ret_run, char **ret_error) {
+        return start(manager, tree, instance, variables, starter, ret_run, ret_error);
 }
 
 char *manager_on_restart_due(const char *tree, const char *instance, json_object *variables, void *userdata) {
@@ -186,7 +191,7 @@ char *manager_on_restart_due(const char *tree, const char *instance, json_object
         char *error;
         Run *run;
 
-        if (start(manager, tree, instance, variables, true, &run, &error) >= 0)
+        if (start(manager, tree, instance, variables, NULL, &run, &error) >= 0)
                 return NULL;
 
         log_message(LOG_ERR, &(LogSubject){ .tree = tree }, "not restarted: %s", error);
@@ -204,7 +209,7 @@ static void autostart(Manager *manager, const LibraryEntry *entry) {
         if (!entry->definition || !definition_autostart(entry->definition))
                 return;
 
-        if (manager_start(manager, entry->name, "", NULL, &run, &error) < 0)
+        if (manager_start(manager, entry->name, "", NULL, "autostart", &run, &error) < 0)
                 log_message(LOG_ERR, &(LogSubject){ .tree = entry->name }, "not started: %s", error);
 }
 

@@ -6,6 +6,7 @@
  * in manager-runs.c, and what people do to them in manager-control.c.
  */
 
+#include "runtime/journals.h"
 #include "runtime/manager.h"
 #include "runtime/restarts.h"
 #include "runtime/run-counter.h"
@@ -24,6 +25,7 @@ struct Manager {
         RunServices run_services; /* these three */
         Library *library;
         RunCounter *counter;
+        Journals *journals;
         Runs *runs;
         Restarts *restarts;
         GArray *observers; /* of Observer */

@@ -63,7 +63,8 @@ Manager *manager_new(GMainContext *context, const LeafServices *services, const 
         manager->run_services = (RunServices){ .leaves = services, .ticker = manager->ticker, .locks = manager->locks };
         manager->library =
                 library_new(options->directories, options->secure, options->tables, &library_callbacks, manager);
-        manager->counter = run_counter_new(options->state_directory);
+        manager->counter = run_counter_new(options->state_directory ?: options->runtime_directory);
+        manager->journals = journals_new(options->runtime_directory, options->state_directory);
         manager->runs = runs_new(on_run_removed, manager);
         manager->restarts = restarts_new(services->timers, manager_on_restart_due, manager);
         manager->observers = g_array_new(FALSE, FALSE, sizeof(Observer));
@@ -82,6 +83,7 @@ void manager_free(Manager *manager) {
         g_array_unref(manager->observers);
         library_free(manager->library);
         run_counter_free(manager->counter);
+        journals_free(manager->journals);
         ticker_free(manager->ticker);
         g_free(manager);
 }

@@ -48,7 +48,8 @@ typedef struct ManagerOptions {
         const char *const *directories; /* the search path, see library.h */
         bool secure;
         const NodeType *const *const *tables; /* of node types */
-        const char *state_directory;          /* for what is to survive a restart of the daemon, or NULL */
+        const char *runtime_directory;        /* for what is to survive a restart of the daemon, or NULL */
+        const char *state_directory;          /* ... and of the machine, or NULL */
 } ManagerOptions;
 
 Manager *manager_new(GMainContext *context, const LeafServices *services, const ManagerOptions *options);
@@ -64,9 +65,9 @@ void manager_autostart(Manager *manager);
 /* The errors of all files, as texts; free with g_ptr_array_unref(). */
 GPtrArray *manager_reload(Manager *manager);
 
-/* variables: an object, may be NULL; borrowed. instance: "" for the plain one. */
-int manager_start(Manager *manager, const char *tree, const char *instance, json_object *variables, Run **ret_run,
-                  char **ret_error);
+/* variables: an object, may be NULL; borrowed. instance: "" for the plain one. starter: who wants it, for people. */
+int manager_start(Manager *manager, const char *tree, const char *instance, json_object *variables, const char *starter,
+                  Run **ret_run, char **ret_error);
 /* Of runs that have finished, a restart that is due is called off. */
 int manager_halt_run(Manager *manager, const char *id, const Caller *who, char **ret_error);
 int manager_halt_tree(Manager *manager, const char *tree, const Caller *who, unsigned *ret_count, char **ret_error);

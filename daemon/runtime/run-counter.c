@@ -54,6 +54,7 @@ static void write_last(RunCounter *counter, const char *tree, uint64_t last) {
         if (!counter->directory)
                 return;
 
+        (void) g_mkdir_with_parents(counter->directory, 0700);
         file = file_of(counter, tree);
         text = g_strdup_printf("%" G_GUINT64_FORMAT "\n", last);
         if (g_file_set_contents(file, text, -1, &error) || counter->warned)

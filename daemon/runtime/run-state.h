@@ -27,6 +27,7 @@ struct Run {
         GArray *kept;               /* inputs that have to wait until it is no longer at work; NULL: none */
         uint64_t started, finished; /* CLOCK_REALTIME */
         uint64_t start;             /* CLOCK_MONOTONIC */
+        uint64_t seed;
 };
 
 /* What can happen while it is at work. */

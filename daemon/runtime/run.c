@@ -38,8 +38,6 @@ static void run_tick(void *userdata) {
 Run *run_new(const char *id, const char *tree, const char *instance, Definition *definition,
              const RunServices *services, const RunCallbacks *callbacks, void *userdata) {
         Run *run = g_new0(Run, 1);
-        uint64_t seed = (uint64_t) g_random_int() << 32 | g_random_int();
-
         run->id = g_strdup(id);
         run->tree = g_strdup(tree);
         run->instance = g_strdup(instance);
@@ -49,7 +47,8 @@ Run *run_new(const char *id, const char *tree, const char *instance, Definition 
         run->userdata = userdata;
         run->started = (uint64_t) g_get_real_time();
         run->start = run_now();
-        run->progress = progress_new(definition, seed, run->start, &run_host, run);
+        run->seed = (uint64_t) g_random_int() << 32 | g_random_int();
+        run->progress = progress_new(definition, run->seed, run->start, &run_host, run);
         run->context = (ActivityContext){
                 .tree = run->tree,
                 .run = run->id,

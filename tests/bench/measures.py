@@ -187,6 +187,12 @@ def expression(bench):
     yield Row("an expression (battery < 20), beside lua_pcall alone", value, "ns", baseline, ratio, Goal("ratio", 3.0))
 
 
+def journal(bench):
+    value, baseline = map(float, output(bench.program("journal", "/dev/shm")).split())
+    yield Row("an input with its tick and the next start, with a journal on tmpfs and without", value / 1e3, "us",
+              baseline / 1e3, goal=Goal("more", 2))
+
+
 def calls(bench, kind):
     call = {"type": "DBusCall", "destination": ECHO, "path": "/bench", "interface": ECHO, "member": "Echo",
             "signature": "s", "args": ["hello"]}
@@ -411,4 +417,5 @@ ALL = [
     ("engine", engine),
     ("load", load),
     ("expression", expression),
+    ("journal", journal),
 ]

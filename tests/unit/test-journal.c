@@ -20,7 +20,6 @@ static JournalHeader header_example(void) {
         json_object_array_add(files, file);
         return (JournalHeader){
                 .boot = g_strdup("0123456789abcdef0123456789abcdef"),
-                .owner = g_strdup(":1.7"),
                 .run = g_strdup("boot.3"),
                 .tree = g_strdup("boot"),
                 .instance = g_strdup(""),
@@ -63,7 +62,6 @@ static void assert_header(const JournalHeader *header) {
         g_auto(JournalHeader) example = header_example();
 
         g_assert_cmpstr(header->boot, ==, example.boot);
-        g_assert_cmpstr(header->owner, ==, example.owner);
         g_assert_cmpstr(header->run, ==, example.run);
         g_assert_cmpstr(header->tree, ==, example.tree);
         g_assert_cmpstr(header->instance, ==, example.instance);

@@ -139,7 +139,7 @@ static Run *start(const Stage *stage, const char *tree, const char *instance) {
         g_autofree char *error = NULL;
         Run *run = NULL;
 
-        g_assert_cmpint(manager_start(stage->manager, tree, instance, NULL, &run, &error), ==, 0);
+        g_assert_cmpint(manager_start(stage->manager, tree, instance, NULL, "a test", &run, &error), ==, 0);
         g_assert_null(error);
         turn(stage);
         return run;
@@ -150,7 +150,7 @@ static void assert_refused(const Stage *stage, const char *tree, const char *ins
         g_autofree char *error = NULL;
         Run *run = NULL;
 
-        g_assert_cmpint(manager_start(stage->manager, tree, instance, variables, &run, &error), ==, r);
+        g_assert_cmpint(manager_start(stage->manager, tree, instance, variables, "a test", &run, &error), ==, r);
         g_assert_cmpstr(error, ==, text);
         g_assert_null(run);
 }
@@ -190,7 +190,7 @@ static void test_refusals(void) {
                        "'2x' cannot be the name of a variable; it begins with a letter or '_' and consists of letters, "
                        "digits, '_', '-' and '.', 255 at most");
 
-        g_assert_cmpint(manager_start(stage->manager, "broken", "", NULL, &run, &error), ==, MANAGER_TREE_BROKEN);
+        g_assert_cmpint(manager_start(stage->manager, "broken", "", NULL, "a test", &run, &error), ==, MANAGER_TREE_BROKEN);
         g_assert_true(g_str_has_prefix(error, broken));
 }
 

@@ -93,7 +93,7 @@ static Run *start(const Stage *stage, const char *instance, json_object *variabl
         g_autofree char *error = NULL;
         Run *run = NULL;
 
-        g_assert_cmpint(manager_start(stage->manager, "t", instance, variables, &run, &error), ==, 0);
+        g_assert_cmpint(manager_start(stage->manager, "t", instance, variables, "a test", &run, &error), ==, 0);
         g_assert_null(error);
         turn(stage);
         return run;

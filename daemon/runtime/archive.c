@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* The directory is read once; from then on what is in it is known, since nobody else writes there. */
+
+#include <errno.h>
+#include <glib/gstdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "journal/journal.h"
+#include "runtime/archive.h"
+
+struct Archive {
+        char *directory;
+        GQueue entries; /* of Entry, oldest first */
+        uint64_t bytes; /* of all */
+        bool read;
+};
+
+typedef struct Entry {
+        char *run;
+        uint64_t time, bytes; /* time: when it was finished, CLOCK_REALTIME µs */
+} Entry;
+
+static void entry_free(void *data) {
+        Entry *entry = data;
+
+        g_free(entry->run);
+        g_free(entry);
+}
+
+Archive *archive_new(const char *directory) {
+        Archive *archive = g_new0(Archive, 1);
+
+        archive->directory = g_strdup(directory);
+        return archive;
+}
+
+void archive_free(Archive *archive) {
+        if (!archive)
+                return;
+
+        g_queue_clear_full(&archive->entries, entry_free);
+        g_free(archive->directory);
+        g_free(archive);
+}
+
+char *archive_path(const Archive *archive, const char *run) {
+        g_autofree char *file = g_strconcat(run, JOURNAL_SUFFIX, NULL);
+
+        return g_build_filename(archive->directory, file, NULL);
+}
+
+/* Of two that finished at the same time, the one that came first goes first. */
+static gint compare_entries(gconstpointer a, gconstpointer b, gpointer userdata) {
+        const Entry *earlier = a, *added = b;
+
+        return earlier->time > added->time ? 1 : -1;
+}
+
+/* Where it is to be found, of a run that was not known. */
+static void note(Archive *archive, const char *run) {
+        g_autofree char *path = archive_path(archive, run);
+        struct stat st;
+        Entry *entry;
+
+        if (stat(path, &st) < 0 || !S_ISREG(st.st_mode))
+                return;
+
+        entry = g_new(Entry, 1);
+        *entry = (Entry){
+                .run = g_strdup(run),
+                .time = (uint64_t) st.st_mtim.tv_sec * G_USEC_PER_SEC + (uint64_t) st.st_mtim.tv_nsec / 1000,
+                .bytes = (uint64_t) st.st_size,
+        };
+        archive->bytes += entry->bytes;
+        g_queue_insert_sorted(&archive->entries, entry, compare_entries, NULL);
+}
+
+static void read_directory(Archive *archive) {
+        g_autoptr(GDir) directory = NULL;
+        const char *name;
+
+        if (archive->read)
+                return;
+
+        archive->read = true;
+        directory = g_dir_open(archive->directory, 0, NULL);
+        while (directory && (name = g_dir_read_name(directory)))
+                if (g_str_has_suffix(name, JOURNAL_SUFFIX)) {
+                        g_autofree char *run = g_strndup(name, strlen(name) - strlen(JOURNAL_SUFFIX));
+
+                        note(archive, run);
+                }
+}
+
+static void drop_oldest(Archive *archive) {
+        Entry *entry = g_queue_pop_head(&archive->entries);
+        g_autofree char *path = archive_path(archive, entry->run);
+
+        g_unlink(path);
+        archive->bytes -= entry->bytes;
+        entry_free(entry);
+}
+
+void archive_expire(Archive *archive) {
+        uint64_t now = (uint64_t) g_get_real_time();
+        const Entry *oldest;
+
+        read_directory(archive);
+        while ((oldest = g_queue_peek_head(&archive->entries)) &&
+               (archive->entries.length > ARCHIVE_RUNS_MAX || archive->bytes > ARCHIVE_BYTES_MAX ||
+                oldest->time + ARCHIVE_AGE_MAX < now))
+                drop_oldest(archive);
+}
+
+/* The runtime directory usually is on another file system. */
+static int move(const char *from, const char *to, char **ret_error) {
+        g_autoptr(GError) error = NULL;
+        g_autofree char *text = NULL;
+        gsize length;
+
+        if (g_rename(from, to) >= 0)
+                return 0;
+
+        if (errno != EXDEV) {
+                int r = -errno;
+
+                *ret_error = g_strdup_printf("cannot be moved to %s: %s", to, g_strerror(-r));
+                return r;
+        }
+
+        if (!g_file_get_contents(from, &text, &length, &error) ||
+            !g_file_set_contents_full(to, text, (gssize) length, G_FILE_SET_CONTENTS_CONSISTENT, 0600, &error)) {
+                *ret_error = g_strdup_printf("cannot be moved to %s: %s", to, error->message);
+                return -EIO;
+        }
+
+        g_unlink(from);
+        return 0;
+}
+
+/* A run of the same name can only be there if its number was lost. */
+static void forget(Archive *archive, const char *run) {
+        for (GList *link = archive->entries.head; link; link = link->next) {
+                Entry *entry = link->data;
+
+                if (!g_str_equal(entry->run, run))
+                        continue;
+
+                archive->bytes -= entry->bytes;
+                g_queue_delete_link(&archive->entries, link);
+                entry_free(entry);
+                return;
+        }
+}
+
+int archive_add(Archive *archive, const char *run, const char *path, char **ret_error) {
+        g_autofree char *target = archive_path(archive, run);
+        int r;
+
+        read_directory(archive);
+        if (g_mkdir_with_parents(archive->directory, 0700) < 0) {
+                r = -errno;
+                *ret_error = g_strdup_printf("%s cannot be made: %s", archive->directory, g_strerror(-r));
+                return r;
+        }
+
+        r = move(path, target, ret_error);
+        if (r < 0)
+                return r;
+
+        forget(archive, run);
+        note(archive, run);
+        archive_expire(archive);
+        return 0;
+}
+
+GPtrArray *archive_list(Archive *archive) {
+        GPtrArray *runs = g_ptr_array_new_with_free_func(g_free);
+
+        archive_expire(archive);
+        for (const GList *link = archive->entries.head; link; link = link->next)
+                g_ptr_array_add(runs, g_strdup(((const Entry *) link->data)->run));
+
+        return runs;
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/*
+ * The journals of runs that have finished: the last ones, bounded in number, size and age.
+ */
+
+#include <glib.h>
+#include <stdint.h>
+
+#define ARCHIVE_RUNS_MAX 1000u
+#define ARCHIVE_BYTES_MAX (UINT64_C(64) << 20)
+#define ARCHIVE_AGE_MAX (30 * UINT64_C(86400) * G_USEC_PER_SEC)
+
+typedef struct Archive Archive;
+
+/* The directory is made when there is something to be put into it. */
+Archive *archive_new(const char *directory);
+void archive_free(Archive *archive);
+
+/* Moves the journal of the run into the archive; the oldest ones may go for it. A negative errno with a text for
+ * people: then it is still there. */
+int archive_add(Archive *archive, const char *run, const char *path, char **ret_error);
+/* What has become too old goes. */
+void archive_expire(Archive *archive);
+
+/* The names of the runs, oldest first, each to be freed; of those that are there now. */
+GPtrArray *archive_list(Archive *archive);
+/* Where the journal of the run is or would be. To be freed. */
+char *archive_path(const Archive *archive, const char *run);
+
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(Archive, archive_free)

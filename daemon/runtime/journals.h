@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/*
+ * Where the journals of runs are: of those that go on, in the runtime directory, which lasts as long as the machine is
+ * up; of those that have finished, in the state directory.
+ */
+
+#include "journal/journal-writer.h"
+#include "runtime/archive.h"
+
+typedef struct Journals Journals;
+
+/* Both may be NULL: without the first, runs do not survive the daemon, without the second there is no archive. */
+Journals *journals_new(const char *runtime_directory, const char *state_directory);
+void journals_free(Journals *journals);
+
+/* The boot ID of this machine, as it is in a header. */
+const char *journals_boot(const Journals *journals);
+/* NULL: there is none. */
+Archive *journals_archive(const Journals *journals);
+
+/* Are there to be any? */
+bool journals_are_kept(const Journals *journals);
+/* A journal for a run that begins. A negative errno with a text for people. */
+int journals_begin(Journals *journals, const JournalHeader *header, JournalWriter **ret_writer, char **ret_error);
+/* The run has finished, and nobody has its journal open: it goes into the archive, or away. */
+void journals_finish(Journals *journals, const char *run);
+
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(Journals, journals_free)

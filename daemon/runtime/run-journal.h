@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/*
+ * The journal of a run, from its start to its end.
+ */
+
+#include "runtime/journals.h"
+#include "runtime/run.h"
+
+/* Before run_start(). starter: who has started it, for people. If there cannot be a journal, that is logged. */
+void run_begin_journal(Run *run, Journals *journals, const char *starter);
+/* When it has finished. */
+void run_end_journal(Run *run, Journals *journals);
+
+/* Would it survive a restart of the daemon? */
+bool run_is_durable(const Run *run);

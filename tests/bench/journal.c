@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/*
+ * What it costs to write a run down: a leaf ends, and the tick that follows starts it again, with a journal and
+ * without. Prints nanoseconds of both for each such round, separated by tabs. The journal is in the directory that is
+ * given.
+ */
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "journal/progress.h"
+
+#define SAMPLES 15
+#define ROUNDS 20000u
+
+static const NodeType leaf_type = { .name = "Leaf", .class = NODE_ACTION };
+static const NodeType *const leaves[] = { &leaf_type, NULL };
+static const NodeType *const *const tables[] = { engine_types, leaves, NULL };
+
+static const char tree[] = "{ \"btd\": 1, \"root\": { \"type\": \"Repeat\", \"num_cycles\": -1, "
+                           "\"child\": { \"type\": \"Leaf\" } } }";
+
+static Status leaf; /* what the only leaf is */
+
+static void *leaf_start(NodeId node, uint32_t attempt, void *userdata) {
+        leaf = STATUS_RUNNING;
+        return &leaf;
+}
+
+static Status leaf_status(void *data) {
+        return leaf;
+}
+
+static Cause *leaf_cause(void *data) {
+        return NULL;
+}
+
+static void leaf_free(void *data) {}
+
+static void timer_arm(NodeId node, uint64_t deadline, void *userdata) {}
+
+static void timer_disarm(NodeId node, void *userdata) {}
+
+static void journal_failed(const char *error, void *userdata) {
+        fprintf(stderr, "bench-journal: %s\n", error);
+        exit(EXIT_FAILURE);
+}
+
+static const ProgressHost host = {
+        .leaf_start = leaf_start,
+        .leaf_status = leaf_status,
+        .leaf_cause = leaf_cause,
+        .leaf_free = leaf_free,
+        .timer_arm = timer_arm,
+        .timer_disarm = timer_disarm,
+        .journal_failed = journal_failed,
+};
+
+static double now_ns(void) {
+        struct timespec now;
+
+        clock_gettime(CLOCK_MONOTONIC, &now);
+        return (double) now.tv_sec * 1e9 + (double) now.tv_nsec;
+}
+
+/* Nanoseconds a round. Takes the writer. */
+static double measure(Definition *definition, JournalWriter *writer) {
+        g_autoptr(Progress) progress = progress_new(definition, 1, 1, &host, NULL);
+        double begin;
+
+        progress_set_journal(progress, writer);
+        progress_start(progress, 1);
+        progress_tick(progress, 1);
+
+        begin = now_ns();
+        for (unsigned i = 0; i < ROUNDS; i++) {
+                leaf = STATUS_SUCCESS;
+                progress_leaf_ended(progress, 1, 1000 + i);
+                progress_tick(progress, 1000 + i);
+        }
+
+        return (now_ns() - begin) / ROUNDS;
+}
+
+static JournalWriter *make_journal(const char *path) {
+        const JournalHeader header = { .run = (char *) "bench.1" };
+        g_autofree char *error = NULL;
+        JournalWriter *writer;
+
+        (void) remove(path);
+        if (journal_writer_create(path, &header, &writer, &error) < 0)
+                journal_failed(error, NULL);
+
+        return writer;
+}
+
+static int compare_doubles(const void *a, const void *b) {
+        double x = *(const double *) a, y = *(const double *) b;
+
+        return (x > y) - (x < y);
+}
+
+static double median(double samples[static SAMPLES]) {
+        qsort(samples, SAMPLES, sizeof(double), compare_doubles);
+        return samples[SAMPLES / 2];
+}
+
+int main(int argc, char **argv) {
+        g_autoptr(Diagnostics) diagnostics = diagnostics_new("bench");
+        g_autofree char *path = g_build_filename(argc > 1 ? argv[1] : "/dev/shm", "bench.journal", NULL);
+        double with[SAMPLES], without[SAMPLES];
+        g_autoptr(Definition) definition = NULL;
+
+        if (definition_load_text(tree, sizeof(tree) - 1, tables, NULL, diagnostics, &definition) < 0)
+                abort();
+
+        for (unsigned i = 0; i < SAMPLES; i++) {
+                with[i] = measure(definition, make_journal(path));
+                without[i] = measure(definition, NULL);
+        }
+
+        (void) remove(path);
+        printf("%.0f\t%.0f\n", median(with), median(without));
+        return EXIT_SUCCESS;
+}
