@@ -111,16 +111,18 @@ static char *declare_inputs(const Blackboard *blackboard, const char *node) {
         return g_strdup(json_object_to_json_string(inputs));
 }
 
+/* The complaint is an error, then there is no definition, or a warning. */
 static Definition *load(const Blackboard *blackboard, const NodeType *const *types, const char *node,
-                        char **ret_error) {
+                        char **ret_complaint) {
         g_autofree char *inputs = declare_inputs(blackboard, node);
         g_autofree char *text = g_strdup_printf("{ \"btd\": 1, \"inputs\": %s, \"root\": %s }", inputs, node);
         g_autoptr(Diagnostics) diagnostics = diagnostics_new("test");
         const NodeType *const *const tables[] = { types, NULL };
         Definition *definition = NULL;
 
-        if (definition_load_text(text, strlen(text), tables, NULL, diagnostics, &definition) < 0)
-                *ret_error = g_strdup(diagnostics_get(diagnostics, 0)->text);
+        (void) definition_load_text(text, strlen(text), tables, NULL, diagnostics, &definition);
+        if (diagnostics_count(diagnostics) > 0)
+                *ret_complaint = g_strdup(diagnostics_get(diagnostics, 0)->text);
 
         return definition;
 }

@@ -44,7 +44,7 @@ void actor_halt(Actor *actor);
 char *actor_describe(Actor *actor);
 const char *actor_output(const Actor *actor, const char *key);
 
-/* Loads and checks the node: the text of the first error, or NULL. To be freed. */
+/* Loads and checks the node: the text of the first error or warning, or NULL. To be freed. */
 char *leaf_stage_check(const NodeType *const *types, const char *node);
 /* Loads it: what it is about, or NULL. To be freed. */
 char *leaf_stage_title(const NodeType *const *types, const char *node);

@@ -543,6 +543,10 @@ static void test_bad_parameters(Scene *scene, const void *data) {
                        "kind: \"dir\" is none of \"any\", \"file\", \"directory\", \"not-empty\"");
         assert_refused("\"path\": \"/x\", \"unknown\": true",
                        "unknown: expected one of \"failure\", \"success\", \"running\", not true");
+        assert_refused("\"path\": \"/sys/class/net\"",
+                       "path: the kernel does not tell when \"/sys/class/net\" comes or goes, so only the first look "
+                       "counts; a Command can look again and again");
+        assert_refused("\"path\": \"/system\"", NULL);
         assert_refused("\"path\": \"{path}\"", NULL);
 
         leaf_stage_set_variable(scene->stage, "path", "tmp/x");
