@@ -110,9 +110,11 @@ static int on_compile(const Param *param, bool is_code, const char *code, const 
         return 0;
 }
 
-static int no_references(char **ret_error) {
-        *ret_error = g_strdup("a variable cannot stand here, since this must be known before the run; write '{{' "
-                              "for a brace");
+static int no_references(const Param *param, char **ret_error) {
+        *ret_error = g_strdup(param->reads || param->writes
+                                      ? "expected the name of a variable as it is, without braces"
+                                      : "a variable cannot stand here, since this must be known before the run; "
+                                        "write '{{' for a brace");
         return -EINVAL;
 }
 
@@ -147,7 +149,7 @@ static int settle_references(Loader *loader, Target *target, const Param *param,
         if (r == 0)
                 r = reference_expand(loader->nothing, *value, &unescaped, &error);
         else if (r > 0 && is_literal(target, param))
-                r = no_references(&error);
+                r = no_references(param, &error);
         else if (r > 0) {
                 add_template(loader, target, param, item, *value);
                 return 1;

@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* The variables that a tree declares, and whether those that it reads can have been set. */
+
+#include <json-c/json_tokener.h>
+#include <string.h>
+
+#include "basic/cleanup.h"
+#include "tree-files.h"
+
+/* Everything here can have been set, in one way or another. */
+static const char *const good[] = {
+        "{'btd':1,'blackboard':{'a':1},'root':{'type':'Do','text':'{a}{@a}','test':'a > _G.a'}}",
+        "{'btd':1,'inputs':{'a':'any'},'root':{'type':'Do','reads':'a'}}",
+        /* Order does not count, since trees run again. */
+        "{'btd':1,'root':{'type':'Sequence','children':[{'type':'Do','text':'{a}{b}{c}{d}{e}{f}'},"
+        "{'type':'Do','writes':'a','list':['b','','c'],'outputs':{'d':'value'},'code':'e = 1',"
+        "'on_failure':'f = value'},{'type':'Do','writes':'value'}]}}",
+        "{'btd':1,'root':{'type':'Do','outputs':['a'],'fail_if':'a'}}",
+        "{'btd':1,'blackboard':{'q':[]},'root':{'type':'Loop','queue':'q','variable':'e','child':{'type':'Do','reads':'"
+        "e'}}}",
+        "{'btd':1,'root':{'type':'ForEach','items':[1],'as':'e','index':'i','child':{'type':'Do','text':'{e}{i}',"
+        "'reads':'e'}}}",
+        /* What is set below a ForEach is set around it, too. */
+        "{'btd':1,'root':{'type':'Sequence','children':[{'type':'ForEach','items':[1],'as':'e','child':"
+        "{'type':'Do','writes':'x'}},{'type':'Do','text':'{x}'}]}}",
+        /* From below, the outermost scope. */
+        "{'btd':1,'trees':{'t':{'root':{'type':'Do','writes':'@x','code':'_G.y = 1'}}},'root':{'type':'Sequence',"
+        "'children':[{'type':'Do','text':'{x}{@y}'},{'type':'SubTree','tree':'t'}]}}",
+        "{'btd':1,'trees':{'t':{'outputs':{'o':'any'},'root':{'type':'Do','writes':'o','text':'{@x}'}}},'root':{'type':"
+        "'SubTree','tree':'t','outputs':{'o':'@x'}}}",
+        /* What is not known of a tree at the top is not held against others. */
+        "{'btd':1,'trees':{'t':{'root':{'type':'Do','text':'{@x}'}}},'root':{'type':'Do'}}",
+};
+
+static void test_good(void) {
+        for (size_t i = 0; i < G_N_ELEMENTS(good); i++) {
+                g_autofree char *messages = tree_file_messages(good[i]);
+
+                g_test_message("%s", good[i]);
+                g_assert_cmpstr(messages, ==, "");
+        }
+}
+
+static const struct {
+        const char *text, *messages;
+} bad[] = {
+        /* What cannot have been set, each once. */
+        { "{'btd':1,'blackboard':{'unit':1},'root':{'type':'Do','text':'a {unti} {unti} {x}','reads':'y','any':"
+          "[{'k':['{z}']}]}}",
+          "t:1:65: error: text: nothing sets the variable 'unti'; did you mean 'unit'? (in Do)\n"
+          "t:1:79: error: text: nothing sets the variable 'x'; if it comes from outside, declare it in 'inputs' (in "
+          "Do)\n"
+          "t:1:91: error: reads: nothing sets the variable 'y'; if it comes from outside, declare it in 'inputs' (in "
+          "Do)\n"
+          "t:1:110: error: any: nothing sets the variable 'z'; if it comes from outside, declare it in 'inputs' (in "
+          "Do)" },
+        { "{'btd':1,'root':{'type':'Do','test':'1 + \\n nothing > 2 or value','code':'a = b + 1','while':'not c'}}",
+          "t:1:45: error: test: nothing sets the variable 'nothing'; if it comes from outside, declare it in 'inputs' "
+          "(in Do)\n"
+          "t:1:79: error: code: nothing sets the variable 'b'; if it comes from outside, declare it in 'inputs' (in "
+          "Do)\n"
+          "t:1:99: error: while: nothing sets the variable 'c'; if it comes from outside, declare it in 'inputs' (in "
+          "Do)" },
+        { "{'btd':1,'root':{'type':'Do','test':'\\\"x\\\" .. y == z'}}",
+          "t:1:47: error: test: nothing sets the variable 'y'; if it comes from outside, declare it in 'inputs' (in "
+          "Do)\n"
+          "t:1:52: error: test: nothing sets the variable 'z'; if it comes from outside, declare it in 'inputs' (in "
+          "Do)" },
+        { "{'btd':1,'root':{'type':'Switch','variable':'m','cases':['a'],'children':[{'type':'Do'},{'type':'Do'}]}}",
+          "t:1:45: error: variable: nothing sets the variable 'm'; if it comes from outside, declare it in 'inputs' "
+          "(in Switch)" },
+        { "{'btd':1,'blackboard':{'x':1},'root':{'type':'Do','text':'{@y} {@z}','test':'_G.xx'}}",
+          "t:1:60: error: text: nothing sets the variable '@y'; if it comes from outside, declare it in 'inputs' of "
+          "the tree at the top (in Do)\n"
+          "t:1:65: error: text: nothing sets the variable '@z'; if it comes from outside, declare it in 'inputs' of "
+          "the tree at the top (in Do)\n"
+          "t:1:81: error: test: nothing sets the variable '@xx'; if it comes from outside, declare it in 'inputs' of "
+          "the tree at the top (in Do)" },
+
+        /* Each tree has its own. */
+        { "{'btd':1,'blackboard':{'x':1},'trees':{'t':{'root':{'type':'Do','text':'{x}'}}},'root':{'type':'SubTree',"
+          "'tree':'t'}}",
+          "t:1:74: error: text: nothing sets the variable 'x'; if it comes from outside, declare it in 'inputs' (in t: "
+          "Do)" },
+        { "{'btd':1,'trees':{'t':{'root':{'type':'Do','writes':'x'}}},'root':{'type':'Sequence','children':["
+          "{'type':'SubTree','tree':'t'},{'type':'Do','text':'{x}'}]}}",
+          "t:1:150: error: text: nothing sets the variable 'x'; if it comes from outside, declare it in 'inputs' (in "
+          "Sequence/Do)" },
+        { "{'btd':1,'root':{'type':'Sequence','children':[{'type':'ForEach','items':'{e}','as':'e','child':"
+          "{'type':'Do','writes':'e'}},{'type':'Do','text':'{e}'}]}}",
+          "t:1:76: error: items: nothing sets the variable 'e'; if it comes from outside, declare it in 'inputs' (in "
+          "Sequence/ForEach)" },
+
+        /* Where something else is wrong, so that not all is known, nothing is said of what may follow from that. */
+        { "{'btd':1,'root':{'type':'Sequence','children':[{'type':'Do','code':'x = = 1'},{'type':'Do','text':'{x}'}]}}",
+          "t:1:73: error: code: unexpected symbol near '=' (in Sequence/Do)" },
+        { "{'btd':1,'root':{'type':'Sequence','children':[{'type':'Dp','writes':'x'},{'type':'Do','text':'{x}'}]}}",
+          "t:1:56: error: unknown type 'Dp'; did you mean 'Do'? (in Sequence/Dp)" },
+
+        /* Names. */
+        { "{'btd':1,'root':{'type':'Do','writes':'9','reads':'a b','list':['x','-'],'outputs':{'@':'1'}}}",
+          "t:1:39: error: writes: '9' cannot be the name of a variable: a letter or '_', then letters, digits, '_', "
+          "'-' and '.' (in Do)\n"
+          "t:1:51: error: reads: 'a b' cannot be the name of a variable: a letter or '_', then letters, digits, '_', "
+          "'-' and '.' (in Do)\n"
+          "t:1:69: error: list: '-' cannot be the name of a variable: a letter or '_', then letters, digits, '_', '-' "
+          "and '.' (in Do)\n"
+          "t:1:85: error: outputs: '@' cannot be the name of a variable: a letter or '_', then letters, digits, '_', "
+          "'-' and '.' (in Do)" },
+        { "{'btd':1,'root':{'type':'Do','writes':'{x}'}}",
+          "t:1:39: error: writes: expected the name of a variable as it is, without braces (in Do)" },
+        { "{'btd':1,'root':{'type':'ForEach','items':[1],'as':'@e','index':'','child':{'type':'Do'}}}",
+          "t:1:52: error: as: '@e' cannot be the name of a variable: a letter or '_', then letters, digits, '_', '-' "
+          "and '.' (in ForEach)\n"
+          "t:1:65: error: index: '' cannot be the name of a variable: a letter or '_', then letters, digits, '_', '-' "
+          "and '.' (in ForEach)" },
+
+        /* Declarations. */
+        { "{'btd':1,'inputs':[],'outputs':5,'blackboard':'x','root':{'type':'Do'}}",
+          "t:1:19: error: inputs: expected an object of variables, not an array\n"
+          "t:1:32: error: outputs: expected an object of variables, not a number\n"
+          "t:1:47: error: blackboard: expected an object of variables, not a string" },
+        { "{'btd':1,'inputs':{'a':'strin','b':5,'c':{},'d':{'type':'int','default':'x'},'e':{'type':'any','defualt':1},"
+          "'9':'any','g':'int','g':'int','h':{'type':'int','type':'int'}},'root':{'type':'Do'}}",
+          "t:1:24: error: inputs.a: \"strin\" is none of \"any\", \"bool\", \"int\", \"number\", \"string\", \"list\", "
+          "\"object\"; did you mean \"string\"?\n"
+          "t:1:36: error: inputs.b: expected a type, such as \"string\", or an object, {\"type\": \"string\", ...}, "
+          "not a number\n"
+          "t:1:42: error: inputs.c: 'type' is missing: What its value is\n"
+          "t:1:73: error: inputs.d.default: expected a whole number, but got \"x\"\n"
+          "t:1:96: error: inputs.e: unknown key 'defualt'; did you mean 'default'? (it takes: type, default, "
+          "description)\n"
+          "t:1:109: error: inputs: '9' cannot be the name of a variable: a letter or '_', then letters, digits, '_', "
+          "'-' and '.'\n"
+          "t:1:129: error: inputs: 'g' is given twice\n"
+          "t:1:157: error: inputs.h: 'type' is given twice" },
+        { "{'btd':1,'outputs':{'a':{'type':'int','default':1},'b':'any','c':'any'},'root':{'type':'Do','writes':'b'}}",
+          "t:1:39: error: outputs.a: unknown key 'default' (it takes: type, description)" },
+        { "{'btd':1,'inputs':{'a':'any'},'blackboard':{'a':1,'a':2,'@b':1},'root':{'type':'Do'}}",
+          "t:1:20: error: inputs: 'a' is in 'blackboard', too; give it a default here instead\n"
+          "t:1:51: error: blackboard: 'a' is given twice\n"
+          "t:1:57: error: blackboard: '@b' cannot be the name of a variable: a letter or '_', then letters, digits, "
+          "'_', '-' and '.'" },
+};
+
+static void test_bad(void) {
+        for (size_t i = 0; i < G_N_ELEMENTS(bad); i++) {
+                g_test_message("%s", bad[i].text);
+                assert_tree_messages(bad[i].text, bad[i].messages);
+        }
+}
+
+/* "{\"n\":1}" for a tree that declares some: the text of the error, or "". */
+static char *start(const char *variables) {
+        g_autoptr(Definition) definition = tree_file_good(
+                "{'btd':1,'inputs':{'unit':{'type':'string','description':'What to "
+                "start'},'n':{'type':'int','default':3},"
+                "'o':{'type':'object','default':null},'x':{'type':'any','default':0}},'blackboard':{'mode':'eco'},"
+                "'root':{'type':'Do'}}");
+        g_autoptr(json_object) given = variables ? json_tokener_parse(variables) : NULL;
+        char *error = NULL;
+        int r = definition_check_start(definition, given, &error);
+
+        g_assert_true((r < 0) == (error != NULL));
+        return error ?: g_strdup("");
+}
+
+static void test_start(void) {
+        static const struct {
+                const char *variables, *error;
+        } cases[] = {
+                { "{\"unit\":\"a\"}", "" },
+                { "{\"unit\":\"a\",\"n\":5,\"o\":{},\"x\":[1],\"mode\":7}", "" },
+                { "{\"unit\":\"a\",\"n\":5.0,\"o\":null}", "" },
+                { NULL, "the input 'unit' (string) is missing: What to start" },
+                { "{}", "the input 'unit' (string) is missing: What to start" },
+                { "{\"unit\":5}", "unit: expected a string, but got 5" },
+                { "{\"unit\":\"a\",\"n\":null}", "n: expected a whole number, but got null" },
+                { "{\"unit\":\"a\",\"n\":1.5}", "n: expected a whole number, but got 1.5" },
+                { "{\"unit\":\"a\",\"o\":[]}", "o: expected an object, but got []" },
+                { "{\"unit\":\"a\",\"uint\":1}", "the tree has no input 'uint'; did you mean 'unit'?" },
+                { "{\"unit\":\"a\",\"turnip\":1}",
+                  "the tree has no input 'turnip'; it can only be given what its file declares in 'inputs', or has in "
+                  "'blackboard'" },
+        };
+
+        for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+                g_autofree char *error = start(cases[i].variables);
+
+                g_assert_cmpstr(error, ==, cases[i].error);
+        }
+}
+
+static void test_types(void) {
+        static const struct {
+                VariableType type;
+                const char *good, *bad;
+        } cases[] = {
+                { VARIABLE_ANY, "[1,1.5,true,null,\"x\",{},[]]", "[]" },
+                { VARIABLE_BOOL, "[true,false]", "[0,null,\"true\"]" },
+                { VARIABLE_INT, "[0,-1,5.0]", "[1.5,\"1\",null,true]" },
+                { VARIABLE_NUMBER, "[0,1.5]", "[\"1\",null,true]" },
+                { VARIABLE_STRING, "[\"\",\"x\"]", "[1,null,[\"x\"]]" },
+                { VARIABLE_LIST, "[[],[1]]", "[{},null,\"x\"]" },
+                { VARIABLE_OBJECT, "[{}]", "[[],null,\"{}\"]" },
+        };
+
+        for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+                Declaration declaration = { .name = "v", .type = cases[i].type, .required = true };
+                g_autoptr(json_object) good_values = json_tokener_parse(cases[i].good);
+                g_autoptr(json_object) bad_values = json_tokener_parse(cases[i].bad);
+
+                for (size_t v = 0; v < json_object_array_length(good_values); v++) {
+                        g_autofree char *problem =
+                                declaration_problem(&declaration, json_object_array_get_idx(good_values, v));
+
+                        g_assert_cmpstr(problem, ==, NULL);
+                }
+                for (size_t v = 0; v < json_object_array_length(bad_values); v++) {
+                        g_autofree char *problem =
+                                declaration_problem(&declaration, json_object_array_get_idx(bad_values, v));
+
+                        g_assert_nonnull(problem);
+                }
+        }
+}
+
+int main(int argc, char **argv) {
+        g_test_init(&argc, &argv, NULL);
+
+        g_test_add_func("/definition-variables/good", test_good);
+        g_test_add_func("/definition-variables/bad", test_bad);
+        g_test_add_func("/definition-variables/start", test_start);
+        g_test_add_func("/definition-variables/types", test_types);
+
+        return g_test_run();
+}
