@@ -6,155 +6,21 @@
  */
 
 #include <glib.h>
-#include <json-c/json_tokener.h>
 
 #include "definition/load.h"
+#include "definition/schema-param.h"
 #include "definition/schema.h"
 
 /* As the loader reads them: numbers with units, or "infinity". */
 #define SPAN_PATTERN "^\\s*(infinity|([0-9]+(\\.[0-9]+)?\\s*[A-Za-z\\u00b5\\u03bc]+\\s*)+)\\s*$"
 /* Any text with a "{" may be one. */
 #define REFERENCE_PATTERN "\\{"
+#define KEY_PATTERN "^[A-Za-z_][A-Za-z0-9_.-]{0,254}$"
+/* The outermost scope's, with "@". */
+#define NAME_PATTERN "^@?[A-Za-z_][A-Za-z0-9_.-]{0,254}$"
 
 static json_object *string_value(const char *text) {
         return json_object_new_string(text);
-}
-
-static json_object *schema_of_kind(const char *kind) {
-        json_object *schema = json_object_new_object();
-
-        json_object_object_add(schema, "type", string_value(kind));
-        return schema;
-}
-
-static json_object *schema_ref(const char *name) {
-        json_object *schema = json_object_new_object();
-        g_autofree char *pointer = g_strconcat("#/$defs/", name, NULL);
-
-        json_object_object_add(schema, "$ref", string_value(pointer));
-        return schema;
-}
-
-static json_object *either(json_object *first, json_object *second) {
-        json_object *schema = json_object_new_object(), *choices = json_object_new_array();
-
-        json_object_array_add(choices, first);
-        json_object_array_add(choices, second);
-        json_object_object_add(schema, "anyOf", choices);
-        return schema;
-}
-
-static json_object *schema_of_strings(const char *const *names) {
-        json_object *list = json_object_new_array(), *schema = json_object_new_object();
-
-        for (; *names; names++)
-                json_object_array_add(list, string_value(*names));
-
-        json_object_object_add(schema, "enum", list);
-        return schema;
-}
-
-static json_object *schema_of_number(const Param *param) {
-        json_object *schema = schema_of_kind(param->kind == PARAM_INT ? "integer" : "number");
-
-        if (param->min != 0 || param->max != 0)
-                json_object_object_add(schema, "minimum", json_object_new_int64(param->min));
-        if (param->max != 0)
-                json_object_object_add(schema, "maximum", json_object_new_int64(param->max));
-
-        return schema;
-}
-
-static json_object *schema_of_members(const Param *params, bool literal);
-
-static json_object *schema_of_value(const Param *param, bool literal) {
-        json_object *schema;
-
-        switch (param->kind) {
-        case PARAM_BOOL:
-                return schema_of_kind("boolean");
-        case PARAM_INT:
-        case PARAM_NUMBER:
-                return schema_of_number(param);
-        case PARAM_STRING:
-                return schema_of_kind("string");
-        case PARAM_SPAN:
-                return schema_ref("span");
-        case PARAM_ENUM:
-                return schema_of_strings(param->values);
-        case PARAM_STRINGS:
-                schema = schema_of_kind("array");
-                json_object_object_add(schema, "items", schema_of_kind("string"));
-                return param->single ? either(schema_of_kind("string"), schema) : schema;
-        case PARAM_STRING_MAP:
-                schema = schema_of_kind("object");
-                json_object_object_add(schema, "additionalProperties", schema_of_kind("string"));
-                return schema;
-        case PARAM_JSON:
-                return json_object_new_object();
-        case PARAM_EXPRESSION:
-        case PARAM_CODE:
-                return schema_of_kind("string");
-        case PARAM_EXPRESSIONS:
-                schema = schema_of_kind("object");
-                json_object_object_add(schema, "additionalProperties", schema_of_kind("string"));
-                return schema;
-        case PARAM_OBJECT:
-                return schema_of_members(param->members, literal);
-        case PARAM_KIND_MAX_:
-                break;
-        }
-
-        g_assert_not_reached();
-}
-
-/* Does a reference need to be allowed on its own, being no value of the kind? */
-static bool takes_reference(const Param *param, bool literal) {
-        return !literal && !param->literal && param->kind != PARAM_STRING && param->kind != PARAM_JSON;
-}
-
-static json_object *schema_of_param(const Param *param, bool literal) {
-        json_object *schema = schema_of_value(param, literal || param->literal);
-
-        if (takes_reference(param, literal))
-                schema = either(schema, schema_ref("reference"));
-        if (param->doc)
-                json_object_object_add(schema, "description", string_value(param->doc));
-        if (param->fallback)
-                json_object_object_add(schema, "default", json_tokener_parse(param->fallback));
-
-        return schema;
-}
-
-/* Adds the parameters to the properties, and to the list of what is required. One that is there already can be
- * either. */
-static void add_params(json_object *properties, json_object *required, const Param *params, bool literal) {
-        for (const Param *param = params; param && param->name; param++) {
-                json_object *schema = schema_of_param(param, literal), *other;
-
-                if (json_object_object_get_ex(properties, param->name, &other))
-                        schema = either(json_object_get(other), schema);
-                json_object_object_add(properties, param->name, schema);
-                if (param->required)
-                        json_object_array_add(required, string_value(param->name));
-        }
-}
-
-/* An object with just these keys. Takes both. */
-static json_object *schema_of_object(json_object *properties, json_object *required) {
-        json_object *schema = schema_of_kind("object");
-
-        json_object_object_add(schema, "properties", properties);
-        json_object_object_add(schema, "required", required);
-        json_object_object_add(schema, "additionalProperties", json_object_new_boolean(false));
-        return schema;
-}
-
-static json_object *schema_of_members(const Param *params, bool literal) {
-        json_object *properties = json_object_new_object(), *required = json_object_new_array();
-
-        add_params(properties, required, params, literal);
-        return schema_of_object(properties, required);
 }
 
 static json_object *schema_of_children(const NodeType *type) {
@@ -180,22 +46,32 @@ static json_object *names_of(const NodeType *type) {
         return schema_of_strings((const char *const *) names->pdata);
 }
 
+/* The key of what it runs; NULL: none. */
+static const char *children_key(const NodeType *type) {
+        if (type->class == NODE_CONTROL)
+                return "children";
+
+        return type->class == NODE_DECORATOR && !(type->flags & TYPE_SUBTREE) ? "child" : NULL;
+}
+
 static json_object *schema_of_type(const NodeType *type) {
         json_object *properties = json_object_new_object(), *required = json_object_new_array(), *schema;
-        bool leaf = type->class == NODE_ACTION || type->class == NODE_CONDITION;
+        bool composite = type->class == NODE_CONTROL || type->class == NODE_DECORATOR;
+        const char *key = children_key(type);
 
         json_object_object_add(properties, "type", names_of(type));
-        json_object_object_add(properties, "name", schema_ref("name"));
         json_object_object_add(properties, "description", schema_of_kind("string"));
-        if (!leaf) {
-                bool control = type->class == NODE_CONTROL;
-                const char *key = control ? "children" : "child";
-
-                json_object_object_add(properties, key, control ? schema_of_children(type) : schema_ref("node"));
+        if (key) {
+                json_object_object_add(properties, key,
+                                       type->class == NODE_CONTROL ? schema_of_children(type) : schema_ref("node"));
                 json_object_array_add(required, string_value(key));
         }
-        add_params(properties, required, type->params, !leaf);
-        add_params(properties, required, extras_params, true);
+        schema_add_params(properties, required, type->params, composite);
+        if (!json_object_object_get_ex(properties, "name", NULL))
+                json_object_object_add(properties, "name", schema_ref("name"));
+        schema_add_params(properties, required, extras_params, true);
+        if (type->class != NODE_ACTION)
+                json_object_object_del(properties, "halt_timeout");
 
         schema = schema_of_object(properties, required);
         json_object_object_add(schema, "description", string_value(type->summary));
@@ -262,12 +138,61 @@ static json_object *schema_of_name(void) {
         return schema;
 }
 
-static json_object *schema_of_blackboard(void) {
+/* An object of variables, each of which is as the schema says (NULL: anything), which is taken. */
+static json_object *schema_of_variables(json_object *each, const char *description) {
         json_object *schema = schema_of_kind("object");
 
-        json_object_object_add(schema, "propertyNames",
-                               schema_of_text("^[A-Za-z_][A-Za-z0-9_.-]{0,254}$", "the name of a variable"));
-        json_object_object_add(schema, "description", string_value("the variables that a run starts with"));
+        json_object_object_add(schema, "propertyNames", schema_of_text(KEY_PATTERN, "the name of a variable"));
+        if (each)
+                json_object_object_add(schema, "additionalProperties", each);
+        json_object_object_add(schema, "description", string_value(description));
+        return schema;
+}
+
+/* A type, or an object that says more. */
+static json_object *schema_of_declaration(const Param *params) {
+        json_object *properties = json_object_new_object(), *required = json_object_new_array();
+
+        schema_add_params(properties, required, params, true);
+        return schema_either(schema_of_strings(variable_type_names), schema_of_object(properties, required));
+}
+
+/* What stands at the top of a tree, whether it is alone in its file or not. */
+static void add_tree(json_object *properties) {
+        json_object_object_add(
+                properties, "inputs",
+                schema_of_variables(schema_of_declaration(input_params), "the variables that are given to the tree"));
+        json_object_object_add(properties, "outputs",
+                               schema_of_variables(schema_of_declaration(output_params),
+                                                   "the variables that are for who uses the tree"));
+        json_object_object_add(properties, "blackboard",
+                               schema_of_variables(NULL, "the variables that a run starts with"));
+        json_object_object_add(properties, "root", schema_ref("node"));
+}
+
+static json_object *schema_of_tree(void) {
+        json_object *properties = json_object_new_object(), *required = json_object_new_array();
+
+        schema_add_params(properties, required, tree_params, true);
+        add_tree(properties);
+        json_object_array_add(required, string_value("root"));
+        return schema_of_object(properties, required);
+}
+
+static json_object *schema_of_trees(void) {
+        json_object *schema = schema_of_kind("object");
+
+        json_object_object_add(schema, "propertyNames", schema_of_text("^[A-Za-z0-9_-]{1,100}$", "the name of a tree"));
+        json_object_object_add(schema, "additionalProperties", schema_ref("tree"));
+        json_object_object_add(schema, "description", string_value("trees for SubTree nodes, by name"));
+        return schema;
+}
+
+static json_object *schema_of_include(void) {
+        json_object *schema = schema_of_kind("array");
+
+        json_object_object_add(schema, "items", schema_of_kind("string"));
+        json_object_object_add(schema, "description", string_value("files whose trees are used here, too"));
         return schema;
 }
 
@@ -279,6 +204,12 @@ static json_object *definitions(const NodeType *const *const *tables) {
         json_object_object_add(defs, "span",
                                schema_of_text(SPAN_PATTERN, "a time span, such as \"150ms\" or \"1min 30s\""));
         json_object_object_add(defs, "reference", schema_of_text(REFERENCE_PATTERN, "a variable, such as \"{key}\""));
+        json_object_object_add(defs, "variable", schema_of_text(NAME_PATTERN, "the name of a variable"));
+        json_object_object_add(defs, "variable-or-none",
+                               schema_of_text("^$|" NAME_PATTERN, "the name of a variable, or \"\" for none"));
+        json_object_object_add(defs, "expression", schema_of_text(".", "an expression, in Lua"));
+        json_object_object_add(defs, "code", schema_of_text(".", "statements, in Lua"));
+        json_object_object_add(defs, "tree", schema_of_tree());
 
         for (; *tables; tables++)
                 for (const NodeType *const *type = *tables; *type; type++)
@@ -287,18 +218,35 @@ static json_object *definitions(const NodeType *const *const *tables) {
         return defs;
 }
 
+/* {"anyOf": [{"required": ["root"]}, {"required": ["trees"]}]}: a file is run, or included, or both. */
+static json_object *root_or_trees(void) {
+        static const char *const keys[] = { "root", "trees" };
+        json_object *choices = json_object_new_array();
+
+        for (size_t i = 0; i < G_N_ELEMENTS(keys); i++) {
+                json_object *choice = json_object_new_object(), *required = json_object_new_array();
+
+                json_object_array_add(required, string_value(keys[i]));
+                json_object_object_add(choice, "required", required);
+                json_object_array_add(choices, choice);
+        }
+
+        return choices;
+}
+
 json_object *schema_new(const NodeType *const *const *tables) {
         json_object *properties = json_object_new_object(), *required = json_object_new_array(), *schema;
         json_object *version = json_object_new_object();
 
-        add_params(properties, required, header_params, true);
+        schema_add_params(properties, required, header_params, true);
         json_object_object_add(version, "const", json_object_new_int64(HEADER_VERSION));
         json_object_object_add(properties, "btd", version);
-        json_object_object_add(properties, "blackboard", schema_of_blackboard());
-        json_object_object_add(properties, "root", schema_ref("node"));
-        json_object_array_add(required, string_value("root"));
+        json_object_object_add(properties, "include", schema_of_include());
+        json_object_object_add(properties, "trees", schema_of_trees());
+        add_tree(properties);
 
         schema = schema_of_object(properties, required);
+        json_object_object_add(schema, "anyOf", root_or_trees());
         json_object_object_add(schema, "$schema", string_value("https://json-schema.org/draft/2020-12/schema"));
         json_object_object_add(schema, "title", string_value("A tree file of btd"));
         json_object_object_add(schema, "$defs", definitions(tables));

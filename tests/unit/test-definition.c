@@ -10,7 +10,6 @@
 
 #include "basic/cleanup.h"
 #include "definition/definition.h"
-#include "definition/schema.h"
 #include "example-types.h"
 
 /* What messages list. */
@@ -483,47 +482,6 @@ static void test_files(void) {
         g_rmdir(dir);
 }
 
-static json_object *at(json_object *object, const char *path) {
-        g_auto(GStrv) keys = g_strsplit(path, "/", -1);
-
-        for (char **key = keys; *key; key++)
-                g_assert_true(json_object_object_get_ex(object, *key, &object));
-
-        return object;
-}
-
-static void assert_json(json_object *schema, const char *path, const char *expected) {
-        g_assert_cmpstr(json_object_to_json_string_ext(at(schema, path),
-                                                       JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE),
-                        ==, expected);
-}
-
-static void test_schema(void) {
-        g_autoptr(json_object) schema = schema_new(example_tables);
-
-        assert_json(schema, "$schema", "\"https://json-schema.org/draft/2020-12/schema\"");
-        assert_json(schema, "required", "[\"btd\",\"root\"]");
-        assert_json(schema, "additionalProperties", "false");
-        assert_json(schema, "properties/btd", "{\"const\":1}");
-        assert_json(schema, "properties/root", "{\"$ref\":\"#/$defs/node\"}");
-        assert_json(schema, "properties/interval",
-                    "{\"$ref\":\"#/$defs/span\",\"description\":\"The time between two ticks that nothing but the tree "
-                    "itself asks for\",\"default\":\"100ms\"}");
-        assert_json(schema, "$defs/Example/required", "[\"unit\"]");
-        assert_json(schema, "$defs/Example/properties/type", "{\"enum\":[\"Example\",\"Specimen\"]}");
-        assert_json(schema, "$defs/Example/properties/unit", "{\"type\":\"string\",\"description\":\"its name\"}");
-        assert_json(schema, "$defs/Example/properties/count",
-                    "{\"anyOf\":[{\"type\":\"integer\",\"minimum\":1,\"maximum\":10},{\"$ref\":\"#/$defs/"
-                    "reference\"}],\"description\":\"how often\",\"default\":3}");
-        assert_json(schema, "$defs/Example/properties/mode/anyOf",
-                    "[{\"enum\":[\"replace\",\"fail\",\"isolate\"]},{\"$ref\":\"#/$defs/reference\"}]");
-        assert_json(schema, "$defs/Wrapper/required", "[\"child\",\"delay\"]");
-        assert_json(schema, "$defs/Wrapper/properties/delay",
-                    "{\"$ref\":\"#/$defs/span\",\"description\":\"how long\"}");
-        assert_json(schema, "$defs/Few/properties/children",
-                    "{\"type\":\"array\",\"items\":{\"$ref\":\"#/$defs/node\"},\"minItems\":1,\"maxItems\":3}");
-}
-
 int main(int argc, char **argv) {
         g_test_init(&argc, &argv, NULL);
 
@@ -540,6 +498,5 @@ int main(int argc, char **argv) {
         g_test_add_func("/definition/many-errors", test_many_errors);
         g_test_add_func("/definition/sharing", test_sharing);
         g_test_add_func("/definition/files", test_files);
-        g_test_add_func("/definition/schema", test_schema);
         return g_test_run();
 }

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* Values by their kinds; where a reference may stand, it is another choice. */
+
+#include <glib.h>
+#include <json-c/json_tokener.h>
+
+#include "definition/schema-param.h"
+
+json_object *schema_of_kind(const char *kind) {
+        json_object *schema = json_object_new_object();
+
+        json_object_object_add(schema, "type", json_object_new_string(kind));
+        return schema;
+}
+
+json_object *schema_ref(const char *name) {
+        json_object *schema = json_object_new_object();
+        g_autofree char *pointer = g_strconcat("#/$defs/", name, NULL);
+
+        json_object_object_add(schema, "$ref", json_object_new_string(pointer));
+        return schema;
+}
+
+json_object *schema_either(json_object *first, json_object *second) {
+        json_object *schema = json_object_new_object(), *choices = json_object_new_array();
+
+        json_object_array_add(choices, first);
+        json_object_array_add(choices, second);
+        json_object_object_add(schema, "anyOf", choices);
+        return schema;
+}
+
+json_object *schema_of_strings(const char *const *names) {
+        json_object *list = json_object_new_array(), *schema = json_object_new_object();
+
+        for (; *names; names++)
+                json_object_array_add(list, json_object_new_string(*names));
+
+        json_object_object_add(schema, "enum", list);
+        return schema;
+}
+
+static json_object *schema_of_number(const Param *param) {
+        json_object *schema = schema_of_kind(param->kind == PARAM_INT ? "integer" : "number");
+
+        if (param->min != 0 || param->max != 0)
+                json_object_object_add(schema, "minimum", json_object_new_int64(param->min));
+        if (param->max != 0)
+                json_object_object_add(schema, "maximum", json_object_new_int64(param->max));
+
+        return schema;
+}
+
+/* Of a list, "" is no variable. */
+static json_object *schema_of_string(const Param *param) {
+        if (!param->reads && !param->writes)
+                return schema_of_kind("string");
+
+        return schema_ref(param->kind == PARAM_STRINGS ? "variable-or-none" : "variable");
+}
+
+static json_object *schema_of_members(const Param *params, bool literal);
+
+static json_object *schema_of_value(const Param *param, bool literal) {
+        json_object *schema;
+
+        switch (param->kind) {
+        case PARAM_BOOL:
+                return schema_of_kind("boolean");
+        case PARAM_INT:
+        case PARAM_NUMBER:
+                return schema_of_number(param);
+        case PARAM_STRING:
+                return schema_of_string(param);
+        case PARAM_SPAN:
+                return schema_ref("span");
+        case PARAM_ENUM:
+                return schema_of_strings(param->values);
+        case PARAM_STRINGS:
+                schema = schema_of_kind("array");
+                json_object_object_add(schema, "items", schema_of_string(param));
+                return param->single ? schema_either(schema_of_string(param), schema) : schema;
+        case PARAM_STRING_MAP:
+                schema = schema_of_kind("object");
+                json_object_object_add(schema, "additionalProperties", schema_of_string(param));
+                return schema;
+        case PARAM_JSON:
+                return json_object_new_object();
+        case PARAM_EXPRESSION:
+                return schema_ref("expression");
+        case PARAM_CODE:
+                return schema_ref("code");
+        case PARAM_EXPRESSIONS:
+                schema = schema_of_kind("object");
+                if (param->writes)
+                        json_object_object_add(schema, "propertyNames", schema_ref("variable"));
+                json_object_object_add(schema, "additionalProperties", schema_ref("expression"));
+                return schema;
+        case PARAM_OBJECT:
+                return schema_of_members(param->members, literal);
+        case PARAM_KIND_MAX_:
+                break;
+        }
+
+        g_assert_not_reached();
+}
+
+/* Does a reference need to be allowed on its own, being no value of the kind? */
+static bool takes_reference(const Param *param, bool literal) {
+        switch (param->kind) {
+        case PARAM_STRING:
+        case PARAM_JSON:
+        case PARAM_EXPRESSION:
+        case PARAM_CODE:
+        case PARAM_EXPRESSIONS:
+                return false;
+        default:
+                return !param->literal && !param->causes && !param->reads && !param->writes &&
+                       (!literal || param->late);
+        }
+}
+
+static json_object *schema_of_param(const Param *param, bool literal) {
+        json_object *schema = schema_of_value(param, literal || param->literal);
+
+        if (takes_reference(param, literal))
+                schema = schema_either(schema, schema_ref("reference"));
+        if (param->doc)
+                json_object_object_add(schema, "description", json_object_new_string(param->doc));
+        if (param->fallback)
+                json_object_object_add(schema, "default", json_tokener_parse(param->fallback));
+
+        return schema;
+}
+
+void schema_add_params(json_object *properties, json_object *required, const Param *params, bool literal) {
+        for (const Param *param = params; param && param->name; param++) {
+                json_object *schema = schema_of_param(param, literal), *other;
+
+                if (json_object_object_get_ex(properties, param->name, &other))
+                        schema = schema_either(json_object_get(other), schema);
+                json_object_object_add(properties, param->name, schema);
+                if (param->required)
+                        json_object_array_add(required, json_object_new_string(param->name));
+        }
+}
+
+json_object *schema_of_object(json_object *properties, json_object *required) {
+        json_object *schema = schema_of_kind("object");
+
+        json_object_object_add(schema, "properties", properties);
+        json_object_object_add(schema, "required", required);
+        json_object_object_add(schema, "additionalProperties", json_object_new_boolean(false));
+        return schema;
+}
+
+static json_object *schema_of_members(const Param *params, bool literal) {
+        json_object *properties = json_object_new_object(), *required = json_object_new_array();
+
+        schema_add_params(properties, required, params, literal);
+        return schema_of_object(properties, required);
+}
