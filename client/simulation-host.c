@@ -108,15 +108,16 @@ static Verdict host_guard(Machine *machine, NodeId node, Guard guard) {
         return variables_guard(variables_of(machine), node, guard);
 }
 
-static Verdict host_test(Machine *machine, NodeId node, const char *variable) {
+static Verdict host_test(Machine *machine, NodeId node, const Script *condition) {
         Simulation *simulation = machine_userdata(machine);
 
         simulation->asked = ASKED_TEST;
-        return variables_test(variables_of(machine), node, variable);
+        return variables_test(variables_of(machine), node, condition);
 }
 
-static uint32_t host_match(Machine *machine, NodeId node, const char *variable, const char *const *cases) {
-        return variables_match(variables_of(machine), node, variable, cases);
+static uint32_t host_match(Machine *machine, NodeId node, const char *variable, const Script *of,
+                           const char *const *cases) {
+        return variables_match(variables_of(machine), node, variable, of, cases);
 }
 
 static bool host_next_element(Machine *machine, NodeId node, const char *list, const char *variable, uint32_t index) {
@@ -128,6 +129,9 @@ static Verdict host_hook(Machine *machine, NodeId node, Hook hook) {
 }
 
 static Verdict host_has_changed(Machine *machine, NodeId node, const Script *of) {
+        Simulation *simulation = machine_userdata(machine);
+
+        simulation->asked = ASKED_CHANGE;
         return variables_has_changed(variables_of(machine), node, of);
 }
 

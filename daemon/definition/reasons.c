@@ -17,49 +17,42 @@ static const struct {
         [GUARD_WHILE] = { "while", "is false" },
 };
 
-/* name: of the guard; NULL: the node's own test. */
-static Cause *answer_cause(const Blackboard *scope, const char *name, const char *verdict, const char *expression,
-                           const char *const *reads) {
-        json_object *values = seen_variables(scope, reads);
+/* name: of the guard; NULL: the node's own. */
+static Cause *answer_cause(const Blackboard *scope, const char *name, const char *verdict, const Script *script) {
+        json_object *values = seen_variables(scope, script_reads(script));
+        const char *expression = script_code(script);
         g_autofree char *shown = seen_describe(values), *text = NULL;
 
-        text = g_strdup_printf("its %s %s: %s%s%s%s", name ?: "condition", verdict, expression, *shown ? " (" : "",
-                               shown, *shown ? ")" : "");
+        text = g_strdup_printf("its %s%s%s: %s%s%s%s", name ?: "", name ? " " : "", verdict, expression,
+                               *shown ? " (" : "", shown, *shown ? ")" : "");
         return cause_new(name ? CAUSE_GUARD : CAUSE_CONDITION,
                          facts_new("guard", fact_text(name), "expression", fact_text(expression), "seen", values, NULL),
                          text);
 }
 
-/* The parameter that is a variable or an expression. */
-static Cause *test_cause(const Node *node, const Blackboard *scope) {
+/* The expression of a type that has one. */
+static const Script *own_expression(const Node *node) {
         const Param *param = node->type->params;
-        const void *field;
-        const char *names[2] = { NULL };
 
-        while (param->kind != PARAM_EXPRESSION && !(param->kind == PARAM_STRING && param->reads))
+        while (param->kind != PARAM_EXPRESSION)
                 param++;
 
-        field = (const char *) node->params + param->offset;
-        if (param->kind == PARAM_EXPRESSION) {
-                const Script *script = *(const Script *const *) field;
-
-                return answer_cause(scope, NULL, "does not hold", script_code(script), script_reads(script));
-        }
-
-        names[0] = *(const char *const *) field;
-        return answer_cause(scope, NULL, "does not hold", names[0], names);
+        return *(const Script *const *) (const void *) ((const char *) node->params + param->offset);
 }
 
 Cause *reason_of_answer(const Definition *definition, Variables *variables, NodeId node, int asked) {
         const Blackboard *scope = variables_scope(variables, node);
-        const Script *script;
+        const Node *own = &definition_tree(definition)->nodes[node];
 
-        if (asked == ASKED_TEST)
-                return test_cause(&definition_tree(definition)->nodes[node], scope);
-
-        script = definition_guard(definition, node, (Guard) asked);
-        return answer_cause(scope, guards[asked].name, guards[asked].verdict, script_code(script),
-                            script_reads(script));
+        switch (asked) {
+        case ASKED_TEST:
+                return answer_cause(scope, NULL, "condition does not hold", own_expression(own));
+        case ASKED_CHANGE:
+                return answer_cause(scope, NULL, "value has not changed", own_expression(own));
+        default:
+                return answer_cause(scope, guards[asked].name, guards[asked].verdict,
+                                    definition_guard(definition, node, (Guard) asked));
+        }
 }
 
 Cause *reason_of_timer(const Tree *tree, NodeId node, uint64_t limit) {

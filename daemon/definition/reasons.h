@@ -9,8 +9,10 @@
 #include "definition/definition.h"
 #include "definition/variables.h"
 
-/* What was asked last of a node: a Guard, or the test that is its own (Precondition). */
+/* What was asked last of a node: a Guard, the test that is its own (Precondition), or whether its value has changed
+ * (OnChange). */
 #define ASKED_TEST (-1)
+#define ASKED_CHANGE (-2)
 
 /* What was asked has decided: with its expression and what that saw. */
 Cause *reason_of_answer(const Definition *definition, Variables *variables, NodeId node, int asked);

@@ -193,12 +193,25 @@ Verdict variables_hook(Variables *variables, NodeId node, Hook hook) {
         return script_failed(variables, script, error);
 }
 
-Verdict variables_test(Variables *variables, NodeId node, const char *variable) {
-        return variable_is_true(variables_scope(variables, node), variable) ? VERDICT_YES : VERDICT_NO;
+Verdict variables_test(Variables *variables, NodeId node, const Script *condition) {
+        return test_script(variables, variables_scope(variables, node), condition);
 }
 
-uint32_t variables_match(Variables *variables, NodeId node, const char *variable, const char *const *cases) {
-        return variable_match(variables_scope(variables, node), variable, cases);
+uint32_t variables_match(Variables *variables, NodeId node, const char *variable, const Script *of,
+                         const char *const *cases) {
+        const Blackboard *scope = variables_scope(variables, node);
+        g_autoptr(json_object) value = NULL;
+        char *error;
+
+        if (!of)
+                return variable_match(scope, variable, cases);
+
+        if (script_evaluate(of, scope, NULL, &value, &error) < 0) {
+                script_failed(variables, of, error);
+                return UINT32_MAX;
+        }
+
+        return value_match(value, cases);
 }
 
 /* Takes the value. Values do not change, so a list is as it was when it was kept. */

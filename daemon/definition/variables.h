@@ -29,8 +29,9 @@ Cause *variables_error(const Variables *variables);
 /* As the callbacks of a MachineHost. */
 Verdict variables_guard(Variables *variables, NodeId node, Guard guard);
 Verdict variables_hook(Variables *variables, NodeId node, Hook hook);
-Verdict variables_test(Variables *variables, NodeId node, const char *variable);
-uint32_t variables_match(Variables *variables, NodeId node, const char *variable, const char *const *cases);
+Verdict variables_test(Variables *variables, NodeId node, const Script *condition);
+uint32_t variables_match(Variables *variables, NodeId node, const char *variable, const Script *of,
+                         const char *const *cases);
 Verdict variables_has_changed(Variables *variables, NodeId node, const Script *of);
 bool variables_next_element(Variables *variables, NodeId node, const char *list, const char *variable, uint32_t index);
 uint32_t variables_elements(Variables *variables, NodeId for_each);

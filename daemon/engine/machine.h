@@ -90,10 +90,12 @@ typedef struct MachineHost {
         /* The node would start now, and does when machine_pass_breakpoint() is called. */
         void (*breakpoint)(Machine *machine, NodeId node);
 
-        /* For Precondition: is the variable true? */
-        Verdict (*test)(Machine *machine, NodeId node, const char *variable);
-        /* For Switch: which of the cases the variable is, or their number when it is none. */
-        uint32_t (*match)(Machine *machine, NodeId node, const char *variable, const char *const *cases);
+        /* For Precondition: does it hold? */
+        Verdict (*test)(Machine *machine, NodeId node, const Script *condition);
+        /* For Switch: which of the cases the value is, or their number when it is none; UINT32_MAX: an ERROR. Either the
+         * variable or the expression is given. */
+        uint32_t (*match)(Machine *machine, NodeId node, const char *variable, const Script *of,
+                          const char *const *cases);
         /* For OnChange: has its expression another value than the last time that the answer was YES? At first it
          * has. */
         Verdict (*has_changed)(Machine *machine, NodeId node, const Script *of);

@@ -174,6 +174,9 @@ static Verdict host_hook(Machine *machine, NodeId node, Hook hook) {
 }
 
 static Verdict host_has_changed(Machine *machine, NodeId node, const Script *of) {
+        Progress *progress = machine_userdata(machine);
+
+        progress->asked = ASKED_CHANGE;
         return variables_has_changed(variables_of(machine), node, of);
 }
 
@@ -183,15 +186,16 @@ static bool host_cause_matches(Machine *machine, NodeId child, const char *const
         return cause_matches_any(history_cause(progress->history, child), patterns);
 }
 
-static Verdict host_test(Machine *machine, NodeId node, const char *variable) {
+static Verdict host_test(Machine *machine, NodeId node, const Script *condition) {
         Progress *progress = machine_userdata(machine);
 
         progress->asked = ASKED_TEST;
-        return variables_test(progress->variables, node, variable);
+        return variables_test(progress->variables, node, condition);
 }
 
-static uint32_t host_match(Machine *machine, NodeId node, const char *variable, const char *const *cases) {
-        return variables_match(variables_of(machine), node, variable, cases);
+static uint32_t host_match(Machine *machine, NodeId node, const char *variable, const Script *of,
+                           const char *const *cases) {
+        return variables_match(variables_of(machine), node, variable, of, cases);
 }
 
 static bool host_next_element(Machine *machine, NodeId node, const char *list, const char *variable, uint32_t index) {

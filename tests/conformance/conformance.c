@@ -95,12 +95,13 @@ static Verdict on_guard(Machine *machine, NodeId node, Guard guard) {
         return variables_guard(variables_of(machine), node, guard);
 }
 
-static Verdict on_test(Machine *machine, NodeId node, const char *variable) {
-        return variables_test(variables_of(machine), node, variable);
+static Verdict on_test(Machine *machine, NodeId node, const Script *condition) {
+        return variables_test(variables_of(machine), node, condition);
 }
 
-static uint32_t on_match(Machine *machine, NodeId node, const char *variable, const char *const *cases) {
-        return variables_match(variables_of(machine), node, variable, cases);
+static uint32_t on_match(Machine *machine, NodeId node, const char *variable, const Script *of,
+                         const char *const *cases) {
+        return variables_match(variables_of(machine), node, variable, of, cases);
 }
 
 static bool on_next_element(Machine *machine, NodeId node, const char *list, const char *variable, uint32_t index) {

@@ -102,11 +102,12 @@ static Verdict on_guard(Machine *machine, NodeId node, Guard guard) {
         return chance(machine);
 }
 
-static Verdict on_test(Machine *machine, NodeId node, const char *variable) {
+static Verdict on_test(Machine *machine, NodeId node, const Script *condition) {
         return chance(machine);
 }
 
-static uint32_t on_match(Machine *machine, NodeId node, const char *variable, const char *const *cases) {
+static uint32_t on_match(Machine *machine, NodeId node, const char *variable, const Script *of,
+                         const char *const *cases) {
         return chance(machine) ? 0 : machine_tree(machine)->nodes[node].n_children - 1;
 }
 

@@ -166,7 +166,8 @@ static bool waits_for_variable(const World *world, NodeId node) {
         bool runs = machine_node_status(world->machine, node) == STATUS_RUNNING ||
                     machine_node_ending(world->machine, node);
 
-        return runs && type_is(world->tree, node, "OnChange") && world->sites[node].seen;
+        return runs && (type_is(world->tree, node, "OnChange") || type_is(world->tree, node, "Precondition")) &&
+               machine_node_status(world->machine, node + 1) == STATUS_IDLE;
 }
 
 /* What somebody has said of a condition is changed by somebody only. */

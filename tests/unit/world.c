@@ -129,12 +129,19 @@ static void on_breakpoint(Machine *machine, NodeId node) {
         note(machine, " stop:%u", node);
 }
 
-static Verdict on_test(Machine *machine, NodeId node, const char *variable) {
+static Verdict on_test(Machine *machine, NodeId node, const Script *condition) {
+        if (site_of(machine, node)->fact && node % 7 == 4)
+                return VERDICT_ERROR;
+
         return site_of(machine, node)->fact ? VERDICT_YES : VERDICT_NO;
 }
 
 /* As many cases as the node has children but the default. */
-static uint32_t on_match(Machine *machine, NodeId node, const char *variable, const char *const *cases) {
+static uint32_t on_match(Machine *machine, NodeId node, const char *variable, const Script *of,
+                         const char *const *cases) {
+        if (site_of(machine, node)->fact && node % 7 == 5)
+                return UINT32_MAX;
+
         return site_of(machine, node)->fact ? 0 : machine_tree(machine)->nodes[node].n_children - 1;
 }
 

@@ -11,7 +11,7 @@ typedef struct RunOnceParams {
 } RunOnceParams;
 
 typedef struct PreconditionParams {
-        const char *condition;
+        const Script *condition;
         int otherwise;
 } PreconditionParams;
 
@@ -50,7 +50,7 @@ static Status precondition_tick(Machine *machine, NodeId node) {
 
                 if (verdict == VERDICT_NO) {
                         if (outcomes[params->otherwise] == STATUS_RUNNING)
-                                node_visit_again(machine, node, false);
+                                node_visit_always(machine, node);
                         else
                                 machine->reason = REASON_GUARD;
 
@@ -114,11 +114,10 @@ static const char *const otherwise_names[] = { "SUCCESS", "FAILURE", "SKIPPED", 
 
 static const Param precondition_params[] = {
         { .name = "if",
-          .kind = PARAM_STRING,
+          .kind = PARAM_EXPRESSION,
           .offset = offsetof(PreconditionParams, condition),
           .required = true,
-          .reads = true,
-          .doc = "The blackboard key that must be true when the child is to start" },
+          .doc = "An expression: must be true when the child is to start" },
         { .name = "else",
           .kind = PARAM_ENUM,
           .offset = offsetof(PreconditionParams, otherwise),

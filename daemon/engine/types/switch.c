@@ -8,6 +8,7 @@
 
 typedef struct SwitchParams {
         const char *variable;
+        const Script *of;
         const char *const *cases;
 } SwitchParams;
 
@@ -15,13 +16,16 @@ typedef struct SwitchParams {
 static Status switch_tick(Machine *machine, NodeId node) {
         NodeState *state = node_state(machine, node);
         const SwitchParams *params = machine->nodes[node].params;
-        uint32_t n = machine->host->match(machine, node, params->variable, params->cases);
-        NodeId child = tree_nth_child(machine->tree, node, n);
+        uint32_t n = machine->host->match(machine, node, params->variable, params->of, params->cases);
+        NodeId child;
         Status status;
 
         if (state->status == STATUS_IDLE)
                 state->position = 0;
+        if (n == UINT32_MAX)
+                return node_expression_failed(machine, node);
 
+        child = tree_nth_child(machine->tree, node, n);
         if (state->position != 0 && state->position != child)
                 node_reset(machine, state->position);
 
@@ -68,6 +72,10 @@ static char *switch_check(const Tree *tree, NodeId node, bool *ret_is_error) {
         uint32_t n_cases = params->cases ? g_strv_length((char **) params->cases) : 0, n = tree->nodes[node].n_children;
         uint32_t repeated;
 
+        *ret_is_error = true;
+        if (!params->variable == !params->of)
+                return g_strdup("needs either variable or of");
+
         *ret_is_error = n != n_cases + 1;
         if (*ret_is_error)
                 return g_strdup_printf("%u cases need %u children, one a case and the default last, but there are %u",
@@ -85,9 +93,12 @@ static const Param switch_params[] = {
         { .name = "variable",
           .kind = PARAM_STRING,
           .offset = offsetof(SwitchParams, variable),
-          .required = true,
           .reads = true,
-          .doc = "The blackboard key that is compared" },
+          .doc = "The variable whose value is compared" },
+        { .name = "of",
+          .kind = PARAM_EXPRESSION,
+          .offset = offsetof(SwitchParams, of),
+          .doc = "Instead of variable: an expression, whose value is compared" },
         { .name = "cases",
           .kind = PARAM_STRINGS,
           .offset = offsetof(SwitchParams, cases),
@@ -106,11 +117,10 @@ const NodeType switch_type = {
         .max_children = UINT32_MAX,
         .params = switch_params,
         .params_size = sizeof(SwitchParams),
-        .summary = "Runs the child that belongs to the value of a variable",
+        .summary = "Runs the child that belongs to a value",
         .doc = "The value is compared with the cases as text or as a number. The last child is the default, for every "
                "other value and for a variable that is not set. When the value changes while a child runs, that child "
-               "is "
-               "halted, and the right one is started when it has ended.",
+               "is halted, and the right one is started when it has ended.",
         .tick = switch_tick,
         .halt = switch_halt,
         .never = switch_never,
