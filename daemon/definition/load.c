@@ -81,7 +81,7 @@ static void read_plans(Loader *loader, const Unit *unit) {
         }
 }
 
-/* What the type's own check says of a node: the first copy of which it says anything stands for all. Unwise things of
+/* What the engine says of a node: the first copy of which it says anything stands for all. Unwise things of
  * other files are for those who look at these. */
 static void check_node(Loader *loader, const Tree *tree, NodeId id, const Origin *origin) {
         PlanNode *node = plan_node(origin->plan, origin->node);
@@ -89,10 +89,10 @@ static void check_node(Loader *loader, const Tree *tree, NodeId id, const Origin
         bool is_error = true;
         char *text;
 
-        if (!node->sound || node->judged || !node->type->check)
+        if (!node->sound || node->judged)
                 return;
 
-        text = node->type->check(tree, id, &is_error);
+        text = tree_check_node(tree, id, &is_error);
         if (!text)
                 return;
 

@@ -84,6 +84,9 @@ Tree *tree_builder_finish(TreeBuilder *builder);
 
 void tree_free(Tree *tree);
 
+/* What cannot work about the node (an error), or is hardly meant (a warning): a text for people, to be freed, or NULL. */
+char *tree_check_node(const Tree *tree, NodeId node, bool *ret_is_error);
+
 /* The node's n-th child, from 0, or NODE_NONE. */
 NodeId tree_nth_child(const Tree *tree, NodeId node, uint32_t n);
 

@@ -217,6 +217,52 @@ static void test_on_change(void) {
               STATUS_SUCCESS);
 }
 
+/* Who is told why: the expression, and what it saw. */
+static void test_expressions_of_types(void) {
+        check(TREE("'n': 3",
+                   NODE("Sequence", "S", "",
+                        AROUND("OnChange", "O", "'of': 'n', 'otherwise': 'skip', ", "{'type': 'AlwaysSuccess'}"))),
+              "{}",
+              "   0.000s * S: running\n"
+              "   0.000s * S/O: running\n"
+              "   0.000s + S/O/AlwaysSuccess: success\n"
+              "   0.000s + S/O: success\n"
+              "   0.000s + S: success\n"
+              "   0.000s + run: success\n",
+              STATUS_SUCCESS);
+        check(TREE("'n': 3",
+                   AROUND("Repeat", "R", "'num_cycles': 2, ",
+                          AROUND("OnChange", "O", "'of': 'n', 'otherwise': 'skip', ", "{'type': 'AlwaysSuccess'}"))),
+              "{}",
+              "   0.000s * R: running\n"
+              "   0.000s * R/O: running\n"
+              "   0.000s + R/O/AlwaysSuccess: success\n"
+              "   0.000s + R/O: success\n"
+              "   0.000s * R/O: running\n"
+              "   0.000s > R/O: skipped: its value has not changed: n (n is 3)\n"
+              "   0.000s > R: skipped\n"
+              "   0.000s > run: skipped\n",
+              STATUS_SKIPPED);
+        check(TREE("'n': 3", AROUND("Precondition", "P", "'if': 'n > 3', ", "{'type': 'AlwaysSuccess'}")), "{}",
+              "   0.000s * P: running\n"
+              "   0.000s x P: failure: its condition does not hold: n > 3 (n is 3)\n"
+              "   0.000s x run: failure\n",
+              STATUS_FAILURE);
+        check(TREE("'n': 3", NODE("Switch", "W", "'of': 'n * 2', 'cases': ['6'], ", SPAWN("Six") ", " SPAWN("Else"))),
+              "{}",
+              "   0.000s * W: running\n"
+              "   0.000s + W/Six: success\n"
+              "   0.000s + W: success\n"
+              "   0.000s + run: success\n",
+              STATUS_SUCCESS);
+        check(TREE("'n': 'x'", NODE("Switch", "W", "'of': 'n * 2', 'cases': ['6'], ", SPAWN("Six") ", " SPAWN("Else"))),
+              "{}",
+              "   0.000s * W: running\n"
+              "   0.000s ! W: error: n * 2: attempt to mul a 'string' with a 'number'\n"
+              "   0.000s ! run: error: W: n * 2: attempt to mul a 'string' with a 'number'\n",
+              STATUS_ERROR);
+}
+
 int main(int argc, char **argv) {
         g_test_init(&argc, &argv, NULL);
         g_test_add_func("/simulate-variables/guards", test_guards);
@@ -228,5 +274,6 @@ int main(int argc, char **argv) {
         g_test_add_func("/simulate-variables/lock", test_lock);
         g_test_add_func("/simulate-variables/finally", test_finally);
         g_test_add_func("/simulate-variables/on-change", test_on_change);
+        g_test_add_func("/simulate-variables/expressions-of-types", test_expressions_of_types);
         return g_test_run();
 }

@@ -6,6 +6,7 @@
  * The leaves are called after what they do: Act takes time, Check is a condition, Good and Bad know only one outcome.
  */
 
+#include <errno.h>
 #include <string.h>
 
 #include "basic/cleanup.h"
@@ -52,6 +53,19 @@ static char *warnings_of(const char *root) {
 
         g_assert_cmpint(r, ==, 0);
         return g_string_free(warnings, false);
+}
+
+/* The text of the only error. */
+static void assert_error(const char *root, const char *expected) {
+        g_autofree char *inputs = inputs_of(root);
+        g_autofree char *text = g_strdup_printf("{ \"btd\": 1, \"inputs\": %s, \"root\": %s }", inputs, root);
+        g_autoptr(Diagnostics) diagnostics = diagnostics_new("t");
+        g_autoptr(Definition) definition = NULL;
+
+        g_assert_cmpint(definition_load_text(text, strlen(text), tables, NULL, diagnostics, &definition), ==, -EINVAL);
+        g_assert_cmpuint(diagnostics_count(diagnostics), ==, 1);
+        g_assert_false(diagnostics_get(diagnostics, 0)->warning);
+        g_assert_cmpstr(diagnostics_get(diagnostics, 0)->text, ==, expected);
 }
 
 static void assert_warning(const char *root, const char *expected) {
@@ -210,6 +224,36 @@ static void test_ways_out(void) {
         assert_none(CONTROL("RecoveryNode", "", BAD ", " ACT));
 }
 
+/* What would keep everything around it from ever ending. */
+static void test_never_ends(void) {
+        assert_warning(CONTROL("Finally", "", ACT ", " ENDLESS),
+                       "Finally: 'KeepRunningUntilFailure' never ends, so neither does anything around it; give it a "
+                       "timeout");
+        assert_warning(DECORATOR("KeepRunningUntilFailure", ", \"uninterruptible\": true", GOOD),
+                       "KeepRunningUntilFailure: it never ends, and is uninterruptible: nothing can halt it");
+
+        assert_none(CONTROL("Finally", ", \"timeout\": \"1s\"", ACT ", " ENDLESS));
+        assert_none(CONTROL("Finally", "", ENDLESS ", " ACT));
+        assert_none(DECORATOR("KeepRunningUntilFailure", ", \"uninterruptible\": true", ACT));
+}
+
+/* What cannot work is an error. */
+static void test_errors(void) {
+        assert_error(CONTROL("Switch", ", \"cases\": [\"a\"]", ACT ", " ACT), "needs either variable or of");
+        assert_error(CONTROL("Switch", ", \"variable\": \"v\", \"of\": \"v + 1\", \"cases\": [\"a\"]", ACT ", " ACT),
+                     "needs either variable or of");
+        assert_error(CONTROL("Switch", ", \"variable\": \"v\", \"cases\": [\"a\"]", ACT),
+                     "1 cases need 2 children, one a case and the default last, but there are 1");
+        assert_error(DECORATOR("RateController", "", ACT), "needs either hz or period");
+        assert_error(DECORATOR("WaitFor", "", ACT),
+                     "'Act' is not made of conditions only, so there is nothing that tells when to look again");
+        assert_error(DECORATOR("WaitFor", "", IF_WANTED("Check")),
+                     "'Check' is not made of conditions only, so there is nothing that tells when to look again");
+
+        assert_none(DECORATOR("WaitFor", "", CONTROL("Sequence", "", CHECK ", " DECORATOR("Inverter", "", CHECK))));
+        assert_none(CONTROL("Switch", ", \"of\": \"1 + 1\", \"cases\": [\"a\"]", ACT ", " ACT));
+}
+
 /* What is known of a node is handed up: each of these stands first in a Sequence, before an Act. */
 static void test_never_succeeds(void) {
         static const struct {
@@ -254,6 +298,13 @@ static void test_never_succeeds(void) {
                 { CONTROL("TryCatch", "", BAD ", " ACT), true },
                 { CONTROL("TryCatch", "", ACT ", " BAD), false },
                 { CONTROL("RecoveryNode", "", BAD ", " ACT), true },
+                { CONTROL("Finally", "", BAD ", " ACT), true },
+                { CONTROL("Finally", "", ACT ", " BAD), true },
+                { CONTROL("Finally", "", ACT ", " ACT), false },
+                { DECORATOR("OnChange", ", \"of\": \"1\"", BAD), true },
+                { DECORATOR("OnChange", ", \"of\": \"1\", \"otherwise\": \"skip\"", BAD), false },
+                { DECORATOR("ForEach", ", \"items\": [1], \"as\": \"e\"", BAD), false },
+                { DECORATOR("WaitFor", "", CHECK), false },
                 { CONTROL("PipelineSequence", "", CHECK ", " BAD), true },
         };
 
@@ -281,6 +332,8 @@ int main(int argc, char **argv) {
         g_test_add_func("/warnings/rounds", test_rounds);
         g_test_add_func("/warnings/branches", test_branches);
         g_test_add_func("/warnings/ways-out", test_ways_out);
+        g_test_add_func("/warnings/never-ends", test_never_ends);
+        g_test_add_func("/warnings/errors", test_errors);
         g_test_add_func("/warnings/never-succeeds", test_never_succeeds);
 
         return g_test_run();

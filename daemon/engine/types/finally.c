@@ -23,11 +23,17 @@ static NodeId clean_up_of(const Node *nodes, NodeId node) {
         return nodes[node + 1].end;
 }
 
+static bool is_limited(const Node *definition) {
+        const FinallyParams *params = definition->params;
+
+        return params->timeout > 0 && params->timeout != SPAN_INFINITY;
+}
+
 static void begin_clean_up(Machine *machine, NodeId node) {
         const FinallyParams *params = machine->nodes[node].params;
 
         node_state(machine, node)->phase = PHASE_CLEAN_UP;
-        if (params->timeout > 0 && params->timeout != SPAN_INFINITY)
+        if (is_limited(&machine->nodes[node]))
                 node_arm_timer(machine, node, params->timeout);
 }
 
@@ -105,9 +111,8 @@ static void finally_halt(Machine *machine, NodeId node) {
 
 /* A clean-up can turn a SUCCESS into a FAILURE, and nothing else. */
 static unsigned finally_never(const Node *nodes, NodeId node) {
-        const FinallyParams *params = nodes[node].params;
         const Node *child = &nodes[clean_up_of(nodes, node)];
-        bool limited = params->timeout > 0 && params->timeout != SPAN_INFINITY;
+        bool limited = is_limited(&nodes[node]);
         unsigned never = outlook_of_child(nodes, node);
 
         if (outlook_is_endless(child) && !limited)
@@ -116,6 +121,17 @@ static unsigned finally_never(const Node *nodes, NodeId node) {
                 never |= TYPE_NEVER_SUCCEEDS;
 
         return child->flags & NODE_NEVER_FAILS && !limited ? never : never & TYPE_NEVER_SUCCEEDS;
+}
+
+static char *finally_check(const Tree *tree, NodeId node, bool *ret_is_error) {
+        NodeId child = clean_up_of(tree->nodes, node);
+
+        if (!outlook_is_endless(&tree->nodes[child]) || is_limited(&tree->nodes[node]))
+                return NULL;
+
+        *ret_is_error = false;
+        return g_strdup_printf("'%s' never ends, so neither does anything around it; give it a timeout",
+                               tree_node_name(tree, child));
 }
 
 static const Param finally_params[] = {
@@ -146,4 +162,5 @@ const NodeType finally_type = {
         .halt = finally_halt,
         .finish = finally_finish,
         .never = finally_never,
+        .check = finally_check,
 };
