@@ -105,6 +105,16 @@ static char *explain_nil(const Script *script, const Blackboard *blackboard, con
                                missing->str);
 }
 
+/* What Lua calls a global is a variable to us. */
+static char *rename_global(const char *message) {
+        const char *global = strstr(message, " (global '");
+
+        if (!global)
+                return g_strdup(message);
+
+        return g_strdup_printf("%.*s (variable '%s", (int) (global - message), message, global + strlen(" (global '"));
+}
+
 /* On one line, and not longer than anybody would read. */
 static char *clean(const char *message) {
         char *text = g_utf8_make_valid(message, (gssize) strnlen(message, MESSAGE_MAX));
@@ -131,8 +141,8 @@ char *script_error(const Script *script, const Blackboard *blackboard, int statu
         line = take_line(&message);
         valid = clean(message);
         where = quote(script->code, line);
-        text = explain_nil(script, blackboard, valid);
-        return g_strdup_printf("%s: %s", where, text ?: valid);
+        text = explain_nil(script, blackboard, valid) ?: rename_global(valid);
+        return g_strdup_printf("%s: %s", where, text);
 }
 
 char *script_error_value(const Script *script, const char *reason) {

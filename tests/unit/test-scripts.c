@@ -195,7 +195,7 @@ static void test_extra(void) {
 
         g_assert_cmpint(script_test(script, blackboard, NULL, &truth, &error), ==, -EINVAL);
         g_assert_cmpstr(error, ==,
-                        "value.level < battery and reply == nil: attempt to index a nil value (global "
+                        "value.level < battery and reply == nil: attempt to index a nil value (variable "
                         "'value')");
 }
 
@@ -368,7 +368,7 @@ static void test_errors(void) {
                                        "nothing is null)" },
                 { "missing + 1", "missing + 1: attempt to perform arithmetic on a nil value (missing is not set)" },
                 { "battery.x.y + missing",
-                  "battery.x.y + missing: attempt to index a number value (global 'battery')" },
+                  "battery.x.y + missing: attempt to index a number value (variable 'battery')" },
                 { "config.a.b", "config.a.b: attempt to index a nil value (field 'a')" },
                 { "not missing and config.a.b",
                   "not missing and config.a.b: attempt to index a nil value (field 'a')" },
@@ -473,6 +473,8 @@ static void test_run(void) {
                 { "x = 1; error('no')", "x = 1; error('no'): no" },
                 { "x = 1; y = missing + 1",
                   "x = 1; y = missing + 1: attempt to perform arithmetic on a nil value (missing is not set)" },
+                { "x = 1\nsum = 1 + list", "line 2: sum = 1 + list: attempt to perform arithmetic on a table value "
+                                           "(variable 'list')" },
                 { "x = 1\ny = missing + 1\n",
                   "line 2: y = missing + 1: attempt to perform arithmetic on a nil value (missing is not set)" },
                 { "x = 1; y = 1 / 0", "x = 1; y = 1 / 0: y: infinity (which 1/0 gives) is no number of JSON" },
@@ -487,6 +489,37 @@ static void test_run(void) {
 
                 g_assert_cmpstr(changed, ==, cases[i].changed);
         }
+}
+
+/* The examples of the manual page. */
+static void test_manual(void) {
+        g_autoptr(Blackboard) blackboard = blackboard_new();
+        g_autoptr(Scripts) scripts = scripts_new();
+        g_autofree char *retries = NULL, *text = NULL, *has = NULL, *has_not = NULL, *matches = NULL, *error = NULL;
+        g_autofree char *result = NULL;
+        json_object *broken;
+        const Script *count = compile(scripts, SCRIPT_CODE,
+                                      "failures = (failures or 0) + 1\nif failures > 3 then\n"
+                                      "  table.insert(_G.broken, unit)\nend\n",
+                                      NULL);
+
+        set_all(blackboard, "{ \"name\": \"cam\", \"level\": 42.5, \"modes\": [\"a\", \"safe\"], \"version\": \"2.7\", "
+                            "\"broken\": [], \"unit\": \"x.service\", \"failures\": 2 }");
+        retries = evaluate("(retries or 3) > 0", blackboard);
+        g_assert_cmpstr(retries, ==, "true");
+        text = evaluate("string.format('%s: %d %%', name, level // 1)", blackboard);
+        g_assert_cmpstr(text, ==, "\"cam: 42 %\"");
+        has = evaluate("(' ' .. table.concat(modes, ' ') .. ' '):find(' safe ', 1, true)", blackboard);
+        g_assert_cmpstr(has, ==, "3");
+        has_not = evaluate("(' ' .. table.concat(modes, ' ') .. ' '):find(' saf ', 1, true)", blackboard);
+        g_assert_cmpstr(has_not, ==, "null");
+        matches = evaluate("version:match('^(%d+)%.') == '2'", blackboard);
+        g_assert_cmpstr(matches, ==, "true");
+        for (unsigned i = 0; i < 2; i++)
+                g_assert_cmpint(script_run(count, blackboard, &error), ==, 0);
+        g_assert_true(blackboard_get(blackboard, "broken", &broken));
+        result = written(broken);
+        g_assert_cmpstr(result, ==, "[\"x.service\"]");
 }
 
 /* A member that is null is none for Lua, but that does not make it another value. */
@@ -607,6 +640,7 @@ int main(int argc, char **argv) {
         g_test_add_func("/scripts/long-name", test_long_name);
         g_test_add_func("/scripts/errors", test_errors);
         g_test_add_func("/scripts/run", test_run);
+        g_test_add_func("/scripts/manual", test_manual);
         g_test_add_func("/scripts/null-members", test_null_members);
         g_test_add_func("/scripts/scopes", test_scopes);
         g_test_add_func("/scripts/watch-evaluates", test_watch_evaluates);
