@@ -111,7 +111,8 @@ int main(int argc, char **argv) {
         char **operands;
         int status;
 
-        setlocale(LC_ALL, "");
+        /* For the characters that the terminal can show; numbers and their order are the same everywhere. */
+        setlocale(LC_CTYPE, "");
 
         status = options_parse(&client.options, argc, argv, &operands);
         if (status != EXIT_SUCCESS)
