@@ -169,7 +169,7 @@ int client_message(Client *client, const char *path, const char *interface, cons
 /* The same call again, for which btd may have the caller asked who he is. */
 static int call_again(Client *client, sd_bus_message *message, sd_bus_error *error, sd_bus_message **ret_reply) {
         g_autoptr(sd_bus_message) again = NULL;
-        g_autoptr(Agent) agent = agent_new();
+        g_autoptr(Agent) agent G_GNUC_UNUSED = agent_new();
         int r;
 
         r = sd_bus_message_new_method_call(client->bus, &again, BTD_NAME, sd_bus_message_get_path(message),

@@ -30,12 +30,17 @@ const Declaration *declaration_find(const Declaration *declarations, const char 
         return NULL;
 }
 
+/* A number as large as that has no digits behind the point. */
+#define WHOLE_FROM 0x1p53
+
 /* 5.0 is a whole number, too, as in parameters. */
 static bool is_whole(json_object *value) {
         double number = json_object_get_double(value);
 
-        return json_object_is_type(value, json_type_int) ||
-               (json_object_is_type(value, json_type_double) && isfinite(number) && number == trunc(number));
+        if (!json_object_is_type(value, json_type_double))
+                return json_object_is_type(value, json_type_int);
+
+        return isfinite(number) && (ABS(number) >= WHOLE_FROM || number == (double) (int64_t) number);
 }
 
 static bool accepts(const Declaration *declaration, json_object *value) {
