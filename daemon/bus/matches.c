@@ -57,7 +57,7 @@ struct Match {
         Topic *topic;
         Follower follower; /* of the topic */
         RuleUse rule;
-        NameUse sender;   /* a well-known name; its follower's callback is NULL where it is none */
+        NameUse sender;   /* if it is a well-known name */
         GList link;       /* in all */
         GList ready_link; /* in unready, while it has data */
         bool is_ready;
@@ -226,15 +226,11 @@ static void on_heard(void *userdata) {
                 match->signal(signal, match->userdata);
 }
 
-static bool has_name(const Match *match) {
-        return match->sender.follower.changed;
-}
-
 static void match_want_ready(Match *match) {
         Matches *matches = match->matches;
 
         if (match->is_ready || !rule_is_confirmed(&match->rule) ||
-            (has_name(match) && name_state(&match->sender) == NAME_UNKNOWN))
+            (match->sender.name && name_state(&match->sender) == NAME_UNKNOWN))
                 return;
 
         match->is_ready = true;

@@ -186,6 +186,54 @@ static void test_many(Fixture *fixture, gconstpointer data) {
         match_free(takers[0].match);
 }
 
+/* How many rules the bus has, of all connections; -1: it does not tell. */
+static int count_rules(Fixture *fixture) {
+        g_autoptr(sd_bus_message) reply = NULL;
+        int count = 0;
+
+        if (sd_bus_call_method(bus_peer_bus(fixture->other), BUS_DRIVER, BUS_DRIVER_PATH,
+                               "org.freedesktop.DBus.Debug.Stats", "GetAllMatchRules", NULL, &reply, NULL) < 0)
+                return -1;
+
+        g_assert_cmpint(sd_bus_message_enter_container(reply, 'a', "{sas}"), >, 0);
+        while (sd_bus_message_enter_container(reply, 'e', "sas") > 0) {
+                g_auto(GStrv) rules = NULL;
+
+                g_assert_cmpint(sd_bus_message_skip(reply, "s"), >=, 0);
+                g_assert_cmpint(sd_bus_message_read_strv(reply, &rules), >=, 0);
+                count += rules ? (int) g_strv_length(rules) : 0;
+                g_assert_cmpint(sd_bus_message_exit_container(reply), >=, 0);
+        }
+        return count;
+}
+
+/* Whatever comes and goes, the bus has the few rules that are needed now. */
+static void test_count(Fixture *fixture, gconstpointer data) {
+        g_autofree Taker *takers = g_new0(Taker, N_MANY);
+        Taker same = { 0 };
+
+        if (!fixture->bus)
+                return;
+        if (count_rules(fixture) < 0) {
+                g_test_skip("the bus does not tell its rules");
+                return;
+        }
+
+        /* One for the owner of the sender's name. */
+        open_many(fixture, takers, 0, RULES_NARROW_MAX);
+        taker_open(fixture, &same, &(SignalPattern){ .sender = SERVICE, .path = PATH "/0", .member = "Changed" });
+        wait_until(same.n_ready == 1);
+        g_assert_cmpint(count_rules(fixture), ==, RULES_NARROW_MAX + 1);
+
+        open_many(fixture, takers, RULES_NARROW_MAX, N_MANY);
+        wait_until(count_rules(fixture) == 2);
+
+        match_free(same.match);
+        for (unsigned i = 0; i < N_MANY; i++)
+                match_free(takers[i].match);
+        wait_until(count_rules(fixture) == 0);
+}
+
 /* The wide rule is there again when the bus is. */
 static void test_many_survive(Fixture *fixture, gconstpointer data) {
         g_autofree Taker *takers = g_new0(Taker, N_MANY);
@@ -309,6 +357,7 @@ int main(int argc, char **argv) {
                 add("many-survive", &plain[i], test_many_survive);
                 add("names", &plain[i], test_names);
         }
+        add("count", &plain[0], test_count);
         add("many-of-60", &few, test_many);
         add("many-survive-of-60", &few, test_many_survive);
         return g_test_run();
