@@ -147,7 +147,7 @@ static void test_many_objects(Fixture *fixture, gconstpointer data) {
 }
 
 static void test_unknown(Fixture *fixture, gconstpointer data) {
-        g_autoptr(Actor) failure = NULL, success = NULL, running = NULL, late = NULL;
+        g_autoptr(Actor) failure = NULL, success = NULL, running = NULL;
 
         if (!fixture->bus)
                 return;

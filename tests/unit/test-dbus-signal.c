@@ -216,7 +216,7 @@ static void test_before_call(Fixture *fixture, gconstpointer data) {
 /* A bus that is lost is waited for, and so is what comes then. */
 static void test_bus_dies(Fixture *fixture, gconstpointer data) {
         g_autoptr(Actor) actor = NULL;
-        g_autofree char *before = NULL, *after = NULL, *lost = NULL;
+        g_autofree char *before = NULL, *after = NULL;
 
         if (!fixture->bus)
                 return;
