@@ -40,6 +40,7 @@ typedef enum Wait {
         WAIT_LEAF = 1 << 0,
         WAIT_CONDITION = 1 << 1,
         WAIT_TIMER = 1 << 2,
+        WAIT_LOCK = 1 << 3,
 } Wait;
 
 typedef struct World {
@@ -115,6 +116,22 @@ static bool on_next_element(Machine *machine, NodeId node, const char *list, con
         return index < node % 4;
 }
 
+static Verdict on_hook(Machine *machine, NodeId node, Hook hook) {
+        return VERDICT_YES;
+}
+
+static bool on_lock(Machine *machine, NodeId node) {
+        if (chance(machine))
+                return true;
+
+        *waits_of(machine, node) |= WAIT_LOCK;
+        return false;
+}
+
+static void on_unlock(Machine *machine, NodeId node) {
+        *waits_of(machine, node) &= ~WAIT_LOCK;
+}
+
 static Verdict on_has_changed(Machine *machine, NodeId node, const Script *of) {
         return VERDICT_YES;
 }
@@ -145,6 +162,9 @@ static const MachineHost host = {
         .timer_arm = on_timer_arm,
         .timer_disarm = on_timer_disarm,
         .guard = on_guard,
+        .hook = on_hook,
+        .lock = on_lock,
+        .unlock = on_unlock,
         .test = on_test,
         .match = on_match,
         .next_element = on_next_element,
@@ -160,7 +180,10 @@ static const MachineHost host = {
 static void input(Machine *machine, World *world, NodeId node) {
         uint8_t *waits = &world->waits[node];
 
-        if (*waits & WAIT_LEAF) {
+        if (*waits & WAIT_LOCK) {
+                *waits &= ~WAIT_LOCK;
+                machine_lock_granted(machine, node);
+        } else if (*waits & WAIT_LEAF) {
                 *waits &= ~WAIT_LEAF;
                 machine_leaf_ended(machine, node, any_outcome(world));
         } else if (*waits & WAIT_CONDITION)
