@@ -2,10 +2,13 @@
 
 /*
  * What happens to a run from outside. It takes nothing while it is at work, and what it does then can be what changes a
- * condition or frees a lock; so that is kept until it has done.
+ * condition or frees a lock; so that is kept until it has done. One that does nothing else any more, such as a Script
+ * that always changes what a Condition before it looks at, is slowed down like any other loop.
  */
 
 #include "runtime/run-state.h"
+
+#define UNPROMPTED_MAX 1000u
 
 typedef struct Kept {
         RunInput kind;
@@ -29,11 +32,33 @@ static void give(Run *run, const Kept *input) {
         }
 }
 
-void run_settle(Run *run) {
+static void give_kept(Run *run) {
         g_autoptr(GArray) kept = g_steal_pointer(&run->kept);
 
-        for (unsigned i = 0; kept && i < kept->len; i++)
+        g_clear_pointer(&run->later, timer_free);
+        for (unsigned i = 0; i < kept->len; i++)
                 give(run, &g_array_index(kept, Kept, i));
+}
+
+static void on_later(void *userdata) {
+        Run *run = userdata;
+
+        give_kept(run);
+        run_settle(run);
+}
+
+static void settle_kept(Run *run) {
+        const Tree *tree = definition_tree(run_definition(run));
+
+        if (run->unprompted++ < UNPROMPTED_MAX)
+                give_kept(run);
+        else if (!run->later)
+                run->later = timer_new(run->services->leaves->timers, tree->interval, on_later, run);
+}
+
+void run_settle(Run *run) {
+        if (run->kept)
+                settle_kept(run);
 
         if (progress_wants_tick(run->progress))
                 ticker_queue(run->services->ticker, &run->turn);
@@ -48,6 +73,7 @@ void run_input(Run *run, RunInput kind, NodeId node) {
                 return;
         }
 
+        run->unprompted = 0;
         give(run, &input);
         run_settle(run);
 }
@@ -55,13 +81,18 @@ void run_input(Run *run, RunInput kind, NodeId node) {
 void run_on_timer(NodeId node, void *userdata) {
         Run *run = userdata;
 
+        if (node != NODE_NONE)
+                run->unprompted = 0;
         progress_timer_expired(run->progress, node, run_now());
         run_settle(run);
 }
 
 bool run_on_activity_ended(Activity *activity, void *userdata) {
         Run *run = userdata;
-        bool over = progress_leaf_ended(run->progress, activity_node(activity), run_now());
+        bool over;
+
+        run->unprompted = 0;
+        over = progress_leaf_ended(run->progress, activity_node(activity), run_now());
 
         run_settle(run);
         return over;

@@ -25,6 +25,8 @@ struct Run {
         NodeTimers *timers;         /* NULL when it has finished */
         NodeLocks *locks;           /* as is this */
         GArray *kept;               /* inputs that have to wait until it is no longer at work; NULL: none */
+        unsigned unprompted;        /* how often it has given itself such, since anything else has happened */
+        Timer *later;               /* until it gets those that it still has to wait for, or NULL */
         uint64_t started, finished; /* CLOCK_REALTIME */
         uint64_t start;             /* CLOCK_MONOTONIC */
         uint64_t seed;

@@ -12,6 +12,7 @@ static void drop_all(Run *run) {
         g_clear_pointer(&run->timers, node_timers_free);
         g_clear_pointer(&run->locks, node_locks_free);
         g_clear_pointer(&run->kept, g_array_unref);
+        g_clear_pointer(&run->later, timer_free);
         ticker_remove(run->services->ticker, &run->turn);
 }
 

@@ -4,13 +4,15 @@
 
 #include <errno.h>
 #include <glib/gstdio.h>
+#include <json-c/json_tokener.h>
 #include <string.h>
 
 #include "assert-cause.h"
+
 #include "basic/cleanup.h"
 #include "basic/timers.h"
 #include "fake-leaves.h"
-#include "runtime/manager.h"
+#include "runtime/manager-control.h"
 #include "runtime/runs.h"
 
 typedef struct Stage {
@@ -190,7 +192,8 @@ static void test_refusals(void) {
                        "'2x' cannot be the name of a variable; it begins with a letter or '_' and consists of letters, "
                        "digits, '_', '-' and '.', 255 at most");
 
-        g_assert_cmpint(manager_start(stage->manager, "broken", "", NULL, "a test", &run, &error), ==, MANAGER_TREE_BROKEN);
+        g_assert_cmpint(manager_start(stage->manager, "broken", "", NULL, "a test", &run, &error), ==,
+                        MANAGER_TREE_BROKEN);
         g_assert_true(g_str_has_prefix(error, broken));
 }
 
@@ -323,6 +326,67 @@ static void test_stop_when_idle(void) {
         assert_events(stage, "idle ");
 }
 
+static void assert_answer(int is, int r, char *error, const char *text) {
+        g_autofree char *owned = error;
+
+        g_assert_cmpint(is, ==, r);
+        g_assert_cmpstr(error, ==, text);
+}
+
+#define ASSERT_ANSWER(r, text, function, ...)                                                                          \
+        do {                                                                                                           \
+                char *error_ = NULL;                                                                                   \
+                int r_ = function(stage->manager, __VA_ARGS__, &test_caller, &error_);                                 \
+                assert_answer(r_, r, error_, text);                                                                    \
+        } while (0)
+
+static void test_control(void) {
+        g_autoptr(Stage) stage = stage_new();
+        g_autoptr(json_object) values = json_tokener_parse("{ \"2x\": 1 }");
+
+        start(stage, "boot", "");
+        ASSERT_ANSWER(MANAGER_NO_SUCH_RUN, "no run 'boot.2'; did you mean 'boot.1'?", manager_pause, "boot.2");
+        ASSERT_ANSWER(MANAGER_NOT_PAUSED, "run 'boot.1' is not paused; pause it first", manager_resume, "boot.1");
+        ASSERT_ANSWER(MANAGER_NOT_PAUSED, "run 'boot.1' is not paused; pause it first", manager_step, "boot.1");
+        ASSERT_ANSWER(0, NULL, manager_pause, "boot.1");
+        ASSERT_ANSWER(MANAGER_NOTHING_HAPPENED,
+                      "nothing has happened that run 'boot.1' could take a step for; 'btctl status' shows what it "
+                      "waits for",
+                      manager_step, "boot.1");
+        ASSERT_ANSWER(-EINVAL, "run 'boot.1' has no node 1; its nodes are 0 to 0", manager_set_breakpoint, "boot.1", 1,
+                      true);
+        ASSERT_ANSWER(-EINVAL, "run 'boot.1' has no node 7; its nodes are 0 to 0", manager_force, "boot.1", 7,
+                      STATUS_SUCCESS);
+        ASSERT_ANSWER(-EINVAL, "a node can be given success, failure or skipped", manager_force, "boot.1", 0,
+                      STATUS_HALTED);
+        ASSERT_ANSWER(-EINVAL,
+                      "'2x' cannot be the name of a variable; it begins with a letter or '_' and consists of letters, "
+                      "digits, '_', '-' and '.', 255 at most",
+                      manager_set_variables, "boot.1", values);
+        ASSERT_ANSWER(0, NULL, manager_resume, "boot.1");
+
+        ASSERT_ANSWER(0, NULL, manager_halt_run, "boot.1");
+        ASSERT_ANSWER(MANAGER_NOT_RUNNING, "run 'boot.1' is being halted", manager_pause, "boot.1");
+        turn(stage);
+        ASSERT_ANSWER(MANAGER_NOT_RUNNING, "run 'boot.1' is not running any more: halted", manager_force, "boot.1", 0,
+                      STATUS_SUCCESS);
+}
+
+/* Variables that a run is started with are those that the tree declares. */
+static void test_inputs(void) {
+        g_autoptr(Stage) stage = stage_new();
+        g_autoptr(json_object) wrong = json_tokener_parse("{ \"unit\": 5 }"),
+                               unknown = json_tokener_parse("{ \"unit\": \"cam\", \"tires\": 1 }");
+
+        put(stage, "in.json",
+            "{ \"btd\": 1, \"inputs\": { \"unit\": \"string\", \"tries\": { \"type\": \"int\", \"default\": 1 } }, "
+            "\"root\": { \"type\": \"FakeAction\", \"text\": \"{unit} {tries}\" } }");
+        g_ptr_array_unref(manager_reload(stage->manager));
+        assert_refused(stage, "in", "", NULL, -EINVAL, "the input 'unit' (string) is missing");
+        assert_refused(stage, "in", "", wrong, -EINVAL, "unit: expected a string, but got 5");
+        assert_refused(stage, "in", "", unknown, -EINVAL, "the tree has no input 'tires'; did you mean 'tries'?");
+}
+
 int main(int argc, char **argv) {
         g_test_init(&argc, &argv, NULL);
         g_test_add_func("/manager/autostart", test_autostart);
@@ -334,6 +398,8 @@ int main(int argc, char **argv) {
         g_test_add_func("/manager/numbers-go-on", test_numbers_go_on);
         g_test_add_func("/manager/limit", test_limit);
         g_test_add_func("/manager/stop", test_stop);
+        g_test_add_func("/manager/control", test_control);
+        g_test_add_func("/manager/inputs", test_inputs);
         g_test_add_func("/manager/stop-when-idle", test_stop_when_idle);
         return g_test_run();
 }

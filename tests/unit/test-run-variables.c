@@ -87,6 +87,27 @@ static void test_script_sets_off_a_condition(void) {
         run_stage_assert_finished(stage, STATUS_SUCCESS, NULL);
 }
 
+/* A tree that always gives itself something new to look at leaves the others their time. */
+static void test_loop_of_its_own(void) {
+        g_autoptr(RunStage) stage = run_stage_new_file(TREE(
+                "'n': 0", "{ 'type': 'ReactiveSequence', 'children': [ { 'type': 'Condition', 'test': 'n >= 0' }, { "
+                          "'type': 'Script', 'code': 'n = n + 1' }, " ACTION("A") " ] }"));
+        json_object *value = NULL;
+        int64_t before;
+
+        run_stage_start(stage);
+        g_assert_true(blackboard_get(run_blackboard(stage->run), "n", &value));
+        before = json_object_get_int64(value);
+        g_assert_cmpint(before, >, 100);
+        while (json_object_get_int64(value) == before) {
+                g_main_context_iteration(stage->context, TRUE);
+                blackboard_get(run_blackboard(stage->run), "n", &value);
+        }
+        fake_end("A", STATUS_SUCCESS, NULL);
+        run_stage_turn(stage);
+        run_stage_assert_finished(stage, STATUS_SUCCESS, NULL);
+}
+
 static void test_hooks(void) {
         g_autoptr(RunStage) stage = run_stage_new_file(TREE(
                 "'log': ''", "{ 'type': 'Fallback', 'always': 'log = log .. [[F]]', 'children': [ { 'type': "
@@ -157,7 +178,8 @@ static void test_error_of_a_hook(void) {
         "'outputs': "                                                                                                  \
         "{ 'result': 'string' }, 'root': { 'type': 'Sequence', 'name': 'Inner', 'children': [ { 'type': "              \
         "'FakeAction', "                                                                                               \
-        "'name': 'A', 'text': 'tries {tries}' }, { 'type': 'Script', 'code': 'result = [[n=]] .. tries; _G.total = tries' "  \
+        "'name': 'A', 'text': 'tries {tries}' }, { 'type': 'Script', 'code': 'result = [[n=]] .. tries; _G.total = "   \
+        "tries' "                                                                                                      \
         "} "                                                                                                           \
         "] } } }, 'root': { 'type': 'Sequence', 'name': 'Boot', 'children': [ { 'type': 'SubTree', 'name': 'Sub', "    \
         "'tree': 't', 'inputs': { 'tries': " inputs " }, 'outputs': { 'result': 'got' } }, { 'type': 'FakeNow', "      \
@@ -365,6 +387,7 @@ int main(int argc, char **argv) {
         g_test_add_func("/run-variables/condition", test_condition);
         g_test_add_func("/run-variables/output-of-a-leaf", test_output_of_a_leaf);
         g_test_add_func("/run-variables/script-sets-off-a-condition", test_script_sets_off_a_condition);
+        g_test_add_func("/run-variables/loop-of-its-own", test_loop_of_its_own);
         g_test_add_func("/run-variables/hooks", test_hooks);
         g_test_add_func("/run-variables/error-of-a-guard", test_error_of_a_guard);
         g_test_add_func("/run-variables/error-of-a-leaf", test_error_of_a_leaf);
