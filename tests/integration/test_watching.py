@@ -2,6 +2,7 @@
 """Runs that look at a service and wait for its signals, while it flaps, hands over, says nothing and says it wrong."""
 
 import json
+import time
 
 import pytest
 from gi.repository import Gio, GLib
@@ -54,11 +55,10 @@ def statuses(btd, path):
 
 def wait_running(btd, path, *names):
     """Until those nodes are running."""
-    for _ in range(2000):
-        now = statuses(btd, path)
-        if all(now[name] == "running" for name in names):
-            return now
-    raise AssertionError(now)
+    deadline = time.monotonic() + 20
+    while any((now := statuses(btd, path))[name] != "running" for name in names):
+        assert time.monotonic() < deadline, now
+    return statuses(btd, path)
 
 
 @pytest.fixture
