@@ -155,6 +155,7 @@ static void include_file(Loader *loader, Unit *unit, uint32_t item) {
         if (file && !error)
                 error = include_problem(loader, file);
         if (error) {
+                unit->incomplete = true;
                 loader_error(loader, item, g_strdup_printf("include: %s", error));
                 return;
         }
@@ -333,6 +334,8 @@ static char *no_tree(const Loader *loader, const Plan *user, const char *name) {
                 while (g_hash_table_iter_next(&iter, &other, NULL))
                         nearest_offer(&nearest, other);
         also = sources && sources->nearest ? sources->nearest(name, sources->userdata) : NULL;
+        if (also && g_str_equal(also, name))
+                return g_strdup_printf("the tree '%s' is masked by a link to /dev/null", shown);
         if (also)
                 nearest_offer(&nearest, also);
 
@@ -349,7 +352,7 @@ static Plan *find_unit_root(Loader *loader, const Plan *user, const char *name, 
 
         path = tree_name_valid(name) ? find_on_path(loader, base) : NULL;
         if (!path) {
-                *ret_error = no_tree(loader, user, name);
+                *ret_error = user->unit->incomplete ? NULL : no_tree(loader, user, name);
                 return NULL;
         }
 

@@ -21,6 +21,7 @@ struct Unit {
         Plan *root;           /* NULL: there is none */
         GHashTable *plans;    /* name -> Plan */
         GHashTable *included; /* of TreeFile: all files of the unit */
+        bool incomplete;      /* a file could not be included: its trees are not known */
 };
 
 /* A node whose children are being read. */
@@ -170,7 +171,8 @@ TreeFile *loader_add_text(Loader *loader, const char *path, char *contents, size
 /* Each is opened only once. */
 Unit *loader_open_unit(Loader *loader, TreeFile *file);
 void loader_queue(Loader *loader, Plan *plan);
-/* The tree that the name means in the unit, which is now queued. NULL, with a text: there is none. */
+/* The tree that the name means in the unit, which is now queued. NULL: there is none, with a text unless that follows
+ * from another error. */
 Plan *loader_find_tree(Loader *loader, Plan *user, const char *name, char **ret_error);
 void unit_free(Unit *unit);
 

@@ -301,9 +301,9 @@ static void keep_entries(Library *library, const char *directory) {
         g_hash_table_iter_init(&iter, library->entries);
         while (g_hash_table_iter_next(&iter, NULL, &value)) {
                 Entry *entry = value;
-                g_autofree char *parent = g_path_get_dirname(entry->public.path);
+                g_autofree char *parent = entry->seen ? NULL : g_path_get_dirname(entry->public.path);
 
-                if (g_str_equal(parent, directory))
+                if (parent && g_str_equal(parent, directory))
                         entry->seen = true;
         }
 }

@@ -25,7 +25,7 @@ def test_start(btd):
 
 
 def test_start_sets_variables(btd):
-    btd.tree("boot", GOOD, blackboard={"name": "eth9"})
+    btd.tree("boot", GOOD, blackboard={"name": "eth9"}, inputs={"list": "list"})
     btd.start()
     assert btd.btctl("start", "boot", "--set", 'name="eth0"', "--set=list=[1, {}]", "--wait").returncode == 0
     [row] = btd.client.manager("ListRuns")

@@ -198,7 +198,9 @@ def test_output_that_is_no_text(btd):
 
 
 def test_a_variable_that_is_not_there(btd):
-    status, cause = outcome(btd, "missing", {"type": "Log", "name": "Say", "message": "{nothing}"})
+    # Something sets it, but not before it is read.
+    status, cause = outcome(btd, "missing", {"type": "Sequence", "children": [
+        {"type": "Log", "name": "Say", "message": "{nothing}"}, {"type": "Script", "code": "nothing = 1"}]})
     assert status == "failure"
     assert "nothing" in cause and "Say" in cause
 

@@ -68,7 +68,7 @@ def cpu_share(btd, seconds):
 def start_all(btd, trees, instances=1):
     """The paths of all runs."""
     for name, root in trees.items():
-        btd.tree(name, root)
+        btd.tree(name, root, blackboard={"never": False})
     btd.start()
     return [btd.client.start(name, str(i))[1] for name in trees for i in range(instances)]
 

@@ -305,6 +305,156 @@ static void test_unreadable_directory(void) {
         reload(shelf, 0, "+boot ");
 }
 
+/* A new tree of a directory that can be read, and then another directory that cannot. */
+static void test_unreadable_second(void) {
+        g_autoptr(Shelf) shelf = shelf_new(false);
+
+        put(shelf, 0, "boot.json", TREE);
+        g_assert_cmpint(g_rmdir(shelf->directories[1]), ==, 0);
+        g_assert_true(g_file_set_contents(shelf->directories[1], "", 0, NULL));
+        reload(shelf, 1, "+boot ");
+        assert_message(shelf, 0, 1, "", ": error: Not a directory");
+}
+
+#define USES(tree) "{ \"btd\": 1, \"root\": { \"type\": \"SubTree\", \"tree\": \"" tree "\" } }"
+#define INCLUDES                                                                                                       \
+        "{ \"btd\": 1, \"include\": [\"common.json\"], \"root\": { \"type\": \"SubTree\", \"tree\": \"step\" } }"
+#define COMMON(type) "{ \"btd\": 1, \"trees\": { \"step\": { \"root\": { \"type\": \"" type "\" } } } }"
+
+/* The type of the tree that the root uses. */
+static const char *used_type(const Shelf *shelf, const char *name) {
+        return definition_tree(library_get(shelf->library, name)->definition)->nodes[1].type->name;
+}
+
+/* What one file says counts for all that use it, in one go. */
+static void test_shared_file(void) {
+        g_autoptr(Shelf) shelf = shelf_new(false);
+        g_autoptr(Definition) kept = NULL;
+
+        put(shelf, 1, "common.json", COMMON("FakeNow"));
+        put(shelf, 0, "a.json", INCLUDES);
+        put(shelf, 0, "b.json", USES("a"));
+        put(shelf, 0, "c.json", TREE);
+        reload(shelf, 0, "+a +b +c ");
+        g_assert_null(library_get(shelf->library, "common"));
+        kept = definition_ref(library_get(shelf->library, "a")->definition);
+        reload(shelf, 0, "");
+
+        put(shelf, 1, "common.json", COMMON("FakeAction"));
+        reload(shelf, 0, "*a *b ");
+        g_assert_cmpstr(used_type(shelf, "a"), ==, "FakeAction");
+        g_assert_cmpstr(definition_tree(library_get(shelf->library, "b")->definition)->nodes[2].type->name, ==,
+                        "FakeAction");
+        /* What runs keeps what it has. */
+        g_assert_cmpstr(definition_tree(kept)->nodes[1].type->name, ==, "FakeNow");
+
+        /* Told once, though three look at it. */
+        put(shelf, 1, "common.json", COMMON("FakeActio"));
+        reload(shelf, 2, "*a *b ");
+        assert_message(shelf, 0, 1, "common.json",
+                       ":1:52: error: unknown type 'FakeActio'; did you mean 'FakeAction'? (in step: FakeActio)");
+        g_assert_cmpstr(used_type(shelf, "a"), ==, "FakeAction");
+        put(shelf, 1, "common.json", COMMON("FakeNow"));
+        reload(shelf, 0, "*a *b ");
+        g_assert_cmpstr(used_type(shelf, "a"), ==, "FakeNow");
+}
+
+#define INPUT(name) "{ \"btd\": 1, \"inputs\": { \"" name "\": \"any\" }, \"root\": { \"type\": \"FakeNow\" } }"
+#define GIVES(name)                                                                                                    \
+        "{ \"btd\": 1, \"root\": { \"type\": \"SubTree\", \"tree\": \"used\", \"inputs\": { \"" name "\": 1 } } }"
+
+/* All that use a file that has changed get the new one, or none does. */
+static void test_all_or_none(void) {
+        g_autoptr(Shelf) shelf = shelf_new(false);
+        const Definition *used, *user, *alone;
+
+        put(shelf, 0, "alone.json", TREE);
+        put(shelf, 0, "used.json", INPUT("x"));
+        put(shelf, 0, "user.json", GIVES("x"));
+        reload(shelf, 0, "+alone +used +user ");
+        used = library_get(shelf->library, "used")->definition;
+        user = library_get(shelf->library, "user")->definition;
+        alone = library_get(shelf->library, "alone")->definition;
+
+        put(shelf, 0, "alone.json", OTHER_TREE);
+        put(shelf, 0, "used.json", INPUT("y"));
+        reload(shelf, 3, "*alone *used *user ");
+        assert_message(shelf, 0, 0, "used.json",
+                       ": error: stays as it was: 'user', which uses a file that has changed, too, does not load any "
+                       "more");
+        assert_message(shelf, 1, 0, "user.json",
+                       ":1:68: error: inputs: 'y' is missing; the tree 'used' needs it (in SubTree)");
+        assert_message(shelf, 2, 0, "user.json", ":1:70: error: inputs: the tree 'used' has no input 'x' (in SubTree)");
+        g_assert_true(library_get(shelf->library, "used")->definition == used);
+        g_assert_true(library_get(shelf->library, "user")->definition == user);
+        g_assert_true(library_get(shelf->library, "alone")->definition != alone);
+
+        put(shelf, 0, "user.json", GIVES("y"));
+        reload(shelf, 0, "*used *user ");
+        g_assert_true(library_get(shelf->library, "used")->definition != used);
+        g_assert_true(library_get(shelf->library, "user")->definition != user);
+}
+
+/* What has never loaded holds nobody. */
+static void test_new_one_holds_nobody(void) {
+        g_autoptr(Shelf) shelf = shelf_new(false);
+
+        put(shelf, 0, "used.json", INPUT("x"));
+        put(shelf, 0, "user.json", GIVES("z"));
+        reload(shelf, 2, "+used +user ");
+        put(shelf, 0, "used.json", INPUT("z"));
+        reload(shelf, 0, "*used *user ");
+
+        /* A tree that goes takes nobody with it. */
+        take(shelf, 0, "used.json");
+        reload(shelf, 1, "*user -used ");
+        assert_message(shelf, 0, 0, "user.json",
+                       ":1:50: error: tree: there is no tree 'used'; did you mean 'user'? (in SubTree)");
+        g_assert_nonnull(library_get(shelf->library, "user")->definition);
+}
+
+/* A root that goes is a tree that goes. */
+static void test_root_comes_and_goes(void) {
+        g_autoptr(Shelf) shelf = shelf_new(false);
+
+        put(shelf, 0, "common.json", COMMON("FakeNow"));
+        reload(shelf, 0, "");
+        put(shelf, 0, "common.json", TREE);
+        reload(shelf, 0, "+common ");
+        put(shelf, 0, "common.json", COMMON("FakeNow"));
+        reload(shelf, 0, "-common ");
+        g_assert_null(library_get(shelf->library, "common"));
+        put(shelf, 0, "common.json", COMMON("FakeNo"));
+        reload(shelf, 1, "");
+}
+
+/* Files that are included have to be as trustworthy as those that include them, wherever they are. */
+static void test_refused_include(void) {
+        g_autoptr(Shelf) shelf = shelf_new(true);
+        g_autofree char *path = path_of(shelf, 1, "common.json"), *message = NULL;
+
+        put(shelf, 1, "common.json", COMMON("FakeNow"));
+        put(shelf, 0, "a.json", INCLUDES);
+        g_assert_cmpint(g_chmod(path, 0666), ==, 0);
+        reload(shelf, 2, "+a +common ");
+        message = g_strdup_printf(":1:25: error: include: '%s' refused: it can be written by others than root (mode "
+                                  "0666); fix with: chmod go-w '%s'",
+                                  path, path);
+        assert_message(shelf, 0, 0, "a.json", message);
+}
+
+static void test_masked_include(void) {
+        g_autoptr(Shelf) shelf = shelf_new(false);
+
+        put(shelf, 1, "common.json", COMMON("FakeNow"));
+        put(shelf, 1, "used.json", TREE);
+        put(shelf, 1, "user.json", USES("used"));
+        link_to(shelf, 0, "used.json", "/dev/null");
+        reload(shelf, 1, "+user ");
+        assert_message(shelf, 0, 1, "user.json",
+                       ":1:50: error: tree: the tree 'used' is masked by a link to /dev/null (in SubTree)");
+}
+
 static void test_search_path(void) {
         g_auto(GStrv) system = search_path_new(false), user = search_path_new(true);
 
@@ -327,6 +477,13 @@ int main(int argc, char **argv) {
         g_test_add_func("/library/refused-directory", test_refused_directory);
         g_test_add_func("/library/refused-owner", test_refused_owner);
         g_test_add_func("/library/unreadable-directory", test_unreadable_directory);
+        g_test_add_func("/library/unreadable-second", test_unreadable_second);
+        g_test_add_func("/library/shared-file", test_shared_file);
+        g_test_add_func("/library/all-or-none", test_all_or_none);
+        g_test_add_func("/library/new-one-holds-nobody", test_new_one_holds_nobody);
+        g_test_add_func("/library/root-comes-and-goes", test_root_comes_and_goes);
+        g_test_add_func("/library/refused-include", test_refused_include);
+        g_test_add_func("/library/masked-include", test_masked_include);
         g_test_add_func("/library/search-path", test_search_path);
         return g_test_run();
 }
