@@ -47,7 +47,7 @@ static void append_limits(GString *text, const Param *param) {
         g_autofree char *min = limit_text(param, param->min), *max = limit_text(param, param->max);
         bool is_span = param->kind == PARAM_SPAN;
         bool has_min = param->min != INT64_MIN && !(is_span && param->min == 0);
-        bool has_max = param->max < (is_span ? INT64_MAX : UINT32_MAX);
+        bool has_max = is_span ? param->max > 0 && param->max < INT64_MAX : param->max < UINT32_MAX;
 
         if (param->min == 0 && param->max == 0)
                 return;
@@ -62,7 +62,7 @@ static void append_limits(GString *text, const Param *param) {
 
 /* "integer, at least 1, required". */
 static char *param_text(const Param *param) {
-        g_autoptr(GString) text = g_string_new(kinds[param->kind]);
+        g_autoptr(GString) text = g_string_new(param->single ? "string or array of strings" : kinds[param->kind]);
 
         for (const char *const *value = param->values; param->kind == PARAM_ENUM && *value; value++)
                 g_string_append_printf(text, "%s \"%s\"", value == param->values ? "" : ",", *value);
