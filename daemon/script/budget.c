@@ -50,6 +50,12 @@ static void *allocate(void *userdata, void *block, size_t old_size, size_t new_s
         return moved;
 }
 
+/* Outside of an evaluation there is no other reason for an error. */
+static int on_panic(lua_State *lua) {
+        g_error("Lua: %s", lua_tostring(lua, -1));
+        return 0;
+}
+
 lua_State *budget_new_state(Budget *budget) {
         lua_State *lua;
 
@@ -59,6 +65,7 @@ lua_State *budget_new_state(Budget *budget) {
                 g_error("Out of memory");
 
         *(Budget **) lua_getextraspace(lua) = budget;
+        lua_atpanic(lua, on_panic);
         lua_gc(lua, LUA_GCSTOP);
         return lua;
 }

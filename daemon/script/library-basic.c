@@ -3,9 +3,12 @@
 /* The functions that are in no table, and those for UTF-8. */
 
 #include "script/budget.h"
+#include <glib.h>
+
 #include "script/library.h"
 
 #define BYTES_PER_STEP 16
+#define RESULTS_MAX 10000
 
 int library_call_original(lua_State *lua, lua_Unsigned steps) {
         budget_charge(lua, steps);
@@ -21,6 +24,15 @@ lua_Integer library_charge_list(lua_State *lua, int index) {
         return length;
 }
 
+void library_charge_results(lua_State *lua, lua_Integer first, lua_Integer last) {
+        if (first > last)
+                return;
+
+        if ((lua_Unsigned) last - (lua_Unsigned) first >= RESULTS_MAX)
+                luaL_error(lua, "more than " G_STRINGIFY(RESULTS_MAX) " values at once");
+        budget_charge(lua, (lua_Unsigned) (last - first) + 1);
+}
+
 /* Those whose time depends on the length of a text. */
 static int call_over_text(lua_State *lua) {
         size_t length = 0;
@@ -29,6 +41,12 @@ static int call_over_text(lua_State *lua) {
                 lua_tolstring(lua, 1, &length);
 
         return library_call_original(lua, length / BYTES_PER_STEP);
+}
+
+/* What utf8.codepoint gives is at most as much as the bytes it looks at. */
+static int utf8_codepoint(lua_State *lua) {
+        library_charge_text_results(lua);
+        return library_call_original(lua, 0);
 }
 
 /* Tables and functions have no address here. */
@@ -50,7 +68,7 @@ const luaL_Reg library_basic[] = {
 };
 
 const luaL_Reg library_utf8[] = {
-        { "codepoint", call_over_text },
+        { "codepoint", utf8_codepoint },
         { "len", call_over_text },
         { "offset", call_over_text },
         {},

@@ -299,6 +299,25 @@ static int string_gsub(lua_State *lua) {
         return 2;
 }
 
+static lua_Integer from_end(lua_Integer place, size_t length) {
+        return place < 0 ? MAX(place + (lua_Integer) length + 1, 0) : place;
+}
+
+void library_charge_text_results(lua_State *lua) {
+        size_t length;
+        lua_Integer first, last;
+
+        luaL_checklstring(lua, 1, &length);
+        first = from_end(luaL_optinteger(lua, 2, 1), length);
+        last = from_end(luaL_optinteger(lua, 3, first), length);
+        library_charge_results(lua, first, MIN(last, (lua_Integer) length));
+}
+
+static int string_byte(lua_State *lua) {
+        library_charge_text_results(lua);
+        return library_call_original(lua, 0);
+}
+
 /* Nothing, as often as one likes, would be counted off one by one. */
 static int string_rep(lua_State *lua) {
         size_t length, separator_length;
@@ -347,11 +366,6 @@ static int string_format(lua_State *lua) {
 }
 
 const luaL_Reg library_string[] = {
-        { "find", string_find },
-        { "format", string_format },
-        { "gmatch", string_gmatch },
-        { "gsub", string_gsub },
-        { "match", string_match },
-        { "rep", string_rep },
-        {},
+        { "byte", string_byte }, { "find", string_find },   { "format", string_format }, { "gmatch", string_gmatch },
+        { "gsub", string_gsub }, { "match", string_match }, { "rep", string_rep },       {},
 };

@@ -100,6 +100,13 @@ static int call_over_list(lua_State *lua) {
         return library_call_original(lua, 0);
 }
 
+static int table_unpack(lua_State *lua) {
+        lua_Integer last = lua_isnoneornil(lua, 3) ? luaL_len(lua, 1) : luaL_checkinteger(lua, 3);
+
+        library_charge_results(lua, luaL_optinteger(lua, 2, 1), last);
+        return library_call_original(lua, 0);
+}
+
 /* A number has to be written, which takes longer than to move it. */
 static int table_concat(lua_State *lua) {
         lua_Integer length = library_charge_list(lua, 1);
@@ -180,6 +187,6 @@ int library_pairs(lua_State *lua) {
 }
 
 const luaL_Reg library_table[] = {
-        { "concat", table_concat }, { "insert", table_insert },   { "remove", table_remove },
-        { "sort", table_sort },     { "unpack", call_over_list }, {},
+        { "concat", table_concat }, { "insert", table_insert }, { "remove", table_remove },
+        { "sort", table_sort },     { "unpack", table_unpack }, {},
 };

@@ -17,6 +17,7 @@
 #define STEPS "ran for more than 1000000 instructions"
 #define MEMORY "used more than 8 MiB of memory"
 #define TIME "took longer than 30 ms"
+#define VALUES "more than 10000 values at once"
 #define CALLS "more than 1000 functions called each other"
 
 /* Processor time, so that others on the machine do not count. */
@@ -109,7 +110,14 @@ static void test_limits(void) {
                 { "local function f() return (('x'):gsub('x', f)) end f()", "C stack overflow" },
                 { "local function f() table.sort({ 2, 1 }, f) end f()", "C stack overflow" },
                 /* Values that are too many for the stack. */
-                { "local s = ('x'):rep(2000000) s:byte(1, -1)", "stack overflow (string slice too long)" },
+                { "('x'):rep(20000):byte(1, -1)", VALUES },
+                { "('x'):rep(20000):byte(-20000, 1 << 62)", VALUES },
+                { "utf8.codepoint(('x'):rep(20000), 1, -1)", VALUES },
+                { "table.unpack({}, 1, 20000)", VALUES },
+                { "table.unpack({}, math.mininteger, math.maxinteger)", VALUES },
+                { "table.unpack({}, 1, 10000)", NULL },
+                { "while true do select('#', table.unpack({}, 1, 10000)) end", STEPS },
+                { "local function f(...) while true do local a = ... end end f(table.unpack({}, 1, 10000))", STEPS },
         };
 
         for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
