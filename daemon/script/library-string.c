@@ -335,7 +335,7 @@ static int string_rep(lua_State *lua) {
 
 /* Behind the flags, width and precision of a conversion. */
 static const char *skip_modifiers(const char *p, const char *end) {
-        while (p < end && memchr("-+ #0123456789.", *p, strlen("-+ #0123456789.")))
+        while (p < end && *p && strchr("-+ #0123456789.", *p))
                 p++;
 
         return p;

@@ -1,47 +1,19 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* How JSON becomes tables, and tables become JSON. */
+/* JSON becomes values of Lua. An object is a table with a metatable, which has no other purpose: chunks cannot set one.
+ */
 
 #include <errno.h>
 #include <json-c/linkhash.h>
-#include <lauxlib.h>
-#include <math.h>
-#include <string.h>
 
-#include "basic/cleanup.h"
-#include "script/budget.h"
 #include "script/values.h"
 
-#define DEPTH_MAX 100
-/* What one value may come to as JSON: the same string or table can be in it a thousand times. */
-#define COST_MAX BUDGET_MEMORY
-#define COST_OF_VALUE 64
-
-/* The registry has the metatables at the addresses of these, that tell what an empty table is. */
-static const char array_key, object_key;
+/* The registry has the metatable of objects at the address of this. */
+static const char object_key;
 
 void values_prepare(lua_State *lua) {
         lua_newtable(lua);
-        lua_rawsetp(lua, LUA_REGISTRYINDEX, &array_key);
-        lua_newtable(lua);
         lua_rawsetp(lua, LUA_REGISTRYINDEX, &object_key);
-}
-
-static void mark(lua_State *lua, const char *key) {
-        lua_rawgetp(lua, LUA_REGISTRYINDEX, key);
-        lua_setmetatable(lua, -2);
-}
-
-static bool is_marked(lua_State *lua, int index, const char *key) {
-        bool is;
-
-        if (!lua_getmetatable(lua, index))
-                return false;
-
-        lua_rawgetp(lua, LUA_REGISTRYINDEX, key);
-        is = lua_rawequal(lua, -1, -2);
-        lua_pop(lua, 2);
-        return is;
 }
 
 static bool push_at_depth(lua_State *lua, json_object *value, unsigned depth);
@@ -56,7 +28,6 @@ static bool push_array(lua_State *lua, json_object *array, unsigned depth) {
                 lua_rawseti(lua, -2, (lua_Integer) i + 1);
         }
 
-        mark(lua, &array_key);
         return true;
 }
 
@@ -69,7 +40,8 @@ static bool push_object(lua_State *lua, json_object *object, unsigned depth) {
                 lua_rawset(lua, -3);
         }
 
-        mark(lua, &object_key);
+        lua_rawgetp(lua, LUA_REGISTRYINDEX, &object_key);
+        lua_setmetatable(lua, -2);
         return true;
 }
 
@@ -102,7 +74,7 @@ static bool push_at_depth(lua_State *lua, json_object *value, unsigned depth) {
                 lua_pushlstring(lua, json_object_get_string(value), (size_t) json_object_get_string_len(value));
                 return true;
         default:
-                if (depth == DEPTH_MAX || !lua_checkstack(lua, 4))
+                if (depth == VALUE_DEPTH_MAX || !lua_checkstack(lua, 4))
                         return false;
                 return type == json_type_array ? push_array(lua, value, depth) : push_object(lua, value, depth);
         }
@@ -112,257 +84,8 @@ int value_push(lua_State *lua, json_object *value, char **ret_error) {
         if (push_at_depth(lua, value, 0))
                 return 0;
 
-        *ret_error = g_strdup("nested more than " G_STRINGIFY(DEPTH_MAX) " deep");
+        *ret_error = g_strdup("nested more than " G_STRINGIFY(VALUE_DEPTH_MAX) " deep");
         return -EINVAL;
-}
-
-/* A table that is being read, and which of its elements or members. */
-typedef struct Level {
-        const void *table;
-        lua_Integer index;
-        const char *name; /* NULL: the index counts */
-} Level;
-
-/* On the way from a table to JSON. */
-typedef struct Reader {
-        lua_State *lua;
-        size_t cost;
-        unsigned depth;
-        Level levels[DEPTH_MAX];
-        const char *name;
-        char *error;
-} Reader;
-
-static json_object *read_at(Reader *reader, int index);
-
-/* "NAME.list[2]" */
-static GString *describe_place(const Reader *reader) {
-        GString *place = g_string_new(reader->name);
-
-        for (unsigned i = 0; i < reader->depth; i++) {
-                const Level *level = &reader->levels[i];
-
-                if (level->name)
-                        g_string_append_printf(place, "%s%s", place->len > 0 ? "." : "", level->name);
-                else if (level->index > 0)
-                        g_string_append_printf(place, "[%lld]", (long long) level->index);
-        }
-
-        return place;
-}
-
-static json_object *fail(Reader *reader, const char *reason) {
-        g_autoptr(GString) place = describe_place(reader);
-
-        if (!reader->error)
-                reader->error = place->len > 0 ? g_strdup_printf("%s: %s", place->str, reason) : g_strdup(reason);
-
-        return NULL;
-}
-
-/* About the value as a whole. */
-static json_object *fail_at_all(Reader *reader, const char *reason) {
-        reader->depth = 0;
-        return fail(reader, reason);
-}
-
-static json_object *read_number(Reader *reader, int index) {
-        lua_Number number;
-
-        if (lua_isinteger(reader->lua, index))
-                return json_object_new_int64(lua_tointeger(reader->lua, index));
-
-        number = lua_tonumber(reader->lua, index);
-        if (isnan(number))
-                return fail(reader, "NaN (which 0/0 gives) is no number of JSON");
-        if (isinf(number))
-                return fail(reader, "infinity (which 1/0 gives) is no number of JSON");
-
-        return json_object_new_double(number);
-}
-
-/* NUL is a character like others to JSON. */
-static bool is_utf8(const char *text, size_t length) {
-        const char *end;
-
-        while (!g_utf8_validate(text, (gssize) length, &end)) {
-                if (end == text + length || *end)
-                        return false;
-                length -= (size_t) (end - text) + 1;
-                text = end + 1;
-        }
-
-        return true;
-}
-
-static json_object *read_string(Reader *reader, int index) {
-        size_t length;
-        const char *text = lua_tolstring(reader->lua, index, &length);
-
-        reader->cost += length;
-        if (!is_utf8(text, length))
-                return fail(reader, "the text is not valid UTF-8");
-
-        return json_object_new_string_len(text, (int) length);
-}
-
-/* What the keys of a table make of it. */
-typedef struct Keys {
-        lua_Integer last; /* the greatest of the numbers */
-        lua_Integer n_numbers;
-        GPtrArray *names; /* borrowed from Lua */
-} Keys;
-
-static bool note_key(Reader *reader, Keys *keys) {
-        lua_State *lua = reader->lua;
-
-        if (lua_type(lua, -2) == LUA_TSTRING) {
-                size_t length;
-                const char *name = lua_tolstring(lua, -2, &length);
-
-                if (!g_utf8_validate(name, (gssize) length, NULL))
-                        return fail(reader, "a key is not valid UTF-8") != NULL;
-                g_ptr_array_add(keys->names, (void *) name);
-                return true;
-        }
-
-        if (!lua_isinteger(lua, -2) || lua_tointeger(lua, -2) < 1)
-                return fail(reader, "the keys of a table must be names, or numbers from 1 on") != NULL;
-
-        keys->n_numbers++;
-        keys->last = MAX(keys->last, lua_tointeger(lua, -2));
-        return true;
-}
-
-static bool note_keys(Reader *reader, int index, Keys *keys) {
-        lua_State *lua = reader->lua;
-
-        lua_pushnil(lua);
-        while (lua_next(lua, index)) {
-                if (!note_key(reader, keys)) {
-                        lua_pop(lua, 2);
-                        return false;
-                }
-                lua_pop(lua, 1);
-        }
-
-        if (keys->n_numbers > 0 && keys->names->len > 0)
-                return fail(reader, "a table with both names and numbers as keys is neither a list nor an object");
-        if (keys->last / 2 > keys->n_numbers)
-                return fail(reader, "more than half of the list is missing");
-
-        return true;
-}
-
-static json_object *read_array(Reader *reader, int index, lua_Integer length) {
-        g_autoptr(json_object) array = json_object_new_array_ext((int) MAX(length, 1));
-        Level *level = &reader->levels[reader->depth - 1];
-
-        for (level->index = 1; level->index <= length; level->index++) {
-                json_object *element;
-
-                lua_rawgeti(reader->lua, index, level->index);
-                element = read_at(reader, -1);
-                lua_pop(reader->lua, 1);
-                if (reader->error)
-                        return NULL;
-
-                json_object_array_add(array, element);
-        }
-
-        return g_steal_pointer(&array);
-}
-
-static int compare_names(const void *a, const void *b) {
-        return strcmp(*(char *const *) a, *(char *const *) b);
-}
-
-static json_object *read_object(Reader *reader, int index, GPtrArray *names) {
-        g_autoptr(json_object) object = json_object_new_object();
-        Level *level = &reader->levels[reader->depth - 1];
-
-        g_ptr_array_sort(names, compare_names);
-        for (unsigned i = 0; i < names->len; i++) {
-                json_object *member;
-
-                level->name = names->pdata[i];
-                lua_pushstring(reader->lua, level->name);
-                lua_rawget(reader->lua, index);
-                member = read_at(reader, -1);
-                lua_pop(reader->lua, 1);
-                if (reader->error)
-                        return NULL;
-
-                json_object_object_add(object, level->name, member);
-        }
-
-        return g_steal_pointer(&object);
-}
-
-static json_object *read_keys(Reader *reader, int index) {
-        g_autoptr(GPtrArray) names = g_ptr_array_new();
-        Keys keys = { .names = names };
-
-        if (!note_keys(reader, index, &keys))
-                return NULL;
-        if (names->len > 0 || (keys.last == 0 && is_marked(reader->lua, index, &object_key)))
-                return read_object(reader, index, names);
-
-        return read_array(reader, index, keys.last);
-}
-
-static json_object *read_table(Reader *reader, int index) {
-        const void *table = lua_topointer(reader->lua, index);
-        json_object *value;
-
-        for (unsigned i = 0; i < reader->depth; i++)
-                if (reader->levels[i].table == table)
-                        return fail(reader, "a table that contains itself cannot be kept in a variable");
-        if (reader->depth == DEPTH_MAX || !lua_checkstack(reader->lua, 4))
-                return fail_at_all(reader, "nested more than " G_STRINGIFY(DEPTH_MAX) " deep");
-
-        reader->levels[reader->depth++] = (Level){ .table = table };
-        value = read_keys(reader, lua_absindex(reader->lua, index));
-        if (!reader->error)
-                reader->depth--;
-
-        return value;
-}
-
-static json_object *read_at(Reader *reader, int index) {
-        int type = lua_type(reader->lua, index);
-
-        reader->cost += COST_OF_VALUE;
-        if (reader->cost > COST_MAX)
-                return fail_at_all(reader, "the value is too large");
-
-        switch (type) {
-        case LUA_TNIL:
-                return NULL;
-        case LUA_TBOOLEAN:
-                return json_object_new_boolean(lua_toboolean(reader->lua, index));
-        case LUA_TNUMBER:
-                return read_number(reader, index);
-        case LUA_TSTRING:
-                return read_string(reader, index);
-        case LUA_TTABLE:
-                return read_table(reader, index);
-        default:
-                return fail(reader, "a function cannot be kept in a variable");
-        }
-}
-
-int value_read(lua_State *lua, int index, const char *name, json_object **ret_value, char **ret_error) {
-        Reader reader = { .lua = lua, .name = name };
-        json_object *value = read_at(&reader, index);
-
-        if (reader.error) {
-                *ret_error = g_steal_pointer(&reader.error);
-                return -EINVAL;
-        }
-
-        *ret_value = value;
-        return 0;
 }
 
 static bool same_elements(json_object *a, json_object *b) {

@@ -7,9 +7,12 @@
  * is an array.
  */
 
+#include <glib.h>
 #include <json-c/json_object.h>
 #include <lua.h>
 #include <stdbool.h>
+
+#define VALUE_DEPTH_MAX 100
 
 /* Once for each state, before any other function. */
 void values_prepare(lua_State *lua);
