@@ -145,7 +145,7 @@ static int property_changed(const char *name, sd_bus_message *message, void *use
 static void property_invalidated(const char *name, void *userdata) {
         const Interface *interface = userdata;
 
-        property_get(g_hash_table_lookup(interface->properties, name));
+        property_invalidate(g_hash_table_lookup(interface->properties, name));
 }
 
 static void on_changed(sd_bus_message *message, void *userdata) {
@@ -161,7 +161,7 @@ static void on_changed(sd_bus_message *message, void *userdata) {
 
         interface->n_kept++;
         if (properties_changed_read(message, &handler, interface) < 0)
-                interface_foreach(interface, property_get);
+                interface_foreach(interface, property_invalidate);
         interface->n_kept--;
         interface_drop_unused(interface);
 }
@@ -174,7 +174,7 @@ static void on_object(sd_bus_message *message, void *userdata) {
 
         if (sd_bus_message_is_signal(message, NULL, "InterfacesAdded") > 0) {
                 if (interfaces_added_has(message, interface->name))
-                        interface_foreach(interface, property_get);
+                        interface_foreach(interface, property_invalidate);
         } else if (sd_bus_message_is_signal(message, NULL, "InterfacesRemoved") > 0) {
                 if (interfaces_removed_has(message, interface->name))
                         interface_foreach(interface, property_gone);

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * A service may answer when it pleases, so what arrives later need not have been said later: a signal with a value, and
- * each new question, makes the question before it stale.
+ * A service may answer when it pleases, so what arrives later need not have been said later. When a signal has told a
+ * value, the answer to an older question is not taken. When it has only told that there is another value, neither is
+ * it, and the question is asked again; but not twice in a row, or a value that changes faster than it can be asked for
+ * would never be known.
  */
 
 #include "bus/property.h"
@@ -63,7 +65,6 @@ static void property_set(Property *property, json_object *value) {
 
 /* Takes what is in the problem. */
 static void property_set_unknown(Property *property, PropertyProblem problem) {
-        g_clear_pointer(&property->get, call_free);
         g_clear_pointer(&property->value, json_object_put);
         problem_clear(&property->problem);
 
@@ -81,32 +82,15 @@ static void property_unreadable(Property *property, const char *reason) {
         property_set_unknown(property, problem);
 }
 
-void property_absent(Property *property) {
-        PropertyProblem problem = { .text = g_strdup_printf("%s is not on the bus", property->address.destination) };
-
-        property_set_unknown(property, problem);
-}
-
-void property_gone(Property *property) {
-        const PropertyAddress *address = &property->address;
-        PropertyProblem problem = { .text = g_strdup_printf("%s of %s is gone", address->interface, address->path) };
-
-        property_set_unknown(property, problem);
-}
-
-void property_lost(Property *property) {
-        PropertyProblem problem = { .lost = true };
-
-        problem.text =
-                g_strdup_printf("the connection to the bus '%s' was lost", connection_name(property->connection));
-        property_set_unknown(property, problem);
+static PropertyProblem absence(const Property *property) {
+        return (PropertyProblem){ .text = g_strdup_printf("%s is not on the bus", property->address.destination) };
 }
 
 static void property_failed(Property *property, const sd_bus_error *error) {
         PropertyProblem problem = { 0 };
 
         if (sd_bus_error_has_names(error, SD_BUS_ERROR_SERVICE_UNKNOWN, SD_BUS_ERROR_NAME_HAS_NO_OWNER)) {
-                property_absent(property);
+                property_set_unknown(property, absence(property));
                 return;
         }
 
@@ -114,6 +98,31 @@ static void property_failed(Property *property, const sd_bus_error *error) {
                                        error->message ?: "no reason given");
         sd_bus_error_copy(&problem.error, error);
         property_set_unknown(property, problem);
+}
+
+/* Nothing that was asked will be answered. */
+static void property_forget(Property *property, PropertyProblem problem) {
+        g_clear_pointer(&property->get, call_free);
+        property_set_unknown(property, problem);
+}
+
+void property_absent(Property *property) {
+        property_forget(property, absence(property));
+}
+
+void property_gone(Property *property) {
+        const PropertyAddress *address = &property->address;
+        PropertyProblem problem = { .text = g_strdup_printf("%s of %s is gone", address->interface, address->path) };
+
+        property_forget(property, problem);
+}
+
+void property_lost(Property *property) {
+        const char *bus = connection_name(property->connection);
+        PropertyProblem problem = { .text = g_strdup_printf("the connection to the bus '%s' was lost", bus),
+                                    .lost = true };
+
+        property_forget(property, problem);
 }
 
 static int read_reply(sd_bus_message *reply, json_object **ret_value, char **ret_problem) {
@@ -125,12 +134,9 @@ static int read_reply(sd_bus_message *reply, json_object **ret_value, char **ret
         return -EBADMSG;
 }
 
-static void on_value(sd_bus_message *reply, const sd_bus_error *error, void *userdata) {
-        Property *property = userdata;
+static void take_reply(Property *property, sd_bus_message *reply, const sd_bus_error *error) {
         g_autoptr(json_object) value = NULL;
         g_autofree char *problem = NULL;
-
-        g_clear_pointer(&property->get, call_free);
 
         if (error)
                 property_failed(property, error);
@@ -138,6 +144,18 @@ static void on_value(sd_bus_message *reply, const sd_bus_error *error, void *use
                 property_unreadable(property, problem);
         else
                 property_set(property, g_steal_pointer(&value));
+}
+
+static void on_value(sd_bus_message *reply, const sd_bus_error *error, void *userdata) {
+        Property *property = userdata;
+        bool stale = property->stale, taken = !property->moot && (!stale || property->passed);
+
+        g_clear_pointer(&property->get, call_free);
+        property->passed = stale && !taken;
+        if (stale)
+                property_get(property);
+        if (taken)
+                take_reply(property, reply, error);
 }
 
 static int make_get(sd_bus *bus, sd_bus_message **ret_message, void *userdata) {
@@ -160,11 +178,19 @@ static int make_get(sd_bus *bus, sd_bus_message **ret_message, void *userdata) {
 
 void property_get(Property *property) {
         call_free(property->get);
+        property->stale = property->moot = false;
         property->get = connection_call_made(property->connection, make_get, on_value, property);
 }
 
 void property_get_unless_asked(Property *property) {
         if (!property->get)
+                property_get(property);
+}
+
+void property_invalidate(Property *property) {
+        if (property->get)
+                property->stale = true;
+        else
                 property_get(property);
 }
 
@@ -178,7 +204,8 @@ int property_read(Property *property, sd_bus_message *message) {
                 return r;
         }
 
-        g_clear_pointer(&property->get, call_free);
+        property->stale = false;
+        property->moot = true;
         property_set(property, g_steal_pointer(&value));
         return 0;
 }

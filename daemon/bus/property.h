@@ -21,8 +21,11 @@ struct Property {
         PropertyState state;
         json_object *value;
         PropertyProblem problem;
-        Call *get;
-        bool may_start; /* Get may start the service */
+        Call *get;      /* the question that is on its way */
+        bool may_start; /* it may start the service */
+        bool stale;     /* its answer may be out of date */
+        bool moot;      /* ... or is, in any case */
+        bool passed;    /* the last answer was not taken, since it was stale */
         Audience audience;
         bool kept; /* though nobody follows */
 };
@@ -33,12 +36,14 @@ Property *property_new(Connection *connection, const PropertyAddress *address, v
 void property_free(Property *property);
 void property_drop_unused(Property *property);
 
-/* Asks for the value. What was asked before is older than the question. */
+/* Asks for the value, whatever was asked before: of another owner of the name. */
 void property_get(Property *property);
 /* The same, but a question that is on its way to nobody yet will reach the new owner: the bus is starting it. */
 void property_get_unless_asked(Property *property);
+/* There is another value. One question at a time is on its way, however often that is said. */
+void property_invalidate(Property *property);
 
-/* A signal tells the value, to be read next: a question that is on its way is stale. Negative: it cannot be read. */
+/* A signal tells the value, to be read next. Negative: it cannot be read. */
 int property_read(Property *property, sd_bus_message *message);
 
 /* There is no value: the service is not there, or the object has gone, or the bus. */

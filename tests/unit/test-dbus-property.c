@@ -397,6 +397,24 @@ static void test_flood(Fixture *fixture, gconstpointer data) {
         g_assert_cmpuint(fixture->camera.n_gets, ==, 1);
 }
 
+/* The same of a service that only says that there is another value: one question at a time, whatever its number. */
+static void test_flood_invalidated(Fixture *fixture, gconstpointer data) {
+        g_autoptr(Actor) actor = NULL;
+
+        if (!fixture->bus)
+                return;
+
+        actor = start(fixture, "Powered", "");
+        g_assert_cmpint(actor_wait(actor), ==, STATUS_SUCCESS);
+        for (unsigned i = 0; i < 10000; i++)
+                camera_invalidate(&fixture->camera);
+        fixture->camera.powered = false;
+        camera_invalidate(&fixture->camera);
+        g_assert_cmpint(actor_wait_reports(actor, 2), ==, STATUS_FAILURE);
+        wait_round_trip(fixture->camera.peer);
+        g_assert_cmpuint(fixture->camera.n_gets, <, 10000);
+}
+
 static void test_problems(void) {
         static const struct {
                 const char *rest, *error;
@@ -448,6 +466,7 @@ int main(int argc, char **argv) {
                 add("handover", &kinds[i], test_handover);
                 add("flaps", &kinds[i], test_flaps);
                 add("flood", &kinds[i], test_flood);
+                add("flood-invalidated", &kinds[i], test_flood_invalidated);
         }
         return g_test_run();
 }
