@@ -114,7 +114,7 @@ int journal_header_parse(const char *line, size_t length, JournalHeader *ret_hea
 
         if (!record_check(line, length, &length))
                 return bad(ret_error, "its first line does not fit its checksum");
-        if (!g_str_has_prefix(line, MAGIC))
+        if (length < strlen(MAGIC) || memcmp(line, MAGIC, strlen(MAGIC)) != 0)
                 return bad(ret_error, "it is not the journal of a run");
 
         rest = g_strndup(line + strlen(MAGIC), length - strlen(MAGIC));

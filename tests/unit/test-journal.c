@@ -180,6 +180,9 @@ static void test_messages(void) {
         g_string_assign(other, "{}");
         record_append_checksum(other, 0);
         assert_unreadable(other->str, other->len, -EBADMSG, "it is not the journal of a run");
+        g_string_assign(other, "btd-journal");
+        record_append_checksum(other, 0);
+        assert_unreadable(other->str, other->len, -EBADMSG, "it is not the journal of a run");
 }
 
 /* Whole, but not understood: of a version that says that it is this one. */
@@ -299,12 +302,14 @@ static void test_writer_fails_once(void) {
 
 static void test_writer_takes_no_file_that_is_there(void) {
         g_auto(Place) place = place_new();
-        g_autoptr(JournalWriter) writer = create(&place), second = NULL;
+        JournalWriter *second = NULL;
         g_auto(JournalHeader) header = header_example();
         g_autofree char *error = NULL, *expected = g_strdup_printf("%s cannot be opened: File exists", place.path);
 
+        journal_writer_free(create(&place));
         g_assert_cmpint(journal_writer_create(place.path, &header, &second, &error), ==, -EEXIST);
         g_assert_cmpstr(error, ==, expected);
+        g_assert_null(second);
 }
 
 int main(int argc, char **argv) {
