@@ -15,17 +15,18 @@ void run_info_free(RunInfo *run) {
         g_free(run->instance);
         g_free(run->status);
         g_free(run->cause);
+        g_free(run->restart);
         g_free(run);
 }
 
 /* 1: there was one, 0: no more. */
 static int read_run(sd_bus_message *message, RunInfo **ret_run) {
-        const char *id, *path, *tree, *instance, *status, *cause, *detail;
+        const char *id, *path, *tree, *instance, *status, *cause, *restart;
         uint64_t started, finished;
         int r;
 
         r = sd_bus_message_read(message, "(sosssttss)", &id, &path, &tree, &instance, &status, &started, &finished,
-                                &cause, &detail);
+                                &cause, &restart);
         if (r <= 0)
                 return r;
 
@@ -39,6 +40,7 @@ static int read_run(sd_bus_message *message, RunInfo **ret_run) {
                 .started = started,
                 .finished = finished,
                 .cause = g_strdup(cause),
+                .restart = g_strdup(restart),
         };
         return 1;
 }
@@ -101,6 +103,7 @@ json_object *run_info_to_json(const RunInfo *run) {
         json_object_object_add(json, "started_usec", json_object_new_uint64(run->started));
         json_object_object_add(json, "finished_usec", json_object_new_uint64(run->finished));
         json_object_object_add(json, "cause", json_object_new_string(run->cause));
+        json_object_object_add(json, "restart", json_object_new_string(run->restart));
 
         return json;
 }

@@ -15,6 +15,7 @@ typedef struct RunInfo {
         char *status;
         uint64_t started, finished; /* CLOCK_REALTIME µs; finished 0: not yet */
         char *cause;                /* empty: nothing to say */
+        char *restart;              /* whether another one follows; empty: nothing to say */
 } RunInfo;
 
 void run_info_free(RunInfo *run);

@@ -38,7 +38,7 @@ static void append_run_header(const Output *output, GString *text, const RunInfo
         g_autofree char *title = run_info_title(run), *since = moment_format_point(run->started);
         g_autoptr(GString) line = g_string_new(NULL);
 
-        look_append_event(output, line, title, run->status, run_info_duration(run), "");
+        look_append_event(output, line, title, run->status, run_info_duration(run), run->restart);
         output_end_line(output, text, line);
 
         append_field(output, text, "Tree", run->tree);

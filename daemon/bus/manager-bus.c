@@ -137,18 +137,19 @@ static int method_list_trees(sd_bus_message *message, void *userdata, sd_bus_err
         return sd_bus_message_send(reply);
 }
 
-static int append_run(sd_bus_message *reply, const Run *run) {
-        g_autofree char *path = run_bus_path(run_id(run));
+static int append_run(sd_bus_message *reply, Manager *manager, const Run *run) {
+        g_autofree char *path = run_bus_path(run_id(run)), *restart = manager_describe_restart(manager, run);
 
         return sd_bus_message_append(reply, "(sosssttss)", run_id(run), path, run_tree(run), run_instance(run),
-                                     run_bus_status(run), run_started(run), run_finished(run), run_cause(run), "");
+                                     run_bus_status(run), run_started(run), run_finished(run), run_cause(run), restart);
 }
 
-static int append_runs(sd_bus_message *reply, const GPtrArray *runs) {
+static int append_runs(sd_bus_message *reply, Manager *manager) {
+        const GPtrArray *runs = manager_runs(manager);
         int r = sd_bus_message_open_container(reply, 'a', "(sosssttss)");
 
         for (unsigned i = 0; r >= 0 && i < runs->len; i++)
-                r = append_run(reply, g_ptr_array_index(runs, i));
+                r = append_run(reply, manager, g_ptr_array_index(runs, i));
 
         return r < 0 ? r : sd_bus_message_close_container(reply);
 }
@@ -160,7 +161,7 @@ static int method_list_runs(sd_bus_message *message, void *userdata, sd_bus_erro
         r = sd_bus_message_new_method_return(message, &reply);
         if (r < 0)
                 return r;
-        r = append_runs(reply, manager_runs(service_manager(userdata)));
+        r = append_runs(reply, service_manager(userdata));
         if (r < 0)
                 return r;
 

@@ -211,6 +211,13 @@ static int property_get_text(sd_bus *bus, const char *path, const char *interfac
         return -ENOENT;
 }
 
+static int property_get_restart(sd_bus *bus, const char *path, const char *interface, const char *property,
+                                sd_bus_message *reply, void *userdata, sd_bus_error *ret_error) {
+        g_autofree char *text = manager_describe_restart(service_manager(userdata), run_at(userdata, path));
+
+        return sd_bus_message_append(reply, "s", text);
+}
+
 static int property_get_tree_path(sd_bus *bus, const char *path, const char *interface, const char *property,
                                   sd_bus_message *reply, void *userdata, sd_bus_error *ret_error) {
         g_autofree char *tree_path = tree_bus_path(run_tree(run_at(userdata, path)));
@@ -274,6 +281,8 @@ const sd_bus_vtable run_vtable[] = {
         SD_BUS_PROPERTY("Finished", "t", property_get_finished, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
         SD_BUS_PROPERTY("Status", "s", property_get_text, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
         SD_BUS_PROPERTY("Cause", "s", property_get_text, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
+        /* Says how long it still takes, so it is never quite the same. */
+        SD_BUS_PROPERTY("Restart", "s", property_get_restart, 0, SD_BUS_VTABLE_PROPERTY_EMITS_INVALIDATION),
         SD_BUS_PROPERTY("CauseChain", "aa{sv}", property_get_cause_chain, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
 
         SD_BUS_PROPERTY("Breakpoints", "au", property_get_nodes, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),

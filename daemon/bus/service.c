@@ -309,10 +309,17 @@ static void on_run_finished(Run *run, void *userdata) {
         change(service, path, RUN_INTERFACE, "Cause");
         change(service, path, RUN_INTERFACE, "CauseChain");
         change(service, path, RUN_INTERFACE, "Finished");
+        change(service, path, RUN_INTERFACE, "Restart");
         change_manager(service, "NRunning");
         change_tree_of_run(service, run, "NRunning");
         run_bus_emit_finished(service->publication->bus, run);
         manager_bus_emit_run_finished(service->publication->bus, run);
+}
+
+static void on_restart_changed(Run *run, void *userdata) {
+        g_autofree char *path = run_bus_path(run_id(run));
+
+        change(userdata, path, RUN_INTERFACE, "Restart");
 }
 
 static void on_run_removed(Run *run, void *userdata) {
@@ -347,6 +354,7 @@ static const ManagerObserver observer = {
         .run_state_changed = on_run_state_changed,
         .run_halting = on_run_halting,
         .run_finished = on_run_finished,
+        .restart_changed = on_restart_changed,
         .run_removed = on_run_removed,
         .reloaded = on_reloaded,
         .stopping = on_stopping,

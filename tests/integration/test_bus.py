@@ -60,6 +60,13 @@ INTERFACES = {
         "GetTitles() -> (a{us} titles)",
         "GetCauseChain(u node) -> (aa{sv} chain)",
         "GetVariables() -> (a{ss} variables)",
+        "GetVariable(s name) -> (s value)",
+        "SetVariables(a{ss} variables) -> ()",
+        "Pause() -> ()",
+        "Resume() -> ()",
+        "Step() -> ()",
+        "SetBreakpoint(u node, b set) -> ()",
+        "Force(u node, s status) -> ()",
         "signal NodesChanged(a(uussstts) nodes)",
         "signal Finished(s status, s cause)",
         "property Id s const",
@@ -72,6 +79,9 @@ INTERFACES = {
         "property Status s true",
         "property Cause s true",
         "property CauseChain aa{sv} true",
+        "property Restart s invalidates",
+        "property Breakpoints au true",
+        "property StandsBefore au true",
     },
 }
 

@@ -34,6 +34,19 @@ static void on_event(const SimulationEvent *event, void *userdata) {
         g_string_append_c(recorder->lines, '\n');
 }
 
+static void on_counted(const SimulationEvent *event, void *userdata) {
+        ++*(unsigned *) userdata;
+}
+
+unsigned simulated_count(const Definition *definition, const char *script, const SimulationOptions *options,
+                         Status *ret_status) {
+        g_autoptr(Scenario) scenario = read_scenario(definition, script);
+        unsigned n_events = 0;
+
+        *ret_status = simulate(definition, scenario, options, on_counted, &n_events);
+        return n_events;
+}
+
 char *simulated_play(const Definition *definition, const char *script, const SimulationOptions *options, bool json,
                      Status *ret_status) {
         g_autoptr(Scenario) scenario = read_scenario(definition, script);

@@ -8,6 +8,10 @@
 #include "../../client/simulation.h"
 #include "tree-text.h"
 
+/* How many events there are. */
+unsigned simulated_count(const Definition *definition, const char *script, const SimulationOptions *options,
+                         Status *ret_status);
+
 /* A run that is called "run". until 0: an hour. To be freed. */
 char *simulated_play(const Definition *definition, const char *script, const SimulationOptions *options, bool json,
                      Status *ret_status);
