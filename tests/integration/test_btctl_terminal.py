@@ -109,7 +109,7 @@ def test_completion(btd, tmp_path):
     (tmp_path / "tree.json").touch()
     (tmp_path / "tree.txt").touch()
 
-    assert complete("st") == {"start", "status"}
+    assert complete("st") == {"start", "status", "step"}
     assert complete("") == set(btctl("complete", "verbs").stdout.split())
     assert complete("list", "--a") == {"--address=", "--ascii"}
     assert complete("start", "--w") == {"--wait"}
