@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "engine/tree.h"
+#include "leaves/confinement.h"
 #include "leaves/leaf.h"
 #include "leaves/path-watch.h"
 #include "leaves/registry.h"
@@ -23,7 +24,8 @@ typedef struct PathExistsParams {
 } PathExistsParams;
 
 typedef struct PathExists {
-        PathWatch *watch;
+        PathWatch *watch;   /* or */
+        const char *hidden; /* why there can be none */
 } PathExists;
 
 static const char *const kinds[] = { "any", "file", "directory", "not-empty", NULL };
@@ -87,13 +89,13 @@ static void set_cause(Leaf *leaf, PathState state, const char *detail) {
 static Status look(Leaf *leaf) {
         const PathExistsParams *params = leaf->params;
         const PathExists *op = leaf->op;
-        PathState state = path_watch_state(op->watch);
+        PathState state = op->hidden ? PATH_UNKNOWN : path_watch_state(op->watch);
         Status status = state == PATH_UNKNOWN        ? unknown_status(params->unknown)
                         : holds(params->kind, state) ? STATUS_SUCCESS
                                                      : STATUS_FAILURE;
 
         if (status == STATUS_FAILURE)
-                set_cause(leaf, state, path_watch_detail(op->watch));
+                set_cause(leaf, state, op->hidden ?: path_watch_detail(op->watch));
         return status;
 }
 
@@ -117,7 +119,9 @@ static Status path_exists_start(Leaf *leaf) {
                 return STATUS_FAILURE;
         }
 
-        op->watch = path_watch_new(params->path, params->kind == KIND_NOT_EMPTY, on_changed, leaf);
+        op->hidden = confinement_hides(params->path);
+        if (!op->hidden)
+                op->watch = path_watch_new(params->path, params->kind == KIND_NOT_EMPTY, on_changed, leaf);
         return look(leaf);
 }
 
@@ -130,7 +134,7 @@ static void path_exists_release(Leaf *leaf) {
 static void path_exists_describe(Leaf *leaf, GString *text) {
         const PathExists *op = leaf->op;
 
-        g_string_append_printf(text, "a look: %s", path_watch_detail(op->watch));
+        g_string_append_printf(text, "a look: %s", op->hidden ?: path_watch_detail(op->watch));
 }
 
 static bool is_below(const char *path, const char *directory) {
@@ -188,7 +192,9 @@ const NodeType path_exists_type = {
         .summary = "Holds while there is a file or directory",
         .doc = "Follows the path by inotify, without polling, while directories on the way to it come and go, symbolic "
                "links are changed and file systems are mounted. Nobody tells of changes in /proc and /sys, nor of "
-               "those that another machine makes in a network file system.",
+               "those that another machine makes in a network file system. The system's btd cannot look into /home, "
+               "/root, "
+               "/tmp and /var/tmp, unless a drop-in of btd.service lets it.",
         .check = path_exists_check,
         .leaf = &path_exists_kind,
 };

@@ -374,7 +374,7 @@ def watch(machine, tree, condition):
     return path, wait
 
 
-@pytest.mark.parametrize("directory", ["/tmp", "/home", "/dev", "/srv"])
+@pytest.mark.parametrize("directory", ["/dev", "/run", "/srv"])
 def test_a_path_is_that_of_the_system(machine, directory):
     """The daemon is confined, but not so that it would look at something else."""
     path, wait = watch(machine, "path", {"type": "PathExists", "path": f"{directory}/a/flag", "kind": "file"})
@@ -385,6 +385,20 @@ def test_a_path_is_that_of_the_system(machine, directory):
     machine.check("rm", "-r", f"{directory}/a")
     wait("HoldsNot")
     machine.client.call(path, "org.btd1.Run", "Halt")
+
+
+@pytest.mark.parametrize("directory, reason", [
+    ("/tmp", "btd has a /tmp and a /var/tmp of its own; put PrivateTmp=no into a drop-in of btd.service"),
+    ("/home", "/home cannot be watched: Permission denied"),
+])
+def test_a_path_that_is_hidden_is_not_known(machine, directory, reason):
+    """Rather than that something is said of what only the daemon sees."""
+    machine.check("mkdir", "-p", f"{directory}/a")
+    machine.load("hidden", {"type": "PathExists", "path": f"{directory}/a"})
+    run, path = machine.client.start("hidden")
+    status, cause = machine.client.finish(path)
+    assert status == "failure"
+    assert cause == f"PathExists: it is not known what there is at {directory}/a: {reason}"
 
 
 def test_a_mount_fills_a_directory(machine):
