@@ -77,7 +77,7 @@ void simulation_on_ended(Actor *actor, void *userdata) {
         NodeId node = actor_node(actor);
         Status status = actor_status(actor);
 
-        if (machine_node_ending(simulation->machine, node)) {
+        if (machine_node_ending(simulation->machine, node) && !machine_node_goes_on(simulation->machine, node)) {
                 simulation_drop_actor(simulation, actor);
                 simulation_tell_status(simulation, node, STATUS_HALTED, NULL);
         }

@@ -284,6 +284,10 @@ bool machine_node_ending(const Machine *machine, NodeId node) {
         return machine->states[node].flags & STATE_ENDING;
 }
 
+bool machine_node_goes_on(const Machine *machine, NodeId node) {
+        return machine->attributes && machine->attributes[node].flags & ATTRIBUTE_GOES_ON;
+}
+
 void *machine_node_data(const Machine *machine, NodeId node) {
         return machine->states[node].data;
 }

@@ -168,6 +168,8 @@ const char *machine_error(const Machine *machine, NodeId *ret_node);
 Status machine_node_status(const Machine *machine, NodeId node);
 /* Halted, and not yet ended. */
 bool machine_node_ending(const Machine *machine, NodeId node);
+/* The same of an uninterruptible one, which goes on as if it had not been: its outcome will be told. */
+bool machine_node_goes_on(const Machine *machine, NodeId node);
 /* A slot of the host for each node; NULL at first. */
 void *machine_node_data(const Machine *machine, NodeId node);
 void machine_node_set_data(Machine *machine, NodeId node, void *data);

@@ -189,7 +189,7 @@ void progress_halt(Progress *progress, Cause *why, uint64_t now) {
 bool progress_leaf_ended(Progress *progress, NodeId node, uint64_t now) {
         void *leaf = progress_leaf(progress, node);
         Status status = progress->host->leaf_status(leaf);
-        bool over = machine_node_ending(progress->machine, node);
+        bool over = machine_node_ending(progress->machine, node) && !machine_node_goes_on(progress->machine, node);
 
         progress_begin(progress, now);
         progress_note_status(progress, RECORD_ENDED, node, status, progress->host->leaf_cause(leaf));

@@ -193,6 +193,38 @@ static void test_finally(void) {
               STATUS_HALTED);
 }
 
+/* Its outcome is told, with its cause; whoever was halted around it waits. */
+static void test_uninterruptible(void) {
+        check(TREE("", NODE("Sequence", "S", "",
+                            "{'type': 'Spawn', 'name': 'A', 'argv': ['x'], 'uninterruptible': true}, " SPAWN("B"))),
+              "{'leaves': {'A': {'after': '10s', 'outcome': 'failure', 'cause': 'no space left'}}, 'halt': '5s'}",
+              "   0.000s * S: running\n"
+              "   0.000s * S/A: running\n"
+              "   5.000s * run: halting\n"
+              "   5.000s # S: halted\n"
+              "  10.000s x S/A: failure: no space left\n"
+              "  10.000s # run: halted\n",
+              STATUS_HALTED);
+        check(TREE("'done': false",
+                   NODE("Finally", "F", "",
+                        NODE("Sequence", "S", "'uninterruptible': true, 'on_success': 'done = true', ",
+                             SPAWN("A") ", " SPAWN("B")) ", {'type': 'Log', 'message': 'done: {done}'}")),
+              "{'default': {'after': '2s'}, 'halt': '1s'}",
+              "   0.000s * F: running\n"
+              "   0.000s * F/S: running\n"
+              "   0.000s * F/S/A: running\n"
+              "   1.000s * run: halting\n"
+              "   2.000s + F/S/A: success\n"
+              "   2.000s * F/S/B: running\n"
+              "   4.000s + F/S/B: success\n"
+              "   4.000s + F/S: success\n"
+              "   4.000s > F/Log: log: done: true\n"
+              "   4.000s + F/Log: success\n"
+              "   4.000s # F: halted\n"
+              "   4.000s # run: halted\n",
+              STATUS_HALTED);
+}
+
 static void test_on_change(void) {
         check(TREE("'mode': 'a'", NODE("Parallel", "P", "'failure_count': 1, ",
                                        AROUND("Repeat", "R", "'num_cycles': 2, ",
@@ -273,6 +305,7 @@ int main(int argc, char **argv) {
         g_test_add_func("/simulate-variables/for-each", test_for_each);
         g_test_add_func("/simulate-variables/lock", test_lock);
         g_test_add_func("/simulate-variables/finally", test_finally);
+        g_test_add_func("/simulate-variables/uninterruptible", test_uninterruptible);
         g_test_add_func("/simulate-variables/on-change", test_on_change);
         g_test_add_func("/simulate-variables/expressions-of-types", test_expressions_of_types);
         return g_test_run();
