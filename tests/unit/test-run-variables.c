@@ -381,6 +381,24 @@ static void test_halt_at_the_breakpoint_of_a_clean_up(void) {
         g_assert_cmpuint(stage->finished, ==, 1);
 }
 
+/* A halt waits for what has to come to its end, which keeps its cause. */
+static void test_uninterruptible(void) {
+        g_autoptr(RunStage) stage =
+                run_stage_new("{ 'type': 'Sequence', 'children': [{ 'type': 'FakeAction', 'name': 'A', "
+                              "'uninterruptible': true }, " ACTION("B") "] }");
+
+        run_stage_start(stage);
+        run_stage_halt(stage, "enough");
+        g_assert_cmpuint(fake_halts("A"), ==, 0);
+        g_assert_true(fake_is_alive("A"));
+        fake_end("A", STATUS_FAILURE, "no space left");
+        run_stage_turn(stage);
+        g_assert_false(fake_is_alive("A"));
+        g_assert_cmpuint(fake_starts("B"), ==, 0);
+        run_stage_assert_node(stage, 1, STATUS_FAILURE, "no space left");
+        run_stage_assert_finished(stage, STATUS_HALTED, "enough");
+}
+
 int main(int argc, char **argv) {
         g_test_init(&argc, &argv, NULL);
         g_test_add_func("/run-variables/while", test_while);
@@ -405,6 +423,7 @@ int main(int argc, char **argv) {
         g_test_add_func("/run-variables/halt-timeout", test_halt_timeout);
         g_test_add_func("/run-variables/halt-timeout-after-a-timeout", test_halt_timeout_after_a_timeout);
         g_test_add_func("/run-variables/finally-at-a-halt", test_finally_at_a_halt);
+        g_test_add_func("/run-variables/uninterruptible", test_uninterruptible);
         g_test_add_func("/run-variables/finally-with-a-breakpoint", test_finally_with_a_breakpoint);
         g_test_add_func("/run-variables/halt-at-the-breakpoint-of-a-clean-up",
                         test_halt_at_the_breakpoint_of_a_clean_up);

@@ -197,7 +197,7 @@ static void test_finally(void) {
 static void test_uninterruptible(void) {
         check(TREE("", NODE("Sequence", "S", "",
                             "{'type': 'Spawn', 'name': 'A', 'argv': ['x'], 'uninterruptible': true}, " SPAWN("B"))),
-              "{'leaves': {'A': {'after': '10s', 'outcome': 'failure', 'cause': 'no space left'}}, 'halt': '5s'}",
+              "{'leaves': {'A': {'after': '10s', 'result': 'failure', 'cause': 'no space left'}}, 'halt': '5s'}",
               "   0.000s * S: running\n"
               "   0.000s * S/A: running\n"
               "   5.000s * run: halting\n"
