@@ -27,6 +27,11 @@ static void *fail(Match *match, const char *error) {
         return NULL;
 }
 
+static bool fail_to_match(Match *match, const char *error) {
+        (void) fail(match, error);
+        return false;
+}
+
 static bool take_steps(Match *match, size_t n) {
         match->steps += n;
         if (match->steps > match->steps_max)
@@ -40,7 +45,7 @@ static bool item_at(Match *match, const char *p, Item *ret_item) {
 
         if (*p == ESCAPE) {
                 if (q == end)
-                        return fail(match, "the pattern ends with '%'") != NULL;
+                        return fail_to_match(match, "the pattern ends with '%'");
                 q++;
         } else if (*p == '[') {
                 if (q < end && *q == '^')
@@ -52,7 +57,7 @@ static bool item_at(Match *match, const char *p, Item *ret_item) {
                         q++;
                 } while (q < end && *q != ']');
                 if (q >= end)
-                        return fail(match, "a '[' of the pattern has no ']'") != NULL;
+                        return fail_to_match(match, "a '[' of the pattern has no ']'");
                 q++;
         }
 
@@ -240,7 +245,7 @@ static bool match_frontier(Match *match, const char *s, const char *p, Item *ret
         unsigned char after = s == match->text_end ? 0 : (unsigned char) *s;
 
         if (match->pattern_end - p < 3 || p[2] != '[')
-                return fail(match, "'%f' of the pattern needs a '['") != NULL;
+                return fail_to_match(match, "'%f' of the pattern needs a '['");
         if (!item_at(match, p + 2, ret_set) || !take_steps(match, (size_t) (ret_set->end - ret_set->start)))
                 return false;
 
@@ -357,7 +362,7 @@ const char *pattern_match(Match *match, const char *start, const char *pattern) 
 
 bool pattern_is_plain(const char *pattern, size_t length) {
         for (size_t i = 0; i < length; i++)
-                if (memchr("^$*+?.([%-", pattern[i], 10))
+                if (pattern[i] && strchr("^$*+?.([%-", pattern[i]))
                         return false;
 
         return true;
