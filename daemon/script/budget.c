@@ -16,7 +16,7 @@
 
 #include "script/budget.h"
 
-#define COUNT_PERIOD 100
+#define COUNT_PERIOD 50
 #define TIME_MAX_NS (30 * INT64_C(1000000))
 #define GARBAGE_MAX ((size_t) 256 * 1024)
 

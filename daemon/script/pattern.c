@@ -254,10 +254,10 @@ static bool match_frontier(Match *match, const char *s, const char *p, Item *ret
 
 /* "%1" at p. */
 static const char *match_again(Match *match, const char *s, const char *p) {
-        unsigned i = (unsigned) (p[1] - '1');
-        const Capture *capture = &match->captures[i];
+        int i = p[1] - '1';
+        const Capture *capture = &match->captures[MAX(i, 0)];
 
-        if (p[1] == '0' || i >= match->n_captures || capture->kind == CAPTURE_OPEN)
+        if (i < 0 || (unsigned) i >= match->n_captures || capture->kind == CAPTURE_OPEN)
                 return fail(match, "the pattern refers to a capture that is not there");
         if (capture->kind == CAPTURE_POSITION || (size_t) (match->text_end - s) < capture->length ||
             !take_steps(match, capture->length / 16))
