@@ -178,6 +178,16 @@ def test_status_says_what_a_node_without_a_name_is_about(btd):
         [None, "/bin/false"]
 
 
+def test_status_names_the_tree_that_is_used(btd):
+    finished(btd, "outer", json.dumps({"btd": 1, "trees": {"inner": {"root": {"type": "AlwaysFailure"}}}, "root": {
+        "type": "Timeout", "timeout": "90s", "child": {"type": "SubTree", "tree": "inner"}}}))
+    lines = btd.btctl("status", "outer", env=UTF8).stdout.splitlines()
+    assert lines[3:7] == ["    Cause: Timeout/inner/AlwaysFailure: always fails",
+                          "      Why: Timeout 1min 30s: inner failed",
+                          "           └─ inner (SubTree): AlwaysFailure failed",
+                          "              └─ AlwaysFailure: always fails"]
+
+
 def test_status_of_a_halted_run_shows_who(btd):
     btd.tree("long", LONG)
     btd.start()

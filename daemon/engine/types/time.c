@@ -131,6 +131,7 @@ static const Param delay_params[] = {
           .kind = PARAM_SPAN,
           .offset = offsetof(DelayParams, delay),
           .required = true,
+          .title = true,
           .doc = "How long to wait before the child is started" },
         {},
 };
@@ -151,6 +152,7 @@ static const Param timeout_params[] = {
           .kind = PARAM_SPAN,
           .offset = offsetof(TimeoutParams, timeout),
           .required = true,
+          .title = true,
           .doc = "How long the child may run; \"0s\" or \"infinity\": no limit" },
         {},
 };
