@@ -102,16 +102,10 @@ static Variables *variables_of(Machine *machine) {
 }
 
 static Verdict host_guard(Machine *machine, NodeId node, Guard guard) {
-        Simulation *simulation = machine_userdata(machine);
-
-        simulation->asked = guard;
         return variables_guard(variables_of(machine), node, guard);
 }
 
 static Verdict host_test(Machine *machine, NodeId node, const Script *condition) {
-        Simulation *simulation = machine_userdata(machine);
-
-        simulation->asked = ASKED_TEST;
         return variables_test(variables_of(machine), node, condition);
 }
 
@@ -129,9 +123,6 @@ static Verdict host_hook(Machine *machine, NodeId node, Hook hook) {
 }
 
 static Verdict host_has_changed(Machine *machine, NodeId node, const Script *of) {
-        Simulation *simulation = machine_userdata(machine);
-
-        simulation->asked = ASKED_CHANGE;
         return variables_has_changed(variables_of(machine), node, of);
 }
 

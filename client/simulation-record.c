@@ -42,11 +42,10 @@ static Cause *own_cause(Simulation *simulation, NodeId node, Reason reason, Caus
                 return of_actor ? cause_ref(of_actor) : refusal_of(simulation, node);
         case REASON_TIMEOUT:
                 return reason_of_timer(simulation->tree, node, simulation_timer(simulation, node)->span);
-        case REASON_GUARD:
-                return reason_of_answer(simulation->context.definition, simulation->context.variables, node,
-                                        simulation->asked);
         default:
-                return NULL;
+                return reason_is_answer(reason) ? reason_of_answer(simulation->context.definition,
+                                                                   simulation->context.variables, node, reason)
+                                                : NULL;
         }
 }
 
@@ -107,16 +106,16 @@ static void inner_changed(Simulation *simulation, NodeId node, Status status, Re
 }
 
 /* A success_if gives no cause, and yet says why. */
-static void answered(Simulation *simulation, NodeId node, Status status) {
-        g_autoptr(Cause) cause = own_cause(simulation, node, REASON_GUARD, NULL);
+static void answered(Simulation *simulation, NodeId node, Status status, Reason reason) {
+        g_autoptr(Cause) cause = own_cause(simulation, node, reason, NULL);
 
-        keep(simulation, node, status, REASON_GUARD, NULL);
+        keep(simulation, node, status, reason, NULL);
         tell_news(simulation, node, status, cause->text);
 }
 
 void simulation_record(Simulation *simulation, NodeId node, Status status, Reason reason) {
-        if (reason == REASON_GUARD) {
-                answered(simulation, node, status);
+        if (reason_is_answer(reason)) {
+                answered(simulation, node, status, reason);
                 return;
         }
 

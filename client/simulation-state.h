@@ -33,7 +33,6 @@ typedef struct Simulation {
         History *history;
         NodeId refused; /* the last SubTree or ForEach for which its variables were wrong, until it has failed for that
                          */
-        int asked;      /* last, of variables: see definition/reasons.h */
         uint32_t n_ticks;
         bool halting;
         bool failed; /* with an ERROR */

@@ -40,18 +40,19 @@ static const Script *own_expression(const Node *node) {
         return *(const Script *const *) (const void *) ((const char *) node->params + param->offset);
 }
 
-Cause *reason_of_answer(const Definition *definition, Variables *variables, NodeId node, int asked) {
+Cause *reason_of_answer(const Definition *definition, Variables *variables, NodeId node, Reason reason) {
         const Blackboard *scope = variables_scope(variables, node);
         const Node *own = &definition_tree(definition)->nodes[node];
+        Guard guard = reason - REASON_FAIL_IF;
 
-        switch (asked) {
-        case ASKED_TEST:
+        switch (reason) {
+        case REASON_TEST:
                 return answer_cause(scope, NULL, "condition does not hold", own_expression(own));
-        case ASKED_CHANGE:
+        case REASON_UNCHANGED:
                 return answer_cause(scope, NULL, "value has not changed", own_expression(own));
         default:
-                return answer_cause(scope, guards[asked].name, guards[asked].verdict,
-                                    definition_guard(definition, node, (Guard) asked));
+                return answer_cause(scope, guards[guard].name, guards[guard].verdict,
+                                    definition_guard(definition, node, guard));
         }
 }
 

@@ -9,13 +9,8 @@
 #include "definition/definition.h"
 #include "definition/variables.h"
 
-/* What was asked last of a node: a Guard, the test that is its own (Precondition), or whether its value has changed
- * (OnChange). */
-#define ASKED_TEST (-1)
-#define ASKED_CHANGE (-2)
-
-/* What was asked has decided: with its expression and what that saw. */
-Cause *reason_of_answer(const Definition *definition, Variables *variables, NodeId node, int asked);
+/* For reason_is_answer(): with the expression that has decided, and what that sees. */
+Cause *reason_of_answer(const Definition *definition, Variables *variables, NodeId node, Reason reason);
 
 /* The limit of an inner node has passed, as the parameter says that is a time. */
 Cause *reason_of_timer(const Tree *tree, NodeId node, uint64_t limit);

@@ -17,12 +17,17 @@
 
 /* Why a node failed or was skipped, as far as the engine itself knows. */
 typedef enum Reason {
-        REASON_NONE,      /* follows from its leaf or its children */
-        REASON_TIMEOUT,   /* a Timeout's limit has passed */
-        REASON_ATTEMPTS,  /* no attempts are left */
-        REASON_THRESHOLD, /* a Parallel can no longer succeed */
-        REASON_GUARD,     /* a guard said so */
-        REASON_FORCED,    /* somebody has said so, see machine_force() */
+        REASON_NONE,       /* follows from its leaf or its children */
+        REASON_TIMEOUT,    /* a Timeout's limit has passed */
+        REASON_ATTEMPTS,   /* no attempts are left */
+        REASON_THRESHOLD,  /* a Parallel can no longer succeed */
+        REASON_FAIL_IF,    /* a guard said so: in the order of Guard */
+        REASON_SUCCESS_IF, /* ... */
+        REASON_SKIP_IF,    /* ... */
+        REASON_WHILE,      /* ... that it does not hold */
+        REASON_TEST,       /* its own condition does not hold */
+        REASON_UNCHANGED,  /* its value has not changed */
+        REASON_FORCED,     /* somebody has said so, see machine_force() */
         REASON_MAX_,
 } Reason;
 
@@ -42,6 +47,10 @@ typedef enum Guard {
         GUARD_SKIP_IF,
         GUARD_WHILE,
 } Guard;
+
+static inline bool reason_is_answer(Reason reason) {
+        return reason >= REASON_FAIL_IF && reason <= REASON_UNCHANGED;
+}
 
 /* When the code of a node is run: behind its success, failure or halt, and behind any of them. */
 typedef enum Hook {
@@ -92,8 +101,8 @@ typedef struct MachineHost {
 
         /* For Precondition: does it hold? */
         Verdict (*test)(Machine *machine, NodeId node, const Script *condition);
-        /* For Switch: which of the cases the value is, or their number when it is none; UINT32_MAX: an ERROR. Either the
-         * variable or the expression is given. */
+        /* For Switch: which of the cases the value is, or their number when it is none; UINT32_MAX: an ERROR. Either
+         * the variable or the expression is given. */
         uint32_t (*match)(Machine *machine, NodeId node, const char *variable, const Script *of,
                           const char *const *cases);
         /* For OnChange: has its expression another value than the last time that the answer was YES? At first it

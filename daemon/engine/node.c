@@ -138,7 +138,7 @@ static Status guards_look(Machine *machine, NodeId node) {
                         if (verdict == VERDICT_ERROR)
                                 return node_expression_failed(machine, node);
                         if (verdict == VERDICT_YES) {
-                                machine->reason = REASON_GUARD;
+                                machine->reason = REASON_FAIL_IF + guard;
                                 return answers[guard];
                         }
                 }
@@ -153,7 +153,7 @@ static Status guards_look(Machine *machine, NodeId node) {
         }
 
         node_reset(machine, node);
-        machine->reason = REASON_GUARD;
+        machine->reason = REASON_WHILE;
         return STATUS_SKIPPED;
 }
 

@@ -29,6 +29,20 @@ void progress_arm_timer(Progress *progress, NodeId node, uint64_t usec) {
         progress->host->timer_arm(node, timer->deadline, progress->userdata);
 }
 
+void progress_arm_again(Progress *progress) {
+        GHashTableIter iter;
+        void *node, *timer;
+
+        if (!progress->timers)
+                return;
+
+        g_hash_table_iter_init(&iter, progress->timers);
+        while (g_hash_table_iter_next(&iter, &node, &timer))
+                if (((const NodeTimer *) timer)->armed)
+                        progress->host->timer_arm(GPOINTER_TO_UINT(node), ((const NodeTimer *) timer)->deadline,
+                                                  progress->userdata);
+}
+
 void progress_drop_timer(Progress *progress, NodeId node) {
         const NodeTimer *timer = get_timer(progress, node);
 
@@ -163,10 +177,7 @@ static Variables *variables_of(Machine *machine) {
 }
 
 static Verdict host_guard(Machine *machine, NodeId node, Guard guard) {
-        Progress *progress = machine_userdata(machine);
-
-        progress->asked = guard;
-        return variables_guard(progress->variables, node, guard);
+        return variables_guard(variables_of(machine), node, guard);
 }
 
 static Verdict host_hook(Machine *machine, NodeId node, Hook hook) {
@@ -174,9 +185,6 @@ static Verdict host_hook(Machine *machine, NodeId node, Hook hook) {
 }
 
 static Verdict host_has_changed(Machine *machine, NodeId node, const Script *of) {
-        Progress *progress = machine_userdata(machine);
-
-        progress->asked = ASKED_CHANGE;
         return variables_has_changed(variables_of(machine), node, of);
 }
 
@@ -187,10 +195,7 @@ static bool host_cause_matches(Machine *machine, NodeId child, const char *const
 }
 
 static Verdict host_test(Machine *machine, NodeId node, const Script *condition) {
-        Progress *progress = machine_userdata(machine);
-
-        progress->asked = ASKED_TEST;
-        return variables_test(progress->variables, node, condition);
+        return variables_test(variables_of(machine), node, condition);
 }
 
 static uint32_t host_match(Machine *machine, NodeId node, const char *variable, const Script *of,

@@ -22,19 +22,19 @@ static Cause *own_cause(Progress *progress, NodeId node, Reason reason, Cause *l
         case REASON_TIMEOUT:
                 return reason_of_timer(definition_tree(progress->definition), node,
                                        progress_timer_span(progress, node));
-        case REASON_GUARD:
-                return reason_of_answer(progress->definition, progress->variables, node, progress->asked);
         case REASON_FORCED:
                 return cause_ref(causes_get(progress->forced, node));
         default:
-                return NULL;
+                return reason_is_answer(reason)
+                               ? reason_of_answer(progress->definition, progress->variables, node, reason)
+                               : NULL;
         }
 }
 
 /* An outcome that needs to be explained; of successes only those that the node itself had no part in. */
 static bool is_explained(Status status, Reason reason) {
         return status == STATUS_FAILURE || status == STATUS_SKIPPED ||
-               (status == STATUS_SUCCESS && (reason == REASON_GUARD || reason == REASON_FORCED));
+               (status == STATUS_SUCCESS && (reason_is_answer(reason) || reason == REASON_FORCED));
 }
 
 static void record(Progress *progress, NodeId node, Status status, Reason reason, Cause *leaf_cause) {

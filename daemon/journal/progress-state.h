@@ -24,7 +24,6 @@ struct Progress {
         json_object *outputs; /* of the leaf that is being started */
         Cause *last_look;     /* why the condition that was looked at last is false, or NULL */
         NodeId refused;       /* the last SubTree or ForEach for which its variables were wrong, until it has failed */
-        int asked;            /* last, of variables: see definition/reasons.h */
         bool first_look;      /* ... for the first time since it was released */
         uint32_t n_looks;     /* since it is at work */
 
@@ -50,6 +49,7 @@ void progress_arm_timer(Progress *progress, NodeId node, uint64_t usec);
 void progress_drop_timer(Progress *progress, NodeId node);
 /* For how long it was armed; 0: never. */
 uint64_t progress_timer_span(const Progress *progress, NodeId node);
+void progress_arm_again(Progress *progress);
 void progress_mark_expired(Progress *progress, NodeId node);
 
 /* Frees the leaf. */

@@ -52,7 +52,7 @@ static Status precondition_tick(Machine *machine, NodeId node) {
                         if (outcomes[params->otherwise] == STATUS_RUNNING)
                                 node_visit_always(machine, node);
                         else
-                                machine->reason = REASON_GUARD;
+                                machine->reason = REASON_TEST;
 
                         return outcomes[params->otherwise];
                 }

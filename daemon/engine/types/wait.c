@@ -116,7 +116,7 @@ static Status on_change_tick(Machine *machine, NodeId node) {
                         return STATUS_RUNNING;
                 }
                 if (verdict == VERDICT_NO) {
-                        machine->reason = REASON_GUARD;
+                        machine->reason = REASON_UNCHANGED;
                         return STATUS_SKIPPED;
                 }
 
