@@ -58,6 +58,7 @@ void progress_free(Progress *progress) {
 void progress_set_host(Progress *progress, const ProgressHost *host, void *userdata) {
         progress->host = host;
         progress->userdata = userdata;
+        progress_arm_again(progress);
 }
 
 void progress_set_journal(Progress *progress, JournalWriter *writer) {
@@ -263,6 +264,21 @@ void progress_set_output(Progress *progress, NodeId node, const char *key, json_
         progress_end(progress);
 }
 
+/* Nothing happens to the machine. */
+static void note_only(Progress *progress, RecordKind kind, NodeId node, uint64_t now) {
+        progress->now = now;
+        progress_note(progress, kind, node);
+        progress_flush(progress);
+}
+
+void progress_recovered(Progress *progress, uint64_t now) {
+        note_only(progress, RECORD_RECOVERED, NODE_NONE, now);
+}
+
+void progress_rerun(Progress *progress, NodeId node, uint64_t now) {
+        note_only(progress, RECORD_RERUN, node, now);
+}
+
 Definition *progress_definition(const Progress *progress) {
         return progress->definition;
 }
@@ -289,6 +305,10 @@ const Machine *progress_machine(const Progress *progress) {
 
 bool progress_is_busy(const Progress *progress) {
         return progress->busy;
+}
+
+uint64_t progress_now(const Progress *progress) {
+        return progress->now;
 }
 
 Status progress_status(const Progress *progress) {

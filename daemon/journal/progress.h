@@ -51,7 +51,8 @@ typedef struct ProgressHost {
 Progress *progress_new(Definition *definition, uint64_t seed, uint64_t start, const ProgressHost *host, void *userdata);
 void progress_free(Progress *progress);
 
-/* Another world takes over; the leaves are its own from now on, see progress_set_leaf(). */
+/* Another world takes over: what is armed is armed there, and the leaves are its own from now on, see
+ * progress_set_leaf(). */
 void progress_set_host(Progress *progress, const ProgressHost *host, void *userdata);
 /* From now on it is written down; takes the writer, NULL: it is not. */
 void progress_set_journal(Progress *progress, JournalWriter *writer);
@@ -91,6 +92,11 @@ void progress_set_breakpoint(Progress *progress, NodeId node, bool set, uint64_t
  */
 bool progress_force(Progress *progress, NodeId node, Status status, Cause *why, uint64_t now);
 
+/* Another daemon has taken the run up as its journal says. */
+void progress_recovered(Progress *progress, uint64_t now);
+/* ... and is about to start the action, again or because it had not been yet. */
+void progress_rerun(Progress *progress, NodeId node, uint64_t now);
+
 /*
  * What there is to see.
  */
@@ -102,6 +108,8 @@ GArray *progress_take_changes(Progress *progress);
 /* NULL when it is over. */
 const Machine *progress_machine(const Progress *progress);
 bool progress_is_busy(const Progress *progress);
+/* The time of the last input. */
+uint64_t progress_now(const Progress *progress);
 
 /* RUNNING until it is over: then SUCCESS, FAILURE, SKIPPED, HALTED or ERROR. */
 Status progress_status(const Progress *progress);

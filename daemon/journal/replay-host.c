@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* What the world has answered the run, as the records behind the input say. */
+
+#include <json-c/linkhash.h>
+
+#include "basic/cause-json.h"
+#include "basic/cleanup.h"
+#include "journal/replay-state.h"
+#include "script/script-status.h"
+
+/* Is the work on the last input known to its end? */
+static bool is_known(const Replay *replay) {
+        const Record *record = replay_next(replay);
+
+        return record && record->kind != RECORD_RECOVERED;
+}
+
+/* The next record, if it is this answer. */
+static const Record *take_answer(Replay *replay, RecordKind kind, NodeId node) {
+        const Record *record = replay_next(replay);
+
+        if (!record || record->kind != kind || record->node != node)
+                return NULL;
+
+        replay->position++;
+        return record;
+}
+
+json_object *replay_detail(const Record *record, const char *name) {
+        json_object *value = NULL;
+
+        if (record->details)
+                json_object_object_get_ex(record->details, name, &value);
+
+        return value;
+}
+
+/* IDLE: there is none. */
+Status replay_status(const Record *record) {
+        const char *text = json_object_get_string(replay_detail(record, "status"));
+
+        for (Status status = STATUS_RUNNING; text && status < STATUS_MAX_; status++)
+                if (g_str_equal(status_to_string(status), text))
+                        return status;
+
+        return STATUS_IDLE;
+}
+
+void replay_set_outcome(ReplayLeaf *leaf, const Record *record) {
+        Status status = replay_status(record);
+
+        if (status == STATUS_IDLE || status == STATUS_HALTED)
+                replay_misfit(leaf->replay, "it has no status");
+        else
+                leaf->status = status;
+
+        cause_unref(leaf->cause);
+        leaf->cause = cause_from_json(replay_detail(record, "cause"));
+}
+
+void replay_set_outputs(Replay *replay, NodeId node, json_object *values, uint64_t now) {
+        if (!json_object_is_type(values, json_type_object))
+                return;
+
+        json_object_object_foreach(values, key, value)
+                progress_set_output(replay->progress, node, key, json_object_get(value), now);
+}
+
+/* What a leaf makes of variables alone it does again. NULL: it does anything else. */
+static const Script *code_of(const Node *node) {
+        for (const Param *param = node->type->params; param && param->name; param++)
+                if (param->kind == PARAM_CODE)
+                        return *(const Script *const *) (const void *) ((const char *) node->params + param->offset);
+
+        return NULL;
+}
+
+static void run_code(ReplayLeaf *leaf, const Script *code) {
+        Blackboard *scope = variables_scope(progress_variables(leaf->replay->progress), leaf->node);
+        g_autoptr(Cause) cause = NULL;
+
+        if (script_status_of_code(code, scope, &cause) != leaf->status)
+                replay_misfit(leaf->replay, "its code comes to something else");
+}
+
+/* The record of the start is the last one that there is if the daemon was stopped just then. */
+static void begin_action(ReplayLeaf *leaf) {
+        Replay *replay = leaf->replay;
+        const Script *code = code_of(&replay_tree(replay)->nodes[leaf->node]);
+        const Record *record;
+
+        if (!is_known(replay))
+                return;
+
+        if (!take_answer(replay, RECORD_BEGIN, leaf->node)) {
+                replay_misfit(replay, "behind it the run starts node #%u, which is not recorded", leaf->node);
+                return;
+        }
+
+        leaf->begun = true;
+        record = take_answer(replay, RECORD_AT_ONCE, leaf->node);
+        if (!record)
+                return;
+
+        replay_set_outcome(leaf, record);
+        if (code)
+                run_code(leaf, code);
+        replay_set_outputs(replay, leaf->node, replay_detail(record, "outputs"), 0);
+}
+
+static void *on_leaf_start(NodeId node, uint32_t attempt, void *userdata) {
+        Replay *replay = userdata;
+        ReplayLeaf *leaf = g_new(ReplayLeaf, 1);
+
+        *leaf = (ReplayLeaf){
+                .node = node,
+                .attempt = attempt,
+                .status = STATUS_RUNNING,
+                .since = progress_now(replay->progress),
+                .replay = replay,
+                .link.data = leaf,
+        };
+        g_queue_push_tail_link(&replay->leaves, &leaf->link);
+        if (replay_tree(replay)->nodes[node].type->class == NODE_ACTION)
+                begin_action(leaf);
+
+        return leaf;
+}
+
+static Status on_leaf_status(void *data) {
+        const ReplayLeaf *leaf = data;
+
+        return leaf->status;
+}
+
+static Status on_leaf_look(void *data, uint32_t look) {
+        ReplayLeaf *leaf = data;
+        const Record *record = replay_next(leaf->replay);
+
+        if (record && record->kind == RECORD_VALUE && record->node == leaf->node &&
+            json_object_get_int64(replay_detail(record, "look")) == look)
+                replay_set_outcome(leaf, take_answer(leaf->replay, RECORD_VALUE, leaf->node));
+
+        return leaf->status;
+}
+
+static Cause *on_leaf_cause(void *data) {
+        const ReplayLeaf *leaf = data;
+
+        return leaf->cause;
+}
+
+static bool on_leaf_halt(void *data) {
+        ReplayLeaf *leaf = data;
+
+        leaf->halted = !take_answer(leaf->replay, RECORD_STOPPED, leaf->node);
+        return !leaf->halted;
+}
+
+void replay_leaf_free(ReplayLeaf *leaf) {
+        g_queue_unlink(&leaf->replay->leaves, &leaf->link);
+        cause_unref(leaf->cause);
+        g_free(leaf);
+}
+
+static void on_leaf_free(void *leaf) {
+        replay_leaf_free(leaf);
+}
+
+/* What is armed is known to the progress itself. */
+static void on_timer_arm(NodeId node, uint64_t deadline, void *userdata) {}
+
+static void on_timer_disarm(NodeId node, void *userdata) {}
+
+ReplayLock *replay_find_lock(const Replay *replay, NodeId node) {
+        for (unsigned i = 0; i < replay->locks->len; i++) {
+                ReplayLock *lock = &g_array_index(replay->locks, ReplayLock, i);
+
+                if (lock->node == node)
+                        return lock;
+        }
+
+        return NULL;
+}
+
+static bool on_lock(NodeId node, void *userdata) {
+        Replay *replay = userdata;
+        ReplayLock lock = { .node = node, .since = progress_now(replay->progress) };
+
+        lock.held = take_answer(replay, RECORD_AT_ONCE_LOCKED, node);
+        g_array_append_val(replay->locks, lock);
+        return lock.held;
+}
+
+static void on_unlock(NodeId node, void *userdata) {
+        const Replay *replay = userdata;
+        const ReplayLock *lock = replay_find_lock(replay, node);
+
+        g_array_remove_index(replay->locks, (unsigned) (lock - (const ReplayLock *) (void *) replay->locks->data));
+}
+
+const ProgressHost replay_host = {
+        .leaf_start = on_leaf_start,
+        .leaf_status = on_leaf_status,
+        .leaf_look = on_leaf_look,
+        .leaf_cause = on_leaf_cause,
+        .leaf_halt = on_leaf_halt,
+        .leaf_free = on_leaf_free,
+        .timer_arm = on_timer_arm,
+        .timer_disarm = on_timer_disarm,
+        .lock = on_lock,
+        .unlock = on_unlock,
+};

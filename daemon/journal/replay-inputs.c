@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* What has happened to the run. */
+
+#include "basic/cause-json.h"
+#include "journal/replay-state.h"
+
+static void apply_start(Replay *replay, const Record *record, uint64_t now) {
+        if (replay->position > 1)
+                replay_misfit(replay, "the run has begun already");
+        else
+                progress_start(replay->progress, now);
+}
+
+static void apply_tick(Replay *replay, const Record *record, uint64_t now) {
+        progress_tick(replay->progress, now);
+}
+
+static bool is_of_class(const Replay *replay, const Record *record, NodeClass class) {
+        return replay_tree(replay)->nodes[record->node].type->class == class;
+}
+
+static void apply_ended(Replay *replay, const Record *record, uint64_t now) {
+        ReplayLeaf *leaf = progress_leaf(replay->progress, record->node);
+
+        if (!leaf || leaf->status != STATUS_RUNNING || !is_of_class(replay, record, NODE_ACTION)) {
+                replay_misfit(replay, "node #%u is not running", record->node);
+                return;
+        }
+
+        replay_set_outcome(leaf, record);
+        if (leaf->status == STATUS_RUNNING)
+                replay_misfit(replay, "it has no outcome");
+        else if (progress_leaf_ended(replay->progress, record->node, now))
+                replay_leaf_free(leaf);
+}
+
+static void apply_changed(Replay *replay, const Record *record, uint64_t now) {
+        if (progress_leaf(replay->progress, record->node) && is_of_class(replay, record, NODE_CONDITION))
+                progress_condition_changed(replay->progress, record->node, now);
+        else
+                replay_misfit(replay, "nothing looks at node #%u", record->node);
+}
+
+static void apply_timer(Replay *replay, const Record *record, uint64_t now) {
+        if (progress_deadline(replay->progress, record->node) == UINT64_MAX)
+                replay_misfit(replay, "there is no such timer");
+        else
+                progress_timer_expired(replay->progress, record->node, now);
+}
+
+static void apply_set(Replay *replay, const Record *record, uint64_t now) {
+        if (!record->details)
+                replay_misfit(replay, "it has no variables");
+        else if (record->node == NODE_NONE)
+                progress_set_variables(replay->progress, record->details, now);
+        else
+                replay_set_outputs(replay, record->node, record->details, now);
+}
+
+static void apply_locked(Replay *replay, const Record *record, uint64_t now) {
+        ReplayLock *lock = replay_find_lock(replay, record->node);
+
+        if (!lock || lock->held) {
+                replay_misfit(replay, "node #%u waits for no lock", record->node);
+                return;
+        }
+
+        lock->held = true;
+        lock->since = now;
+        progress_lock_granted(replay->progress, record->node, now);
+}
+
+static void apply_halt(Replay *replay, const Record *record, uint64_t now) {
+        Cause *why = cause_from_json(replay_detail(record, "cause"));
+
+        progress_halt(replay->progress, why ?: cause_new(CAUSE_HALTED, NULL, "halted"), now);
+}
+
+static void apply_pause(Replay *replay, const Record *record, uint64_t now) {
+        progress_pause(replay->progress, now);
+}
+
+static void apply_resume(Replay *replay, const Record *record, uint64_t now) {
+        progress_resume(replay->progress, now);
+}
+
+static void apply_step(Replay *replay, const Record *record, uint64_t now) {
+        progress_step(replay->progress, now);
+}
+
+static void apply_break(Replay *replay, const Record *record, uint64_t now) {
+        progress_set_breakpoint(replay->progress, record->node, json_object_get_boolean(replay_detail(record, "set")),
+                                now);
+}
+
+static void apply_force(Replay *replay, const Record *record, uint64_t now) {
+        Status status = replay_status(record);
+        Cause *why = cause_from_json(replay_detail(record, "cause"));
+
+        if (status == STATUS_SUCCESS || status == STATUS_FAILURE || status == STATUS_SKIPPED)
+                progress_force(replay->progress, record->node, status, why ?: cause_new(CAUSE_FORCED, NULL, "forced"),
+                               now);
+        else
+                replay_misfit(replay, "it has no outcome");
+}
+
+/* From here on it is another daemon that answers. */
+static void apply_recovered(Replay *replay, const Record *record, uint64_t now) {}
+
+static void apply_rerun(Replay *replay, const Record *record, uint64_t now) {
+        ReplayLeaf *leaf = progress_leaf(replay->progress, record->node);
+
+        if (leaf)
+                leaf->begun = true;
+        else
+                replay_misfit(replay, "node #%u is not running", record->node);
+}
+
+static void apply_finished(Replay *replay, const Record *record, uint64_t now) {
+        Status status = progress_status(replay->progress);
+
+        if (replay_status(record) != status)
+                replay_misfit(replay, "the run is %s by then", status_to_string(status));
+}
+
+typedef enum Scope {
+        OF_RUN,
+        OF_NODE,
+        OF_EITHER,
+} Scope;
+
+typedef struct Input {
+        void (*apply)(Replay *replay, const Record *record, uint64_t now);
+        Scope scope;
+        bool last;    /* it is for a run that is over */
+        bool waiting; /* not for one that is being halted */
+} Input;
+
+static const Input inputs[RECORD_KIND_MAX_] = {
+        [RECORD_START] = { apply_start },
+        [RECORD_TICK] = { apply_tick },
+        [RECORD_ENDED] = { apply_ended, OF_NODE },
+        [RECORD_CHANGED] = { apply_changed, OF_NODE },
+        [RECORD_TIMER] = { apply_timer, OF_NODE },
+        [RECORD_INTERVAL] = { apply_timer },
+        [RECORD_SET] = { apply_set, OF_EITHER },
+        [RECORD_LOCKED] = { apply_locked, OF_NODE },
+        [RECORD_HALT] = { apply_halt, .waiting = true },
+        [RECORD_PAUSE] = { apply_pause, .waiting = true },
+        [RECORD_RESUME] = { apply_resume, .waiting = true },
+        [RECORD_STEP] = { apply_step, .waiting = true },
+        [RECORD_BREAK] = { apply_break, OF_NODE, .waiting = true },
+        [RECORD_FORCE] = { apply_force, OF_NODE, .waiting = true },
+        [RECORD_RECOVERED] = { apply_recovered },
+        [RECORD_RERUN] = { apply_rerun, OF_NODE },
+        [RECORD_FINISHED] = { apply_finished, .last = true },
+};
+
+static bool scope_fits(const Replay *replay, const Input *input, const Record *record) {
+        if (record->node == NODE_NONE)
+                return input->scope != OF_NODE;
+
+        return input->scope != OF_RUN && record->node < replay_tree(replay)->n_nodes;
+}
+
+void replay_apply(Replay *replay, const Record *record) {
+        const Input *input = &inputs[record->kind];
+        const char *kind = record_kind_to_string(record->kind);
+        bool over = progress_status(replay->progress) != STATUS_RUNNING;
+
+        if (!input->apply)
+                replay_misfit(replay, "the run has not asked for '%s'", kind);
+        else if (!scope_fits(replay, input, record))
+                replay_misfit(replay, "there is no such node for '%s'", kind);
+        else if (over != input->last && record->kind != RECORD_RECOVERED)
+                replay_misfit(replay, "'%s' does not happen to a run that is %s", kind,
+                              status_to_string(progress_status(replay->progress)));
+        else if (input->waiting && progress_is_halting(replay->progress))
+                replay_misfit(replay, "'%s' does not happen to a run that is being halted", kind);
+        else if (replay->position == 1 && record->kind != RECORD_START)
+                replay_misfit(replay, "the run has not begun");
+        else
+                input->apply(replay, record, replay->journal->header.start + record->time);
+}

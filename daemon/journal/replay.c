@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/*
+ * What the run asks for is compared with what the journal says came next, and what the journal says must be possible:
+ * so a journal that does not belong to the tree is noticed, and cannot do harm.
+ */
+
+#include <errno.h>
+
+#include "journal/replay-state.h"
+
+const Tree *replay_tree(const Replay *replay) {
+        return definition_tree(progress_definition(replay->progress));
+}
+
+const Record *replay_next(const Replay *replay) {
+        return replay->position < replay->journal->records->len
+                       ? &g_array_index(replay->journal->records, Record, replay->position)
+                       : NULL;
+}
+
+/* The header is line 1. */
+void replay_misfit(Replay *replay, const char *format, ...) {
+        g_autofree char *text = NULL;
+        va_list args;
+
+        if (replay->error)
+                return;
+
+        va_start(args, format);
+        text = g_strdup_vprintf(format, args);
+        va_end(args);
+        replay->error = g_strdup_printf("line %u: %s", replay->position + 1, text);
+}
+
+int replay_step(Replay *replay, char **ret_error) {
+        const Record *record = replay_next(replay);
+
+        if (!record)
+                return 0;
+
+        replay->position++;
+        replay_apply(replay, record);
+        if (!replay->error)
+                return 1;
+
+        *ret_error = g_strdup(replay->error);
+        return -EBADMSG;
+}
+
+int replay_until(Replay *replay, uint64_t time, char **ret_error) {
+        const Record *record;
+        int r = 0;
+
+        while (r >= 0 && (record = replay_next(replay)) && replay->journal->header.start + record->time <= time)
+                r = replay_step(replay, ret_error);
+
+        return r < 0 ? r : 0;
+}
+
+int replay_new(const Journal *journal, Definition *definition, Replay **ret_replay, char **ret_error) {
+        const JournalHeader *header = &journal->header;
+        Replay *replay;
+
+        if (definition_check_start(definition, header->variables, ret_error) < 0)
+                return -EBADMSG;
+
+        replay = g_new0(Replay, 1);
+        replay->journal = journal;
+        replay->locks = g_array_new(FALSE, FALSE, sizeof(ReplayLock));
+        replay->progress = progress_new(definition, header->seed, header->start, &replay_host, replay);
+        progress_give(replay->progress, header->variables);
+        *ret_replay = replay;
+        return 0;
+}
+
+void replay_free(Replay *replay) {
+        if (!replay)
+                return;
+
+        while (replay->leaves.head)
+                replay_leaf_free(replay->leaves.head->data);
+        progress_free(replay->progress);
+        g_array_unref(replay->locks);
+        g_free(replay->error);
+        g_free(replay);
+}
+
+Progress *replay_progress(const Replay *replay) {
+        return replay->progress;
+}
+
+unsigned replay_position(const Replay *replay) {
+        return replay->position;
+}
+
+const GQueue *replay_leaves(const Replay *replay) {
+        return &replay->leaves;
+}
+
+const GArray *replay_locks(const Replay *replay) {
+        return replay->locks;
+}
+
+Progress *replay_take(Replay *replay) {
+        return g_steal_pointer(&replay->progress);
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/*
+ * Random tree files for property tests, of all that a tree file can have: the engine's types with their parameters,
+ * guards, hooks, locks, scopes. The leaves are of four kinds, which do nothing by themselves.
+ */
+
+#include "definition/definition.h"
+
+/* Ends when told; is over at once; runs its code at once; has a value. */
+extern const NodeType slow_type, quick_type, code_type, value_type;
+
+/* The same seed gives the same. NULL: what came out cannot be loaded. */
+Definition *random_definition_new(GRand *random, unsigned depth);
+/* The tables that they are loaded with. */
+extern const NodeType *const *const random_definition_tables[];
+
+typedef struct CodeParams {
+        const Script *code;
+} CodeParams;
