@@ -326,11 +326,11 @@ static void test_stop_when_idle(void) {
         assert_events(stage, "idle ");
 }
 
+/* Takes the error. */
 static void assert_answer(int is, int r, char *error, const char *text) {
-        g_autofree char *owned = error;
-
         g_assert_cmpint(is, ==, r);
         g_assert_cmpstr(error, ==, text);
+        g_free(error);
 }
 
 #define ASSERT_ANSWER(r, text, function, ...)                                                                          \

@@ -236,19 +236,52 @@ static void test_wrong_outputs(void) {
         assert_seen(stage, 0, "{\"got\":null,\"n\":5,\"x\":\"outer\"}");
 }
 
+/* The first expression among the parameters of the root. */
+static const Script *root_expression(const Stage *stage) {
+        const Node *root = &definition_tree(stage->definition)->nodes[0];
+        const Param *param = root->type->params;
+
+        while (param->kind != PARAM_EXPRESSION)
+                param++;
+
+        return *(const Script *const *) (const void *) ((const char *) root->params + param->offset);
+}
+
+static void test_precondition(void) {
+        g_autoptr(Stage) stage =
+                stage_new("{ 'btd': 1, 'blackboard': { 'x': 1 }, 'root': { 'type': 'Precondition', 'if': "
+                          "'x > 1', 'child': { 'type': 'FakeAction' } } }");
+        const Script *condition = root_expression(stage);
+
+        g_assert_cmpint(variables_test(stage->variables, 0, condition), ==, VERDICT_NO);
+        set(stage, 0, "x", "2");
+        g_assert_cmpint(variables_test(stage->variables, 0, condition), ==, VERDICT_YES);
+        set(stage, 0, "x", "null");
+        g_assert_cmpint(variables_test(stage->variables, 0, condition), ==, VERDICT_ERROR);
+}
+
+static void test_switch(void) {
+        static const char *const cases[] = { "low", "2", NULL };
+        g_autoptr(Stage) stage = stage_new("{ 'btd': 1, 'blackboard': { 'x': 1, 'name': 'low' }, 'root': { 'type': "
+                                           "'Switch', 'of': 'x + 1', 'cases': ['low', '2'], 'children': [ { 'type': "
+                                           "'FakeAction' }, { 'type': 'FakeAction' }, { 'type': 'FakeAction' } ] } }");
+        const Script *of = root_expression(stage);
+
+        g_assert_cmpuint(variables_match(stage->variables, 0, NULL, of, cases), ==, 1);
+        g_assert_cmpuint(variables_match(stage->variables, 0, "name", NULL, cases), ==, 0);
+        g_assert_cmpuint(variables_match(stage->variables, 0, "none", NULL, cases), ==, 2);
+        set(stage, 0, "x", "{}");
+        g_assert_cmpuint(variables_match(stage->variables, 0, NULL, of, cases), ==, UINT32_MAX);
+        g_assert_cmpstr(variables_error(stage->variables)->kind, ==, CAUSE_EXPRESSION);
+}
+
 static void test_on_change(void) {
         g_autoptr(Stage) stage =
                 stage_new("{ 'btd': 1, 'blackboard': { 'x': null }, 'root': { 'type': 'OnChange', 'of': "
                           "'x and x.n', 'child': { 'type': 'FakeAction' } } }");
-        const Script *of = NULL;
         Variables *variables = stage->variables;
-        const Param *param = definition_tree(stage->definition)->nodes[0].type->params;
+        const Script *of = root_expression(stage);
 
-        while (param->kind != PARAM_EXPRESSION)
-                param++;
-        of = *(const Script *const *) (const void
-                                               *) ((const char *) definition_tree(stage->definition)->nodes[0].params +
-                                                   param->offset);
         g_assert_cmpint(variables_has_changed(variables, 0, of), ==, VERDICT_YES);
         g_assert_cmpint(variables_has_changed(variables, 0, of), ==, VERDICT_NO);
         set(stage, 0, "x", "{ \"n\": [1] }");
@@ -272,6 +305,8 @@ int main(int argc, char **argv) {
         g_test_add_func("/variables/changes-of-a-subtree-that-is-over", test_changes_of_a_subtree_that_is_over);
         g_test_add_func("/variables/wrong-inputs", test_wrong_inputs);
         g_test_add_func("/variables/wrong-outputs", test_wrong_outputs);
+        g_test_add_func("/variables/precondition", test_precondition);
+        g_test_add_func("/variables/switch", test_switch);
         g_test_add_func("/variables/on-change", test_on_change);
         return g_test_run();
 }
