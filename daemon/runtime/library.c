@@ -326,7 +326,7 @@ static void look_at_directory(Library *library, const char *directory, GPtrArray
         }
 
         if (library->secure && fstat(dirfd(stream), &st) >= 0)
-                refusal = trust_refusal(directory, &st);
+                refusal = trust_refusal_on_way(directory, &st);
         names = file_names(stream);
         closedir(stream);
 

@@ -56,7 +56,7 @@ static char *refusal(const char *path, const struct stat *st) {
         if (stat(directory, &around) < 0)
                 return NULL;
 
-        return trust_refusal(path, st) ?: trust_refusal(directory, &around);
+        return trust_refusal(path, st) ?: trust_refusal(directory, &around) ?: trust_refusal_on_way(path, st);
 }
 
 static File *read_file(const Snapshot *snapshot, const char *path) {

@@ -1,28 +1,151 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Looks at owner and mode of a file and of the directory that it is in. */
+/*
+ * Looks at owner and mode of a file and of all that leads to it. The way is walked one name at a time, as the kernel
+ * does it; since nobody but root could change what has been found to be trusted, it is still the same when it is used.
+ */
 
+#include <errno.h>
 #include <glib.h>
 #include <inttypes.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "runtime/trust.h"
 
+/* As many as the kernel follows, see path_resolution(7). */
+#define LINKS_MAX 40u
+
+typedef struct Walk {
+        GString *at;      /* what has been walked: absolute, without links; "" is the root directory */
+        char *path;       /* what is walked, since the last link */
+        const char *rest; /* of it */
+        unsigned links;
+        struct stat st; /* of at */
+} Walk;
+
+static bool is_trusted(uid_t uid) {
+        return uid == 0 || uid == geteuid();
+}
+
+/* what: how the text calls it. */
+static char *refuse_owner(const char *what, const char *path, const struct stat *st) {
+        g_autofree char *quoted = g_shell_quote(path);
+
+        return g_strdup_printf("refused: %s belongs to UID %" PRIuMAX ", not to root; fix with: chown %sroot %s", what,
+                               (uintmax_t) st->st_uid, S_ISLNK(st->st_mode) ? "-h " : "", quoted);
+}
+
+static char *refuse_mode(const char *what, const char *path, const struct stat *st) {
+        g_autofree char *quoted = g_shell_quote(path);
+
+        return g_strdup_printf("refused: %s can be written by others than root (mode %04o); fix with: chmod go-w %s",
+                               what, (unsigned) (st->st_mode & 07777), quoted);
+}
+
 char *trust_refusal(const char *path, const struct stat *st) {
-        g_autofree char *quoted = NULL;
-
-        if (st->st_uid != 0 && st->st_uid != geteuid()) {
-                quoted = g_shell_quote(path);
-                return g_strdup_printf("refused: it belongs to UID %" PRIuMAX ", not to root; fix with: chown root %s",
-                                       (uintmax_t) st->st_uid, quoted);
-        }
-
-        if (st->st_mode & (S_IWGRP | S_IWOTH)) {
-                quoted = g_shell_quote(path);
-                return g_strdup_printf("refused: it can be written by others than root (mode %04o); fix with: "
-                                       "chmod go-w %s",
-                                       (unsigned) (st->st_mode & 07777), quoted);
-        }
+        if (!is_trusted(st->st_uid))
+                return refuse_owner("it", path, st);
+        if (st->st_mode & (S_IWGRP | S_IWOTH))
+                return refuse_mode("it", path, st);
 
         return NULL;
+}
+
+/* Where the sticky bit is set, others can add names to a directory, but not replace those of root. */
+static char *refuse_step(const Walk *walk) {
+        const char *path = walk->at->len > 0 ? walk->at->str : "/";
+        g_autofree char *what = g_strdup_printf("'%s', on the way to it,", path);
+
+        if (!is_trusted(walk->st.st_uid))
+                return refuse_owner(what, path, &walk->st);
+        if (S_ISDIR(walk->st.st_mode) && walk->st.st_mode & (S_IWGRP | S_IWOTH) && !(walk->st.st_mode & S_ISVTX))
+                return refuse_mode(what, path, &walk->st);
+
+        return NULL;
+}
+
+static char *refuse_errno(const Walk *walk, int error) {
+        return g_strdup_printf("refused: '%s', on the way to it, cannot be looked at: %s", walk->at->str,
+                               g_strerror(error));
+}
+
+/* Back to the directory that the last name is in. */
+static void leave_last(Walk *walk) {
+        const char *slash = strrchr(walk->at->str, '/');
+
+        g_string_truncate(walk->at, slash ? (size_t) (slash - walk->at->str) : 0);
+}
+
+/* From the directory that the link is in, or from the root, on along its target. */
+static char *follow(Walk *walk) {
+        g_autofree char *target = g_file_read_link(walk->at->str, NULL), *before = walk->path;
+
+        walk->path = g_strconcat(target ?: "", "/", walk->rest, NULL);
+        walk->rest = walk->path;
+        if (!target || ++walk->links > LINKS_MAX)
+                return refuse_errno(walk, target ? ELOOP : ENOENT);
+
+        if (g_path_is_absolute(target))
+                g_string_truncate(walk->at, 0);
+        else
+                leave_last(walk);
+        return NULL;
+}
+
+static char *step(Walk *walk, const char *name) {
+        char *refusal;
+
+        g_string_append_printf(walk->at, "/%s", name);
+        if (lstat(walk->at->str, &walk->st) < 0)
+                return refuse_errno(walk, errno);
+
+        refusal = refuse_step(walk);
+        return refusal || !S_ISLNK(walk->st.st_mode) ? refusal : follow(walk);
+}
+
+static char *walk_on(Walk *walk) {
+        char *refusal = NULL;
+
+        while (*walk->rest && !refusal) {
+                size_t length = strcspn(walk->rest, "/");
+                g_autofree char *name = g_strndup(walk->rest, length);
+
+                walk->rest += length + (walk->rest[length] == '/');
+                if (g_str_equal(name, ".."))
+                        leave_last(walk);
+                else if (*name && !g_str_equal(name, "."))
+                        refusal = step(walk, name);
+        }
+
+        return refusal;
+}
+
+static char *walk_all(Walk *walk) {
+        if (stat("/", &walk->st) < 0)
+                return refuse_errno(walk, errno);
+
+        return refuse_step(walk) ?: walk_on(walk);
+}
+
+static char *absolute(const char *path) {
+        g_autofree char *here = g_get_current_dir();
+
+        return g_path_is_absolute(path) ? g_strdup(path) : g_build_filename(here, path, NULL);
+}
+
+char *trust_refusal_on_way(const char *path, const struct stat *st) {
+        Walk walk = { .at = g_string_new(NULL), .path = absolute(path) };
+        char *refusal = trust_refusal(path, st);
+
+        walk.rest = walk.path;
+        if (!refusal)
+                refusal = walk_all(&walk);
+        if (!refusal && (lstat(*walk.at->str ? walk.at->str : "/", &walk.st) < 0 || walk.st.st_dev != st->st_dev ||
+                         walk.st.st_ino != st->st_ino))
+                refusal = g_strdup("refused: it was changed while it was looked at; reload");
+
+        g_string_free(walk.at, TRUE);
+        g_free(walk.path);
+        return refusal;
 }

@@ -13,7 +13,6 @@
 #include "definition/tree-name.h"
 #include "fake-leaves.h"
 #include "runtime/library.h"
-#include "runtime/trust.h"
 
 #define TREE "{ \"btd\": 1, \"root\": { \"type\": \"FakeNow\" } }"
 #define OTHER_TREE "{ \"btd\": 1, \"root\": { \"type\": \"FakeAction\" } }"
@@ -268,20 +267,21 @@ static void test_refused_directory(void) {
         g_assert_null(library_get(shelf->library, "new"));
 }
 
-static void test_refused_owner(void) {
-        struct stat st = { .st_uid = 0, .st_mode = S_IFREG | 0644 };
-        g_autofree char *mine = NULL, *other = NULL, *roots = NULL;
+/* Neither the file nor the directory that the link to it is in; but who can write this can put others there. */
+static void test_refused_way(void) {
+        g_autoptr(Shelf) shelf = shelf_new(true);
+        g_autofree char *target = path_of(shelf, 1, "camera.json"), *fix = NULL;
 
-        roots = trust_refusal("/x", &st);
-        g_assert_null(roots);
-        st.st_uid = geteuid();
-        mine = trust_refusal("/x", &st);
-        g_assert_null(mine);
-        st.st_uid = geteuid() + 1000;
-        st.st_mode = S_IFREG | 0666;
-        other = trust_refusal("/my tree.json", &st);
-        g_assert_true(g_str_has_prefix(other, "refused: it belongs to UID "));
-        g_assert_true(g_str_has_suffix(other, ", not to root; fix with: chown root '/my tree.json'"));
+        put(shelf, 1, "camera.json", TREE);
+        link_to(shelf, 0, "linked.json", target);
+        reload(shelf, 0, "+camera +linked ");
+
+        g_assert_cmpint(g_chmod(shelf->directories[1], 0777), ==, 0);
+        reload(shelf, 2, "*linked ");
+        fix = g_strdup_printf(": error: refused: '%s', on the way to it, can be written by others than root (mode "
+                              "0777); fix with: chmod go-w '%s'",
+                              shelf->directories[1], shelf->directories[1]);
+        assert_message(shelf, 1, 0, "linked.json", fix);
 }
 
 /* Where the directory cannot be read for a while, its trees stay. */
@@ -475,7 +475,7 @@ int main(int argc, char **argv) {
         g_test_add_func("/library/what-is-no-file", test_what_is_no_file);
         g_test_add_func("/library/refused-files", test_refused_files);
         g_test_add_func("/library/refused-directory", test_refused_directory);
-        g_test_add_func("/library/refused-owner", test_refused_owner);
+        g_test_add_func("/library/refused-way", test_refused_way);
         g_test_add_func("/library/unreadable-directory", test_unreadable_directory);
         g_test_add_func("/library/unreadable-second", test_unreadable_second);
         g_test_add_func("/library/shared-file", test_shared_file);
