@@ -108,12 +108,33 @@ static void grow(RandomTree *random_tree, TreeBuilder *builder, GRand *random, u
         tree_builder_close(builder);
 }
 
+static const NodeType *find_type(const char *name) {
+        for (const NodeType *const *type = engine_types;; type++)
+                if (g_str_equal((*type)->name, name))
+                        return *type;
+}
+
+/* Now and then a Finally around everything. */
+static void grow_root(RandomTree *random_tree, TreeBuilder *builder, GRand *random, unsigned depth, bool plain) {
+        const NodeType *type = find_type("Finally");
+
+        if (g_rand_int_range(random, 0, 5) != 0) {
+                grow(random_tree, builder, random, depth, false, plain);
+                return;
+        }
+
+        tree_builder_open(builder, type, NULL, random_params(random_tree, random, type));
+        grow(random_tree, builder, random, depth, false, plain);
+        grow(random_tree, builder, random, 1, false, plain);
+        tree_builder_close(builder);
+}
+
 RandomTree *random_tree_new(GRand *random, unsigned depth) {
         g_autoptr(TreeBuilder) builder = tree_builder_new();
         RandomTree *random_tree = g_new0(RandomTree, 1);
 
         random_tree->params = g_ptr_array_new_with_free_func(g_free);
-        grow(random_tree, builder, random, depth, false, g_rand_int_range(random, 0, 4) == 0);
+        grow_root(random_tree, builder, random, depth, g_rand_int_range(random, 0, 4) == 0);
         random_tree->tree = tree_builder_finish(builder);
         return random_tree;
 }
