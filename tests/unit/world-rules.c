@@ -133,7 +133,7 @@ static void check_body(World *world, NodeId finally, NodeId body, Status status)
  * that has gone on after its guard it tells twice. */
 static void check_clean_up(World *world, NodeId finally, NodeId clean_up, Status status) {
         const Site *body = &world->sites[finally + 1];
-        bool told = !(world->tree->nodes[finally + 1].flags & NODE_ATTRIBUTED) && !body->breakpoint && !body->raised &&
+        bool told = !(world->tree->nodes[finally + 1].flags & NODE_ATTRIBUTED) && !body->was_stopped && !body->raised &&
                     !(world->tree->nodes[clean_up].flags & NODE_UNINTERRUPTIBLE);
 
         if (!begins(world, clean_up, status))

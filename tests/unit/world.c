@@ -125,7 +125,7 @@ static void on_unlock(Machine *machine, NodeId node) {
 }
 
 static void on_breakpoint(Machine *machine, NodeId node) {
-        site_of(machine, node)->stopped = true;
+        site_of(machine, node)->stopped = site_of(machine, node)->was_stopped = true;
         note(machine, " stop:%u", node);
 }
 
