@@ -13,6 +13,8 @@
 #include "journal/record.h"
 
 #define MAGIC "btd-journal "
+#define VERSION_LENGTH_MAX 20u
+#define FILES ",\"files\":"
 
 typedef struct Field {
         const char *name;
@@ -76,25 +78,35 @@ static bool files_are_valid(json_object *files) {
         return true;
 }
 
-static bool header_from_json(json_object *json, JournalHeader *header) {
+/* What does not depend on the size of the tree. */
+static bool start_from_json(json_object *json, JournalHeader *header) {
         json_object *seed = member(json, "seed", json_type_string), *start = member(json, "start", json_type_int),
-                    *started = member(json, "started", json_type_int), *files = member(json, "files", json_type_array),
-                    *variables = member(json, "variables", json_type_object);
+                    *started = member(json, "started", json_type_int);
 
         for (size_t i = 0; i < G_N_ELEMENTS(texts); i++) {
                 json_object *text = member(json, texts[i].name, json_type_string);
 
-                if (!text)
+                if (!text || !g_utf8_validate(json_object_get_string(text), -1, NULL))
                         return false;
                 *text_of(header, &texts[i]) = g_strdup(json_object_get_string(text));
         }
 
-        if (!start || !started || !variables || !files_are_valid(files) || !seed ||
+        if (!start || !started || !seed ||
             !g_ascii_string_to_unsigned(json_object_get_string(seed), 16, 0, UINT64_MAX, &header->seed, NULL))
                 return false;
 
         header->start = json_object_get_uint64(start);
         header->started = json_object_get_uint64(started);
+        return true;
+}
+
+static bool header_from_json(json_object *json, JournalHeader *header) {
+        json_object *files = member(json, "files", json_type_array),
+                    *variables = member(json, "variables", json_type_object);
+
+        if (!start_from_json(json, header) || !variables || !files_are_valid(files))
+                return false;
+
         header->files = json_object_get(files);
         header->variables = json_object_get(variables);
         return true;
@@ -105,19 +117,16 @@ static int bad(char **ret_error, const char *text) {
         return -EBADMSG;
 }
 
-int journal_header_parse(const char *line, size_t length, JournalHeader *ret_header, char **ret_error) {
-        g_auto(JournalHeader) header = {};
-        g_autoptr(json_object) json = NULL;
+/* How much of the line it takes to say what it is. */
+static int check_magic(const char *line, size_t length, size_t *ret_length, char **ret_error) {
         g_autofree char *rest = NULL;
         char *end;
         guint64 version;
 
-        if (!record_check(line, length, &length))
-                return bad(ret_error, "its first line does not fit its checksum");
         if (length < strlen(MAGIC) || memcmp(line, MAGIC, strlen(MAGIC)) != 0)
                 return bad(ret_error, "it is not the journal of a run");
 
-        rest = g_strndup(line + strlen(MAGIC), length - strlen(MAGIC));
+        rest = g_strndup(line + strlen(MAGIC), MIN(length - strlen(MAGIC), VERSION_LENGTH_MAX));
         version = g_ascii_strtoull(rest, &end, 10);
         if (version == 0 || version > JOURNAL_VERSION) {
                 *ret_error = g_strdup_printf("it is of version %" PRIu64 ", but this btd knows none beyond %u",
@@ -125,8 +134,50 @@ int journal_header_parse(const char *line, size_t length, JournalHeader *ret_hea
                 return -EPROTONOSUPPORT;
         }
 
-        json = *end == ' ' ? record_parse_object(end + 1, strlen(end + 1)) : NULL;
+        *ret_length = strlen(MAGIC) + (size_t) (end - rest) + (*end == ' ');
+        return 0;
+}
+
+int journal_header_parse(const char *line, size_t length, JournalHeader *ret_header, char **ret_error) {
+        g_auto(JournalHeader) header = {};
+        g_autoptr(json_object) json = NULL;
+        size_t magic;
+        int r;
+
+        if (!record_check(line, length, &length))
+                return bad(ret_error, "its first line does not fit its checksum");
+        r = check_magic(line, length, &magic, ret_error);
+        if (r < 0)
+                return r;
+
+        json = record_parse_object(line + magic, length - magic);
         if (!json || !header_from_json(json, &header))
+                return bad(ret_error, "its first line lacks what a run is made from");
+
+        *ret_header = header;
+        header = (JournalHeader){};
+        return 0;
+}
+
+/* The files stand behind all that is short; no text has such quotes in it as are around their name. */
+int journal_header_parse_start(const char *text, size_t length, JournalHeader *ret_header, char **ret_error) {
+        g_auto(JournalHeader) header = {};
+        g_autoptr(json_object) json = NULL;
+        g_autofree char *start = NULL;
+        const char *files;
+        size_t magic;
+        int r;
+
+        r = check_magic(text, length, &magic, ret_error);
+        if (r < 0)
+                return r;
+
+        files = memmem(text, length, FILES, strlen(FILES));
+        if (files) {
+                start = g_strdup_printf("%.*s}", (int) (files - text - (ptrdiff_t) magic), text + magic);
+                json = record_parse_object(start, strlen(start));
+        }
+        if (!json || !start_from_json(json, &header))
                 return bad(ret_error, "its first line lacks what a run is made from");
 
         *ret_header = header;

@@ -33,6 +33,8 @@ void journal_header_append(GString *text, const JournalHeader *header);
 /* The line without its end. -EBADMSG: damaged; -EPROTONOSUPPORT: of a version that is not known; with a text for
  * people. */
 int journal_header_parse(const char *line, size_t length, JournalHeader *ret_header, char **ret_error);
+/* The same of the beginning of the line: all but the files and the variables, and no checksum is looked at. */
+int journal_header_parse_start(const char *text, size_t length, JournalHeader *ret_header, char **ret_error);
 void journal_header_clear(JournalHeader *header);
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(JournalHeader, journal_header_clear)

@@ -46,6 +46,8 @@ static void record(Progress *progress, NodeId node, Status status, Reason reason
         g_autoptr(Cause) before = telling && last ? cause_ref(last) : NULL;
 
         history_record(progress->history, node, status, reason, cause, progress->now);
+        if (progress->observer)
+                progress->observer(node, progress->observer_userdata);
         if (telling)
                 progress->host->failed(node, before, progress->userdata);
 }

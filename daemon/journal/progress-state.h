@@ -13,7 +13,9 @@ struct Progress {
         Definition *definition;
         const ProgressHost *host;
         void *userdata;
-        JournalWriter *writer; /* NULL: nothing is written down */
+        JournalWriter *writer;     /* NULL: nothing is written down */
+        ProgressObserver observer; /* or NULL */
+        void *observer_userdata;
 
         Variables *variables;
         Machine *machine; /* NULL when it is over */

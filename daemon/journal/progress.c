@@ -299,6 +299,11 @@ GArray *progress_take_changes(Progress *progress) {
         return history_take_changes(progress->history);
 }
 
+void progress_observe(Progress *progress, ProgressObserver observer, void *userdata) {
+        progress->observer = observer;
+        progress->observer_userdata = userdata;
+}
+
 const Machine *progress_machine(const Progress *progress) {
         return progress->machine;
 }

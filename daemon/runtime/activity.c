@@ -10,7 +10,7 @@
 #include "basic/timers.h"
 #include "definition/reasons.h"
 #include "runtime/activity.h"
-#include "runtime/detail.h"
+#include "journal/detail.h"
 
 struct Activity {
         Leaf leaf; /* first: a Leaf is its Activity */

@@ -10,7 +10,7 @@
 
 #include "basic/cleanup.h"
 #include "basic/log.h"
-#include "runtime/detail.h"
+#include "journal/detail.h"
 #include "runtime/manager-state.h"
 #include "runtime/request.h"
 #include "runtime/run-journal.h"

@@ -9,7 +9,7 @@
 
 #include "basic/cleanup.h"
 #include "basic/span.h"
-#include "runtime/detail.h"
+#include "journal/detail.h"
 #include "runtime/restarts.h"
 
 struct Restarts {

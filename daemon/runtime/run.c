@@ -2,7 +2,7 @@
 
 /* The life of a run: its machine gets a tick whenever something has happened, until that says that it is over. */
 
-#include "runtime/detail.h"
+#include "journal/detail.h"
 #include "runtime/run-state.h"
 
 static void drop_all(Run *run) {
@@ -161,8 +161,15 @@ GArray *run_take_changes(Run *run) {
         return progress_take_changes(run->progress);
 }
 
+/* A leaf that is being started has to wait until what it replaces has ended. */
+static char *leaf_detail(Activity *activity) {
+        return activity ? activity_describe(activity) : g_strdup("waits until what it replaces has ended");
+}
+
 static char *node_detail(const Run *run, NodeId node) {
         const Tree *tree = definition_tree(run_definition(run));
+        const History *history = progress_history(run->progress);
+        Activity *activity = progress_leaf(run->progress, node);
         uint64_t now = run_now(), deadline = progress_deadline(run->progress, node), left = UINT64_MAX;
         g_autofree char *lock = run->locks ? node_locks_describe(run->locks, node) : NULL;
 
@@ -171,9 +178,14 @@ static char *node_detail(const Run *run, NodeId node) {
         if (lock)
                 return g_strconcat("waits for ", lock, NULL);
 
+        if (activity && activity_is_ending(activity))
+                return g_strdup("ending");
+        if (history_status(history, node) == STATUS_RUNNING && tree->nodes[node].flags & NODE_LEAF)
+                return leaf_detail(activity);
+
         if (deadline != UINT64_MAX)
                 left = deadline - MIN(now, deadline);
-        return detail_text(tree, progress_history(run->progress), node, progress_leaf(run->progress, node), left);
+        return detail_text(tree, history, node, left);
 }
 
 void run_node_report(const Run *run, NodeId node, NodeReport *ret_report) {

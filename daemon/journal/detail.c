@@ -5,7 +5,7 @@
 #include <inttypes.h>
 
 #include "basic/span.h"
-#include "runtime/detail.h"
+#include "journal/detail.h"
 
 #define MSEC 1000u
 #define SEC (1000u * MSEC)
@@ -73,15 +73,9 @@ static char *over_detail(const Tree *tree, const History *history, NodeId node) 
         return cause ? cause_describe(tree, cause, node) : NULL;
 }
 
-char *detail_text(const Tree *tree, const History *history, NodeId node, Activity *activity, uint64_t timer_left) {
-        if (activity && activity_is_ending(activity))
-                return g_strdup("ending");
+char *detail_text(const Tree *tree, const History *history, NodeId node, uint64_t timer_left) {
         if (history_status(history, node) != STATUS_RUNNING)
                 return over_detail(tree, history, node);
-        if (!(tree->nodes[node].flags & NODE_LEAF))
-                return running_detail(tree, history, node, timer_left);
-        if (!activity)
-                return g_strdup("waits until what it replaces has ended");
 
-        return activity_describe(activity);
+        return tree->nodes[node].flags & NODE_LEAF ? NULL : running_detail(tree, history, node, timer_left);
 }
