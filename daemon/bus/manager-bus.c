@@ -6,6 +6,7 @@
 #include "basic/cleanup.h"
 #include "basic/log.h"
 #include "bus/errors.h"
+#include "bus/history-bus.h"
 #include "bus/run-bus.h"
 #include "bus/tree-bus.h"
 
@@ -272,6 +273,10 @@ const sd_bus_vtable manager_vtable[] = {
                                 SD_BUS_VTABLE_UNPRIVILEGED),
         SD_BUS_METHOD_WITH_ARGS("GetRun", SD_BUS_ARGS("s", id), SD_BUS_RESULT("o", path), method_get_run,
                                 SD_BUS_VTABLE_UNPRIVILEGED),
+        SD_BUS_METHOD_WITH_ARGS("ListHistory", SD_BUS_ARGS("s", tree), SD_BUS_RESULT("a(sssstts)", runs),
+                                history_bus_list, SD_BUS_VTABLE_UNPRIVILEGED),
+        SD_BUS_METHOD_WITH_ARGS("GetJournal", SD_BUS_ARGS("s", id, "t", offset), SD_BUS_RESULT("ay", text),
+                                history_bus_get_journal, SD_BUS_VTABLE_UNPRIVILEGED),
         SD_BUS_METHOD_WITH_ARGS("Subscribe", SD_BUS_NO_ARGS, SD_BUS_NO_RESULT, method_subscribe,
                                 SD_BUS_VTABLE_UNPRIVILEGED),
         SD_BUS_METHOD_WITH_ARGS("Unsubscribe", SD_BUS_NO_ARGS, SD_BUS_NO_RESULT, method_unsubscribe,

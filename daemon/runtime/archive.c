@@ -20,11 +20,14 @@ struct Archive {
 typedef struct Entry {
         char *run;
         uint64_t time, bytes; /* time: when it was finished, CLOCK_REALTIME µs */
+        JournalSummary summary;
+        bool known; /* the summary is */
 } Entry;
 
 static void entry_free(void *data) {
         Entry *entry = data;
 
+        journal_summary_clear(&entry->summary);
         g_free(entry->run);
         g_free(entry);
 }
@@ -87,7 +90,7 @@ static void read_directory(Archive *archive) {
         archive->read = true;
         directory = g_dir_open(archive->directory, 0, NULL);
         while (directory && (name = g_dir_read_name(directory)))
-                if (g_str_has_suffix(name, JOURNAL_SUFFIX)) {
+                if (g_str_has_suffix(name, JOURNAL_SUFFIX) && g_utf8_validate(name, -1, NULL)) {
                         g_autofree char *run = g_strndup(name, strlen(name) - strlen(JOURNAL_SUFFIX));
 
                         note(archive, run);
@@ -184,4 +187,40 @@ GPtrArray *archive_list(Archive *archive) {
                 g_ptr_array_add(runs, g_strdup(((const Entry *) link->data)->run));
 
         return runs;
+}
+
+/* The name is what it has in any case. */
+static JournalSummary damaged(const Entry *entry, const char *error) {
+        const char *dot = strrchr(entry->run, '.');
+
+        return (JournalSummary){
+                .run = g_strdup(entry->run),
+                .tree = dot ? g_strndup(entry->run, (size_t) (dot - entry->run)) : g_strdup(entry->run),
+                .instance = g_strdup(""),
+                .status = g_strdup("damaged"),
+                .cause = g_strdup(error),
+                .started = entry->time,
+                .finished = entry->time,
+        };
+}
+
+static void summarize(const Archive *archive, Entry *entry) {
+        g_autofree char *path = archive_path(archive, entry->run), *error = NULL;
+
+        if (entry->known)
+                return;
+
+        if (journal_summary_read(path, &entry->summary, &error) < 0)
+                entry->summary = damaged(entry, error);
+        entry->known = true;
+}
+
+void archive_visit(Archive *archive, void (*visit)(const JournalSummary *summary, void *userdata), void *userdata) {
+        archive_expire(archive);
+        for (const GList *link = archive->entries.head; link; link = link->next) {
+                Entry *entry = link->data;
+
+                summarize(archive, entry);
+                visit(&entry->summary, userdata);
+        }
 }

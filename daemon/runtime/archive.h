@@ -5,8 +5,7 @@
  * The journals of runs that have finished: the last ones, bounded in number, size and age.
  */
 
-#include <glib.h>
-#include <stdint.h>
+#include "journal/journal-summary.h"
 
 #define ARCHIVE_RUNS_MAX 1000u
 #define ARCHIVE_BYTES_MAX (UINT64_C(64) << 20)
@@ -26,6 +25,9 @@ void archive_expire(Archive *archive);
 
 /* The names of the runs, oldest first, each to be freed; of those that are there now. */
 GPtrArray *archive_list(Archive *archive);
+/* The same runs in a few words each, which are read when this is asked for the first time. One whose journal was
+ * damaged has the status "damaged". */
+void archive_visit(Archive *archive, void (*visit)(const JournalSummary *summary, void *userdata), void *userdata);
 /* Where the journal of the run is or would be. To be freed. */
 char *archive_path(const Archive *archive, const char *run);
 

@@ -3,9 +3,13 @@
 /* One file a run. */
 
 #include <errno.h>
+#include <fcntl.h>
 #include <glib/gstdio.h>
+#include <string.h>
 #include <systemd/sd-id128.h>
+#include <unistd.h>
 
+#include "basic/cleanup.h"
 #include "basic/log.h"
 #include "journal/journal.h"
 #include "runtime/journals.h"
@@ -86,4 +90,48 @@ void journals_finish(Journals *journals, const char *run) {
         if (journals->archive && archive_add(journals->archive, run, path, &error) < 0)
                 log_warning("The journal of %s is not kept: %s", run, error);
         g_unlink(path);
+}
+
+/* A run that goes on has one in the runtime directory. */
+static int open_journal(const Journals *journals, const char *run) {
+        g_autofree char *live = journals->directory ? path_of(journals, run) : NULL,
+                        *past = journals->archive ? archive_path(journals->archive, run) : NULL;
+        int fd = -1;
+
+        errno = ENOENT;
+        if (strchr(run, '/'))
+                return -1;
+        if (live)
+                fd = open(live, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+        if (fd < 0 && errno == ENOENT && past)
+                fd = open(past, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+
+        return fd;
+}
+
+static int read_failed(const char *run, int r, char **ret_error) {
+        *ret_error = r == -ENOENT ? g_strdup_printf("there is no journal of a run '%s'; 'btctl history' shows the runs "
+                                                    "that have finished",
+                                                    run)
+                                  : g_strdup_printf("the journal of %s cannot be read: %s", run, g_strerror(-r));
+        return r;
+}
+
+int journals_read(const Journals *journals, const char *run, uint64_t offset, size_t size, GByteArray **ret_bytes,
+                  char **ret_error) {
+        g_autoptr(GByteArray) bytes = g_byte_array_new();
+        g_auto(AutoFd) fd = open_journal(journals, run);
+        ssize_t n;
+
+        if (fd < 0)
+                return read_failed(run, -errno, ret_error);
+
+        g_byte_array_set_size(bytes, (guint) size);
+        n = pread(fd, bytes->data, size, (off_t) offset);
+        if (n < 0)
+                return read_failed(run, -errno, ret_error);
+
+        g_byte_array_set_size(bytes, (guint) n);
+        *ret_bytes = g_steal_pointer(&bytes);
+        return 0;
 }

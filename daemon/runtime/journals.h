@@ -27,4 +27,9 @@ int journals_begin(Journals *journals, const JournalHeader *header, JournalWrite
 /* The run has finished, and nobody has its journal open: it goes into the archive, or away. */
 void journals_finish(Journals *journals, const char *run);
 
+/* At most size bytes of the journal of a run that goes on or has finished, from there on; none: it has no more.
+ * -ENOENT: there is none of that name; others: it cannot be read; with a text for people. */
+int journals_read(const Journals *journals, const char *run, uint64_t offset, size_t size, GByteArray **ret_bytes,
+                  char **ret_error);
+
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Journals, journals_free)

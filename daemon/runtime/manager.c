@@ -221,3 +221,7 @@ const GPtrArray *manager_runs(Manager *manager) {
 unsigned manager_n_running(const Manager *manager) {
         return runs_n_running(manager->runs);
 }
+
+Journals *manager_journals(const Manager *manager) {
+        return manager->journals;
+}

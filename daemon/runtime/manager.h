@@ -7,6 +7,7 @@
  */
 
 #include "runtime/caller.h"
+#include "runtime/journals.h"
 #include "runtime/library.h"
 #include "runtime/run.h"
 
@@ -89,5 +90,7 @@ Run *manager_run(Manager *manager, const char *id);
 GPtrArray *manager_trees(Manager *manager);      /* of LibraryEntry, by name; free the array only */
 const GPtrArray *manager_runs(Manager *manager); /* of Run, in order of start */
 unsigned manager_n_running(const Manager *manager);
+/* Of the runs that go on and those that have finished. */
+Journals *manager_journals(const Manager *manager);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Manager, manager_free)
