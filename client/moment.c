@@ -23,9 +23,18 @@ char *moment_format_span(uint64_t usec) {
         return span_format(moment_round(usec));
 }
 
-char *moment_format_point(uint64_t moment) {
+static char *format_local(uint64_t moment, const char *format) {
         g_autoptr(GDateTime) time = g_date_time_new_from_unix_local(moment / G_USEC_PER_SEC);
-        g_autofree char *date = time ? g_date_time_format(time, "%a %Y-%m-%d %H:%M:%S %Z") : g_strdup("?");
+
+        return time ? g_date_time_format(time, format) : g_strdup("?");
+}
+
+char *moment_format_date(uint64_t moment) {
+        return format_local(moment, "%Y-%m-%d %H:%M:%S");
+}
+
+char *moment_format_point(uint64_t moment) {
+        g_autofree char *date = format_local(moment, "%a %Y-%m-%d %H:%M:%S %Z");
         uint64_t now = g_get_real_time();
         g_autofree char *ago = moment_format_span(now > moment ? now - moment : 0);
 

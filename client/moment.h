@@ -11,5 +11,8 @@
 /* "1.23s", "2min 5s". To be freed. */
 char *moment_format_span(uint64_t usec);
 
+/* "2026-11-21 12:00:00", of local time. To be freed. */
+char *moment_format_date(uint64_t moment);
+
 /* "Sat 2026-11-21 12:00:00 UTC; 3min 2s ago". To be freed. */
 char *moment_format_point(uint64_t moment);

@@ -27,9 +27,10 @@ const Option option_table[OPTION_MAX_] = {
         [OPTION_FOLLOW] = { "follow", 0, NULL, "Print what happens to the nodes, and wait until it is over" },
         [OPTION_SCRIPT] = { "script", 0, "FILE", "Read what the leaves do" },
         [OPTION_EXPECT] = { "expect", 0, "TRACE", "Compare what happens with a stored trace" },
-        [OPTION_UNTIL] = { "until", 0, "SPAN", "Stop after so much simulated time (1h)" },
+        [OPTION_UNTIL] = { "until", 0, "SPAN", "Stop when so much time of the run is over" },
         [OPTION_SEED] = { "seed", 0, "N", "Draw other random numbers, where there are any (0)" },
         [OPTION_CLEAR] = { "clear", 0, NULL, "Pause there no more" },
+        [OPTION_FORMAT] = { "format", 0, "FORMAT", "Draw a picture (svg, the default), or for trace viewers (trace)" },
 };
 
 /* What getopt_long() returns for a long option: beyond all letters. */

@@ -34,6 +34,7 @@ typedef enum OptionId {
         OPTION_UNTIL,
         OPTION_SEED,
         OPTION_CLEAR,
+        OPTION_FORMAT,
         OPTION_MAX_,
 } OptionId;
 

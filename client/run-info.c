@@ -45,6 +45,48 @@ static int read_run(sd_bus_message *message, RunInfo **ret_run) {
         return 1;
 }
 
+static int read_past_run(sd_bus_message *message, RunInfo **ret_run) {
+        const char *id, *tree, *instance, *status, *cause;
+        uint64_t started, finished;
+        int r;
+
+        r = sd_bus_message_read(message, "(sssstts)", &id, &tree, &instance, &status, &started, &finished, &cause);
+        if (r <= 0)
+                return r;
+
+        *ret_run = g_new(RunInfo, 1);
+        **ret_run = (RunInfo){
+                .id = g_strdup(id),
+                .tree = g_strdup(tree),
+                .instance = g_strdup(instance),
+                .status = g_strdup(status),
+                .started = started,
+                .finished = finished,
+                .cause = g_strdup(cause),
+                .restart = g_strdup(""),
+        };
+        return 1;
+}
+
+static int read_runs(sd_bus_message *message, const char *type, int (*read)(sd_bus_message *, RunInfo **),
+                     GPtrArray **ret_runs) {
+        g_autoptr(GPtrArray) runs = g_ptr_array_new_with_free_func((GDestroyNotify) run_info_free);
+        RunInfo *run;
+        int r;
+
+        r = sd_bus_message_enter_container(message, SD_BUS_TYPE_ARRAY, type);
+        if (r < 0)
+                return client_bad_message(r);
+
+        while ((r = read(message, &run)) > 0)
+                g_ptr_array_add(runs, run);
+        if (r < 0)
+                return client_bad_message(r);
+
+        *ret_runs = g_steal_pointer(&runs);
+        return EXIT_SUCCESS;
+}
+
 static gint compare_started(gconstpointer a, gconstpointer b) {
         const RunInfo *first = *(const RunInfo *const *) a, *second = *(const RunInfo *const *) b;
 
@@ -52,28 +94,24 @@ static gint compare_started(gconstpointer a, gconstpointer b) {
 }
 
 int run_info_list(Client *client, GPtrArray **ret_runs) {
-        g_autoptr(GPtrArray) runs = g_ptr_array_new_with_free_func((GDestroyNotify) run_info_free);
         g_autoptr(sd_bus_message) reply = NULL;
-        RunInfo *run;
-        int status, r;
+        int status;
 
         status = client_call(client, &reply, BTD_PATH, BTD_MANAGER, "ListRuns", NULL);
-        if (status != EXIT_SUCCESS)
-                return status;
+        if (status == EXIT_SUCCESS)
+                status = read_runs(reply, "(sosssttss)", read_run, ret_runs);
+        if (status == EXIT_SUCCESS)
+                g_ptr_array_sort(*ret_runs, compare_started);
 
-        r = sd_bus_message_enter_container(reply, SD_BUS_TYPE_ARRAY, "(sosssttss)");
-        if (r < 0)
-                return client_bad_message(r);
+        return status;
+}
 
-        while ((r = read_run(reply, &run)) > 0)
-                g_ptr_array_add(runs, run);
-        if (r < 0)
-                return client_bad_message(r);
+int run_info_list_past(Client *client, const char *tree, GPtrArray **ret_runs) {
+        g_autoptr(sd_bus_message) reply = NULL;
+        int status;
 
-        g_ptr_array_sort(runs, compare_started);
-
-        *ret_runs = g_steal_pointer(&runs);
-        return EXIT_SUCCESS;
+        status = client_call(client, &reply, BTD_PATH, BTD_MANAGER, "ListHistory", "s", tree);
+        return status != EXIT_SUCCESS ? status : read_runs(reply, "(sssstts)", read_past_run, ret_runs);
 }
 
 bool run_info_is_over(const RunInfo *run) {
@@ -81,7 +119,8 @@ bool run_info_is_over(const RunInfo *run) {
 }
 
 uint64_t run_info_duration(const RunInfo *run) {
-        uint64_t end = run_info_is_over(run) ? run->finished : (uint64_t) g_get_real_time();
+        uint64_t now = run->seen > 0 ? run->seen : (uint64_t) g_get_real_time(),
+                 end = run_info_is_over(run) ? run->finished : now;
 
         return end > run->started ? end - run->started : 0;
 }

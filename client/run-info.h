@@ -10,10 +10,11 @@
 #include "client.h"
 
 typedef struct RunInfo {
-        char *id, *path;
+        char *id, *path;       /* path NULL: it is of the past, and no object any more */
         char *tree, *instance; /* instance: empty for the plain one */
         char *status;
         uint64_t started, finished; /* CLOCK_REALTIME µs; finished 0: not yet */
+        uint64_t seen;              /* ... that it was so then; 0: it is so now */
         char *cause;                /* empty: nothing to say */
         char *restart;              /* whether another one follows; empty: nothing to say */
 } RunInfo;
@@ -22,6 +23,8 @@ void run_info_free(RunInfo *run);
 
 /* All runs, oldest first. */
 int run_info_list(Client *client, GPtrArray **ret_runs);
+/* Those that have finished and whose journal is kept, in order of their end; of that tree, or of all: "". */
+int run_info_list_past(Client *client, const char *tree, GPtrArray **ret_runs);
 
 bool run_info_is_over(const RunInfo *run);
 /* How long it took, or has been running. */

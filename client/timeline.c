@@ -8,6 +8,10 @@ static void bar_clear(void *bar) {
         g_free(((Bar *) bar)->detail);
 }
 
+static void mark_clear(void *mark) {
+        g_free(((Mark *) mark)->detail);
+}
+
 #define NO_BAR UINT32_MAX
 
 Timeline *timeline_new(const Tree *tree) {
@@ -16,6 +20,8 @@ Timeline *timeline_new(const Tree *tree) {
         timeline->tree = tree;
         timeline->bars = g_array_new(false, true, sizeof(Bar));
         g_array_set_clear_func(timeline->bars, bar_clear);
+        timeline->marks = g_array_new(false, true, sizeof(Mark));
+        g_array_set_clear_func(timeline->marks, mark_clear);
         timeline->last = g_new(uint32_t, tree->n_nodes);
         for (NodeId node = 0; node < tree->n_nodes; node++)
                 timeline->last[node] = NO_BAR;
@@ -28,6 +34,7 @@ void timeline_free(Timeline *timeline) {
                 return;
 
         g_array_unref(timeline->bars);
+        g_array_unref(timeline->marks);
         g_free(timeline->last);
         g_free(timeline);
 }
@@ -60,6 +67,13 @@ void timeline_change(Timeline *timeline, NodeId node, Status status, uint64_t ti
                 g_free(bar->detail);
                 bar->detail = g_strdup(detail);
         }
+        timeline->end = MAX(timeline->end, time);
+}
+
+void timeline_mark(Timeline *timeline, uint64_t time, const char *what, const char *detail) {
+        Mark mark = { .time = time, .what = what, .detail = g_strdup(detail) };
+
+        g_array_append_val(timeline->marks, mark);
         timeline->end = MAX(timeline->end, time);
 }
 

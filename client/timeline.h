@@ -15,9 +15,17 @@ typedef struct Bar {
         bool critical;       /* the run would have been over earlier had this been shorter */
 } Bar;
 
+/* What somebody did to the run. */
+typedef struct Mark {
+        uint64_t time;
+        const char *what; /* "paused"; borrowed */
+        char *detail;     /* who, or NULL */
+} Mark;
+
 typedef struct Timeline {
         const Tree *tree; /* borrowed */
         GArray *bars;     /* of Bar, in order of their begin */
+        GArray *marks;    /* of Mark, in order */
         uint32_t *last;   /* for each node, its last bar; UINT32_MAX: none */
         uint64_t end;     /* of the run, or of what is known of it */
 } Timeline;
@@ -27,6 +35,7 @@ void timeline_free(Timeline *timeline);
 
 /* A node was started, or has ended. Times must not go back. */
 void timeline_change(Timeline *timeline, NodeId node, Status status, uint64_t time, const char *detail);
+void timeline_mark(Timeline *timeline, uint64_t time, const char *what, const char *detail);
 /* The run has ended, or no more is known: what runs, ends with it. Finds the critical path. */
 void timeline_finish(Timeline *timeline, uint64_t time);
 

@@ -7,23 +7,11 @@
 
 #include "basic/cleanup.h"
 #include "cause-chain.h"
-#include "journal.h"
 #include "look.h"
-#include "moment.h"
+#include "run-view.h"
 #include "target.h"
 #include "tree-view.h"
 #include "verbs.h"
-
-#define LABEL_COLUMNS 9
-
-/* "  Since: ..." */
-static void append_field(const Output *output, GString *text, const char *label, const char *value) {
-        g_autoptr(GString) line = g_string_new(NULL);
-
-        output_appendf(output, line, STYLE_BOLD, "%*s:", LABEL_COLUMNS, label);
-        output_appendf(output, line, STYLE_PLAIN, " %s", value);
-        output_end_line(output, text, line);
-}
 
 static void append_diagnostics(const Output *output, GString *text, const TreeInfo *tree) {
         g_autoptr(GString) line = g_string_new(NULL);
@@ -34,40 +22,6 @@ static void append_diagnostics(const Output *output, GString *text, const TreeIn
         }
 }
 
-static void append_run_header(const Output *output, GString *text, const RunInfo *run) {
-        g_autofree char *title = run_info_title(run), *since = moment_format_point(run->started);
-        g_autoptr(GString) line = g_string_new(NULL);
-
-        look_append_event(output, line, title, run->status, run_info_duration(run), run->restart);
-        output_end_line(output, text, line);
-
-        append_field(output, text, "Tree", run->tree);
-        append_field(output, text, "Started", since);
-        if (*run->cause)
-                append_field(output, text, "Cause", run->cause);
-}
-
-/* Where the cause is about a unit: what that has said last, and how to see more. */
-static void append_journal(const Client *client, GString *text, json_object *facts) {
-        g_autofree char *command = journal_command(client, facts);
-        g_autoptr(json_object) lines = NULL;
-
-        if (!command)
-                return;
-
-        lines = journal_last_lines(client, facts);
-        append_field(&client->output, text, "Journal", command);
-        journal_append(&client->output, text, lines, LABEL_COLUMNS + 2);
-}
-
-static void append_cause(const Client *client, GString *text, json_object *chain) {
-        json_object *facts = cause_chain_facts(chain);
-
-        cause_chain_append(&client->output, text, chain, LABEL_COLUMNS);
-        if (facts)
-                append_journal(client, text, facts);
-}
-
 static void append_tree_header(const Output *output, GString *text, const TreeInfo *tree) {
         g_autoptr(GString) line = g_string_new(NULL);
 
@@ -75,29 +29,11 @@ static void append_tree_header(const Output *output, GString *text, const TreeIn
         output_end_line(output, text, line);
 
         if (*tree->description)
-                append_field(output, text, "About", tree->description);
-        append_field(output, text, "File", tree->source);
-        append_field(output, text, "Autostart", tree->autostart ? "yes" : "no");
-        append_field(output, text, "Runs", "none");
+                run_view_append_field(output, text, "About", tree->description);
+        run_view_append_field(output, text, "File", tree->source);
+        run_view_append_field(output, text, "Autostart", tree->autostart ? "yes" : "no");
+        run_view_append_field(output, text, "Runs", "none");
         append_diagnostics(output, text, tree);
-}
-
-static json_object *nodes_to_json(const GPtrArray *nodes) {
-        json_object *json = json_object_new_array();
-
-        for (guint i = 0; i < nodes->len; i++)
-                json_object_array_add(json, node_info_to_json(g_ptr_array_index(nodes, i), nodes));
-
-        return json;
-}
-
-static json_object *run_to_json(const Client *client, const RunInfo *run, json_object *chain, const GPtrArray *nodes) {
-        json_object *json = run_info_to_json(run), *facts = cause_chain_facts(chain);
-
-        json_object_object_add(json, "cause_chain", json_object_get(chain));
-        json_object_object_add(json, "journal", facts ? journal_last_lines(client, facts) : json_object_new_array());
-        json_object_object_add(json, "nodes", nodes_to_json(nodes));
-        return json;
 }
 
 static int show_run(Client *client, const RunInfo *run) {
@@ -114,14 +50,11 @@ static int show_run(Client *client, const RunInfo *run) {
                 return status;
 
         if (client->output.json) {
-                output_print_json(run_to_json(client, run, chain, nodes));
+                output_print_json(run_view_to_json(client, run, chain, nodes));
                 return EXIT_SUCCESS;
         }
 
-        append_run_header(&client->output, text, run);
-        append_cause(client, text, chain);
-        g_string_append_c(text, '\n');
-        tree_view_append(&client->output, text, nodes);
+        run_view_append(client, text, run, chain, nodes);
         fputs(text->str, stdout);
 
         return EXIT_SUCCESS;
@@ -147,7 +80,7 @@ static int show_tree(Client *client, TreeInfo *tree) {
         if (client->output.json) {
                 json_object *json = tree_info_to_json(tree);
 
-                json_object_object_add(json, "nodes", nodes_to_json(nodes));
+                json_object_object_add(json, "nodes", run_view_nodes_to_json(nodes));
                 output_print_json(json);
                 return EXIT_SUCCESS;
         }
@@ -271,9 +204,9 @@ static void append_overview(const Output *output, GString *text, const Overview 
         look_append_word(output, line, overview->status);
         output_end_line(output, text, line);
 
-        append_field(output, text, "Path", path);
-        append_field(output, text, "Trees", trees);
-        append_field(output, text, "Runs", runs);
+        run_view_append_field(output, text, "Path", path);
+        run_view_append_field(output, text, "Trees", trees);
+        run_view_append_field(output, text, "Runs", runs);
 
         if (overview->runs->len > 0)
                 g_string_append_c(text, '\n');

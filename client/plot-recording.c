@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* Changes of the story become bars, and what people did to the run marks. */
+
+#include "plot-recording.h"
+#include "moment.h"
+#include "story.h"
+
+typedef struct Plotter {
+        Timeline *timeline;
+        uint64_t end;
+        Status status; /* of the run, when the story is told */
+        char *why;
+} Plotter;
+
+static void plotter_clear(Plotter *plotter) {
+        g_clear_pointer(&plotter->timeline, timeline_free);
+        g_clear_pointer(&plotter->why, g_free);
+}
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Plotter, plotter_clear)
+
+static void on_event(const StoryEvent *event, void *userdata) {
+        Plotter *plotter = userdata;
+
+        plotter->end = event->time;
+        if (event->node == NODE_NONE && event->status != STATUS_IDLE) {
+                plotter->status = event->status;
+                plotter->why = g_strdup(event->text);
+        } else if (event->status != STATUS_IDLE) {
+                timeline_change(plotter->timeline, event->node, event->status, event->time, event->text);
+        } else if (event->node == NODE_NONE && !event->values) {
+                timeline_mark(plotter->timeline, event->time, event->what, event->text);
+        }
+}
+
+/* "failure after 3.2s: Boot/LoadConfig: exited with status 3" */
+static char *subtitle_of(const Plotter *plotter) {
+        g_autofree char *span = moment_format_span(plotter->end);
+        bool running = plotter->status == STATUS_RUNNING;
+
+        return g_strdup_printf("%s %s %s%s%s", status_to_string(plotter->status), running ? "for" : "after", span,
+                               plotter->why ? ": " : "", plotter->why ?: "");
+}
+
+char *plot_recording(const Recording *recording, PlotFormat format, char **ret_error) {
+        g_auto(Plotter) plotter = { .timeline = timeline_new(definition_tree(recording->definition)) };
+        const JournalHeader *header = &recording->journal->header;
+        g_autoptr(Story) story = NULL;
+        g_autofree char *subtitle = NULL;
+
+        if (story_new(recording, on_event, &plotter, &story, ret_error) < 0 ||
+            story_tell(story, UINT64_MAX, ret_error) < 0)
+                return NULL;
+
+        timeline_finish(plotter.timeline, plotter.end);
+        subtitle = subtitle_of(&plotter);
+        return format(plotter.timeline, &(PlotTitle){ header->run, subtitle, header->started });
+}

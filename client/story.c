@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/*
+ * What a record says itself is told before it is replayed, what follows from it behind that. Who has halted a node is
+ * only clear when all that follows is known, so the events of one record are told together.
+ */
+
+#include <json-c/linkhash.h>
+
+#include "basic/cause-json.h"
+#include "basic/cleanup.h"
+#include "story.h"
+
+struct Story {
+        const Recording *recording;
+        StoryObserver observer;
+        void *userdata;
+        Replay *replay;
+        GArray *events; /* of StoryEvent: those of the record that is being replayed */
+        GArray *stops;  /* of NodeId: the breakpoints that it stands at */
+        unsigned told;  /* how many of the records */
+};
+
+static const Tree *tree_of(const Story *story) {
+        return definition_tree(story->recording->definition);
+}
+
+static uint64_t start_of(const Story *story) {
+        return story->recording->journal->header.start;
+}
+
+static void add(Story *story, StoryEvent event) {
+        g_array_append_val(story->events, event);
+}
+
+static void event_clear(void *event) {
+        g_free(((StoryEvent *) event)->text);
+}
+
+static json_object *detail(const Record *record, const char *name) {
+        json_object *value = NULL;
+
+        if (record->details)
+                json_object_object_get_ex(record->details, name, &value);
+
+        return value;
+}
+
+static char *cause_text(const Story *story, const Record *record) {
+        g_autoptr(Cause) cause = cause_from_json(detail(record, "cause"));
+
+        return cause ? cause_describe(tree_of(story), cause, record->node) : NULL;
+}
+
+static char *started_text(const Story *story) {
+        const JournalHeader *header = &story->recording->journal->header;
+
+        return *header->starter ? g_strdup_printf("by %s", header->starter) : NULL;
+}
+
+/* "failure, forced by UID 0 (btctl)" */
+static char *forced_text(const Story *story, const Record *record) {
+        g_autofree char *cause = cause_text(story, record);
+
+        return g_strdup_printf("%s%s%s", json_object_get_string(detail(record, "status")) ?: "?", cause ? ", " : "",
+                               cause ?: "");
+}
+
+static char *lock_text(const Story *story, const Record *record) {
+        return g_strdup(definition_lock(story->recording->definition, record->node));
+}
+
+/* What stands in the record itself, if there is anything to tell. */
+static void add_record(Story *story, const Record *record) {
+        StoryEvent event = { .time = record->time, .node = record->node };
+
+        switch (record->kind) {
+        case RECORD_START:
+                event.what = "started";
+                event.text = started_text(story);
+                event.values = story->recording->journal->header.variables;
+                break;
+        case RECORD_HALT:
+                event.what = "halting";
+                event.text = cause_text(story, record);
+                break;
+        case RECORD_SET:
+                event.what = "set";
+                event.values = record->details;
+                break;
+        case RECORD_AT_ONCE:
+                event.what = detail(record, "outputs") ? "set" : NULL;
+                event.values = detail(record, "outputs");
+                break;
+        case RECORD_TIMER:
+                event.what = "timer";
+                break;
+        case RECORD_LOCKED:
+                event.what = "locked";
+                event.text = lock_text(story, record);
+                break;
+        case RECORD_PAUSE:
+                event.what = "paused";
+                break;
+        case RECORD_RESUME:
+                event.what = "resumed";
+                break;
+        case RECORD_STEP:
+                event.what = "stepped";
+                break;
+        case RECORD_BREAK:
+                event.what = json_object_get_boolean(detail(record, "set")) ? "breakpoint" : "cleared";
+                break;
+        case RECORD_FORCE:
+                event.what = "forced";
+                event.text = forced_text(story, record);
+                break;
+        case RECORD_RECOVERED:
+                event.what = "recovered";
+                break;
+        case RECORD_RERUN:
+                event.what = "rerun";
+                break;
+        default:
+                break;
+        }
+
+        if (event.what)
+                add(story, event);
+}
+
+/* What the world has answered so far. */
+static void add_answers(Story *story) {
+        const GArray *records = story->recording->journal->records;
+
+        for (; story->told < replay_position(story->replay); story->told++)
+                add_record(story, &g_array_index(records, Record, story->told));
+}
+
+static void on_changed(NodeId node, void *userdata) {
+        Story *story = userdata;
+        const Progress *progress = replay_progress(story->replay);
+        const History *history = progress_history(progress);
+        Status status = history_status(history, node);
+        const Cause *cause = status == STATUS_RUNNING ? NULL : history_cause(history, node);
+        uint64_t now = progress_now(progress);
+
+        add_answers(story);
+        add(story, (StoryEvent){
+                           .time = now - start_of(story),
+                           .node = node,
+                           .what = status_to_string(status),
+                           .status = status,
+                           .duration = status == STATUS_RUNNING ? 0 : history_duration(history, node, now),
+                           .text = cause ? cause_describe(tree_of(story), cause, node) : NULL,
+                   });
+}
+
+static bool stands_at(const GArray *stops, NodeId node) {
+        for (unsigned i = 0; i < stops->len; i++)
+                if (g_array_index(stops, NodeId, i) == node)
+                        return true;
+
+        return false;
+}
+
+/* The breakpoints that it stands at now and did not before. */
+static void add_stops(Story *story, uint64_t time) {
+        Progress *progress = replay_progress(story->replay);
+        g_autoptr(GArray) before = story->stops;
+        const GArray *now = progress_stops(progress);
+
+        story->stops = g_array_new(FALSE, FALSE, sizeof(NodeId));
+        if (now)
+                g_array_append_vals(story->stops, now->data, now->len);
+        for (unsigned i = 0; i < story->stops->len; i++) {
+                NodeId node = g_array_index(story->stops, NodeId, i);
+
+                if (!stands_at(before, node))
+                        add(story, (StoryEvent){ .time = time, .node = node, .what = "stands" });
+        }
+}
+
+/* How the run is: at its end, or as far as the story goes. */
+static void add_status(Story *story, uint64_t time) {
+        const Progress *progress = replay_progress(story->replay);
+        const Cause *cause = progress_cause(progress);
+        Status status = progress_status(progress);
+
+        add(story, (StoryEvent){
+                           .time = time,
+                           .node = NODE_NONE,
+                           .what = status_to_string(status),
+                           .status = status,
+                           .duration = time,
+                           .text = cause ? cause_describe(tree_of(story), cause, NODE_NONE) : NULL,
+                   });
+}
+
+/* Of a node that has been halted and nothing else since. */
+static void complete(const Story *story, StoryEvent *event) {
+        const Progress *progress = replay_progress(story->replay);
+        g_autoptr(Cause) cause = NULL;
+
+        if (event->node == NODE_NONE || event->status != STATUS_HALTED || event->text ||
+            history_status(progress_history(progress), event->node) != STATUS_HALTED)
+                return;
+
+        cause = progress_node_cause(progress, event->node);
+        event->text = cause ? cause_describe(tree_of(story), cause, event->node) : NULL;
+}
+
+static void tell(Story *story) {
+        for (unsigned i = 0; i < story->events->len; i++) {
+                StoryEvent *event = &g_array_index(story->events, StoryEvent, i);
+
+                complete(story, event);
+                story->observer(event, story->userdata);
+        }
+
+        g_array_set_size(story->events, 0);
+}
+
+static int tell_record(Story *story, const Record *record, char **ret_error) {
+        int r;
+
+        add_record(story, record);
+        story->told++;
+        r = replay_step(story->replay, ret_error);
+        add_answers(story);
+        add_stops(story, record->time);
+        if (record->kind == RECORD_FINISHED)
+                add_status(story, record->time);
+        tell(story);
+        return r;
+}
+
+int story_tell(Story *story, uint64_t until, char **ret_error) {
+        const GArray *records = story->recording->journal->records;
+        bool over = false;
+
+        while (story->told < records->len) {
+                const Record *record = &g_array_index(records, Record, story->told);
+                int r;
+
+                if (record->time > until)
+                        break;
+
+                over = record->kind == RECORD_FINISHED;
+                r = tell_record(story, record, ret_error);
+                if (r < 0)
+                        return r;
+        }
+
+        if (!over) {
+                add_status(story, MIN(until, recording_length(story->recording)));
+                tell(story);
+        }
+
+        return 0;
+}
+
+int story_new(const Recording *recording, StoryObserver observer, void *userdata, Story **ret_story, char **ret_error) {
+        g_autoptr(Story) story = g_new0(Story, 1);
+        int r;
+
+        *story = (Story){
+                .recording = recording,
+                .observer = observer,
+                .userdata = userdata,
+                .events = g_array_new(FALSE, FALSE, sizeof(StoryEvent)),
+                .stops = g_array_new(FALSE, FALSE, sizeof(NodeId)),
+        };
+        g_array_set_clear_func(story->events, event_clear);
+
+        r = replay_new(recording->journal, recording->definition, &story->replay, ret_error);
+        if (r < 0)
+                return r;
+
+        progress_observe(replay_progress(story->replay), on_changed, story);
+        *ret_story = g_steal_pointer(&story);
+        return 0;
+}
+
+void story_free(Story *story) {
+        if (!story)
+                return;
+
+        replay_free(story->replay);
+        g_array_unref(story->events);
+        g_array_unref(story->stops);
+        g_free(story);
+}
