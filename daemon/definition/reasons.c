@@ -17,9 +17,8 @@ static const struct {
         [GUARD_WHILE] = { "while", "is false" },
 };
 
-/* name: of the guard; NULL: the node's own. */
-static Cause *answer_cause(const Blackboard *scope, const char *name, const char *verdict, const Script *script) {
-        json_object *values = seen_variables(scope, script_reads(script));
+/* name: of the guard; NULL: the node's own. Takes what was seen. */
+static Cause *answer_cause(json_object *values, const char *name, const char *verdict, const Script *script) {
         const char *expression = script_code(script);
         g_autofree char *shown = seen_describe(values), *text = NULL;
 
@@ -40,18 +39,18 @@ static const Script *own_expression(const Node *node) {
         return *(const Script *const *) (const void *) ((const char *) node->params + param->offset);
 }
 
-Cause *reason_of_answer(const Definition *definition, Variables *variables, NodeId node, Reason reason) {
-        const Blackboard *scope = variables_scope(variables, node);
+Cause *reason_of_answer(const Definition *definition, const Variables *variables, NodeId node, Reason reason) {
+        json_object *values = variables_seen(variables, node);
         const Node *own = &definition_tree(definition)->nodes[node];
         Guard guard = reason - REASON_FAIL_IF;
 
         switch (reason) {
         case REASON_TEST:
-                return answer_cause(scope, NULL, "condition does not hold", own_expression(own));
+                return answer_cause(values, NULL, "condition does not hold", own_expression(own));
         case REASON_UNCHANGED:
-                return answer_cause(scope, NULL, "value has not changed", own_expression(own));
+                return answer_cause(values, NULL, "value has not changed", own_expression(own));
         default:
-                return answer_cause(scope, guards[guard].name, guards[guard].verdict,
+                return answer_cause(values, guards[guard].name, guards[guard].verdict,
                                     definition_guard(definition, node, guard));
         }
 }

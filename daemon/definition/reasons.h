@@ -9,8 +9,8 @@
 #include "definition/definition.h"
 #include "definition/variables.h"
 
-/* For reason_is_answer(): with the expression that has decided, and what that sees. */
-Cause *reason_of_answer(const Definition *definition, Variables *variables, NodeId node, Reason reason);
+/* For reason_is_answer(): with the expression that has decided, and what that saw. */
+Cause *reason_of_answer(const Definition *definition, const Variables *variables, NodeId node, Reason reason);
 
 /* The limit of an inner node has passed, as the parameter says that is a time. */
 Cause *reason_of_timer(const Tree *tree, NodeId node, uint64_t limit);

@@ -13,6 +13,7 @@
 #include "basic/excerpt.h"
 #include "definition/variables.h"
 #include "script/scripts.h"
+#include "script/seen.h"
 #include "script/variable.h"
 
 typedef struct Scope {
@@ -34,6 +35,7 @@ struct Variables {
          * one. */
         GHashTable *kept;
         GHashTable *whiles; /* NodeId -> While, the same */
+        GHashTable *seen;   /* NodeId -> json_object: what the expression saw that decided last, the same */
         Cause *error;       /* the last one, or NULL */
         Scope scopes[];
 };
@@ -83,6 +85,7 @@ void variables_free(Variables *variables) {
 
         g_clear_pointer(&variables->kept, g_hash_table_unref);
         g_clear_pointer(&variables->whiles, g_hash_table_unref);
+        g_clear_pointer(&variables->seen, g_hash_table_unref);
         cause_unref(variables->error);
         g_free(variables);
 }
@@ -152,6 +155,21 @@ static Verdict test_script(Variables *variables, const Blackboard *scope, const 
         return truth ? VERDICT_YES : VERDICT_NO;
 }
 
+/* Halts and hooks come before the outcome is told, and may set what the expression has read. */
+static void note_seen(Variables *variables, NodeId node, const Script *script) {
+        if (!variables->seen)
+                variables->seen = g_hash_table_new_full(NULL, NULL, NULL, on_value_dropped);
+
+        g_hash_table_replace(variables->seen, GUINT_TO_POINTER(node),
+                             seen_variables(variables_scope(variables, node), script_reads(script)));
+}
+
+json_object *variables_seen(const Variables *variables, NodeId node) {
+        void *seen = variables->seen ? g_hash_table_lookup(variables->seen, GUINT_TO_POINTER(node)) : NULL;
+
+        return json_object_get(seen);
+}
+
 /* It is asked again at every tick while the node runs. */
 static Verdict test_while(Variables *variables, NodeId node, const Script *script) {
         const Blackboard *scope = variables_scope(variables, node);
@@ -175,12 +193,17 @@ static Verdict test_while(Variables *variables, NodeId node, const Script *scrip
 /* Where there is no guard of the kind, only a while holds. */
 Verdict variables_guard(Variables *variables, NodeId node, Guard guard) {
         const Script *script = definition_guard(variables->definition, node, guard);
+        Verdict passes = guard == GUARD_WHILE ? VERDICT_YES : VERDICT_NO, verdict;
 
         if (!script)
-                return guard == GUARD_WHILE ? VERDICT_YES : VERDICT_NO;
+                return passes;
 
-        return guard == GUARD_WHILE ? test_while(variables, node, script)
-                                    : test_script(variables, variables_scope(variables, node), script);
+        verdict = guard == GUARD_WHILE ? test_while(variables, node, script)
+                                       : test_script(variables, variables_scope(variables, node), script);
+        if (verdict != passes && verdict != VERDICT_ERROR)
+                note_seen(variables, node, script);
+
+        return verdict;
 }
 
 Verdict variables_hook(Variables *variables, NodeId node, Hook hook) {
@@ -194,7 +217,12 @@ Verdict variables_hook(Variables *variables, NodeId node, Hook hook) {
 }
 
 Verdict variables_test(Variables *variables, NodeId node, const Script *condition) {
-        return test_script(variables, variables_scope(variables, node), condition);
+        Verdict verdict = test_script(variables, variables_scope(variables, node), condition);
+
+        if (verdict == VERDICT_NO)
+                note_seen(variables, node, condition);
+
+        return verdict;
 }
 
 uint32_t variables_match(Variables *variables, NodeId node, const char *variable, const Script *of,
@@ -241,6 +269,7 @@ Verdict variables_has_changed(Variables *variables, NodeId node, const Script *o
 
         if (get_kept(variables, node, &before) && json_object_equal(before, value)) {
                 json_object_put(value);
+                note_seen(variables, node, of);
                 return VERDICT_NO;
         }
 

@@ -26,6 +26,9 @@ bool variables_have_changed(Variables *variables);
 /* Why the last ERROR was one, or what is wrong with the variables of a SubTree or ForEach; borrowed. */
 Cause *variables_error(const Variables *variables);
 
+/* What the guard or the test of the node saw when it last decided about it; a new reference. */
+json_object *variables_seen(const Variables *variables, NodeId node);
+
 /* As the callbacks of a MachineHost. */
 Verdict variables_guard(Variables *variables, NodeId node, Guard guard);
 Verdict variables_hook(Variables *variables, NodeId node, Hook hook);

@@ -41,6 +41,26 @@ static void test_while(void) {
         run_stage_assert_finished(stage, STATUS_SKIPPED, "A: its while is false: level > 20 (level is 15)");
 }
 
+/* The cause is what the guard saw, not what came after: in the time that the halt takes, and by hooks. */
+static void test_seen_then(void) {
+        g_autoptr(RunStage) stage = run_stage_new_file(
+                TREE("'level': 50", "{ 'type': 'FakeAction', 'name': 'A', 'stubborn': true, 'while': 'level > 20' }"));
+        g_autoptr(RunStage) hooked = run_stage_new_file(
+                TREE("'tries': 4", "{ 'type': 'FakeAction', 'name': 'B', 'fail_if': 'tries > 3', "
+                                   "'on_failure': 'tries = 0' }"));
+
+        run_stage_start(stage);
+        set(stage, "{ \"level\": 15 }");
+        set(stage, "{ \"level\": 90 }");
+        fake_end("A", STATUS_SUCCESS, NULL);
+        run_stage_turn(stage);
+        run_stage_assert_finished(stage, STATUS_SKIPPED, "A: its while is false: level > 20 (level is 15)");
+
+        run_stage_start(hooked);
+        run_stage_assert_finished(hooked, STATUS_FAILURE, "B: its fail_if is true: tries > 3 (tries is 4)");
+        assert_variable(hooked, "tries", "0");
+}
+
 /* A condition over variables reacts to one who sets them from outside. */
 static void test_condition(void) {
         g_autoptr(RunStage) stage = run_stage_new_file(TREE(
@@ -402,6 +422,7 @@ static void test_uninterruptible(void) {
 int main(int argc, char **argv) {
         g_test_init(&argc, &argv, NULL);
         g_test_add_func("/run-variables/while", test_while);
+        g_test_add_func("/run-variables/seen-then", test_seen_then);
         g_test_add_func("/run-variables/condition", test_condition);
         g_test_add_func("/run-variables/output-of-a-leaf", test_output_of_a_leaf);
         g_test_add_func("/run-variables/script-sets-off-a-condition", test_script_sets_off_a_condition);
