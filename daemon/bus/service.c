@@ -287,6 +287,7 @@ static void on_run_halting(Run *run, void *userdata) {
         g_autofree char *path = run_bus_path(run_id(run));
 
         change(userdata, path, RUN_INTERFACE, "Status");
+        change(userdata, path, RUN_INTERFACE, "Cause");
         change(userdata, path, RUN_INTERFACE, "CauseChain");
 }
 

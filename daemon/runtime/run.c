@@ -132,7 +132,7 @@ bool run_halting(const Run *run) {
 }
 
 const char *run_cause(const Run *run) {
-        const Cause *cause = run_status(run) == STATUS_RUNNING ? NULL : progress_cause(run->progress);
+        const Cause *cause = progress_cause(run->progress);
 
         return cause ? cause->text : NULL;
 }

@@ -57,9 +57,10 @@ Blackboard *run_blackboard(Run *run);
 /* RUNNING until it has finished: then SUCCESS, FAILURE, SKIPPED, HALTED or ERROR. */
 Status run_status(const Run *run);
 bool run_halting(const Run *run);
-/* Why, for a result other than SUCCESS: "Boot/LoadConfig: exited with status 3"; else NULL. */
+/* Why, for a result other than SUCCESS: "Boot/LoadConfig: exited with status 3"; else NULL. Known already while it is
+ * halting. */
 const char *run_cause(const Run *run);
-/* The same as it came up, from the run down to where it began; already while it is halting. */
+/* The same as it came up, from the run down to where it began. */
 const Cause *run_cause_chain(const Run *run);
 /* Why the node failed, was skipped or halted, or is in error; NULL: it is in none of these states. */
 Cause *run_node_cause(const Run *run, NodeId node);

@@ -107,6 +107,21 @@ def test_status_of_what_runs(btd):
     assert re.search(r"^● Long \(Sleep\) for T, .+$", text, re.M)
 
 
+def test_status_of_what_is_halting(btd, tmp_path):
+    lock = tmp_path / "until"
+    lock.touch()
+    btd.tree("boot", {"type": "Spawn", "as": "child", "uninterruptible": True,
+                      "argv": ["sh", "-c", f"while [ -e {lock} ]; do sleep 0.02; done"]})
+    btd.start()
+    _, path = btd.client.start("boot")
+    btd.btctl("halt", "boot")
+    text = without_times(btd.btctl("status", "boot", env=UTF8).stdout)
+    assert text.startswith("● boot.1: halting for T\n")
+    assert re.search(r"^    Cause: halted by UID \d+ \(btctl\)$", text, re.M)
+    lock.unlink()
+    btd.client.finish(path)
+
+
 def test_status_of_a_tree(btd):
     btd.tree("boot", GOOD, description="The device")
     btd.start()

@@ -218,6 +218,7 @@ static void test_halt(void) {
         Run *run = start(stage, "boot", "");
 
         assert_events(stage, "+boot.1 ");
+        g_assert_null(run_cause(run));
         g_assert_cmpint(manager_halt_run(stage->manager, "boot.1", &test_caller, &none), ==, 0);
         turn(stage);
         assert_events(stage, "!boot.1 =boot.1 ");
