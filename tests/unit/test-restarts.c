@@ -183,10 +183,8 @@ static void test_limit(void) {
 
         start(stage, "", NULL);
         end(stage, STATUS_FAILURE);
-        assert_restarts(stage, "t.1", " (attempt 1 of 2)");
         await(stage, "t.2");
         end(stage, STATUS_FAILURE);
-        assert_restarts(stage, "t.2", " (attempt 2 of 2)");
         await(stage, "t.3");
         end(stage, STATUS_FAILURE);
         assert_restart(stage, "t.3", "not restarted: it was restarted 2 times within 1h, which is the limit");
@@ -195,7 +193,7 @@ static void test_limit(void) {
         start(stage, "", NULL);
         assert_restart(stage, "t.4", NULL);
         end(stage, STATUS_FAILURE);
-        assert_restarts(stage, "t.4", " (attempt 1 of 2)");
+        await(stage, "t.5");
 }
 
 static void test_old_restarts_do_not_count(void) {
