@@ -42,7 +42,7 @@ json_object *definition_blackboard(const Definition *definition);
 
 /* The files that it is made of: its own and those that it uses. */
 size_t definition_n_files(const Definition *definition);
-const char *definition_file(const Definition *definition, size_t i);      /* path; 0 is its own */
+const char *definition_file(const Definition *definition, size_t i); /* path; 0 is its own */
 const char *definition_file_text(const Definition *definition, size_t i);
 const char *definition_file_hash(const Definition *definition, size_t i); /* SHA-256 of its text, in hex */
 

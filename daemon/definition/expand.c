@@ -20,7 +20,8 @@ typedef struct Expander {
         Loader *loader;
         Expansion *expansion;
         TreeBuilder *builder;
-        GArray *levels;   /* of Level */
+        Level *levels; /* TREE_DEPTH_MAX of them at most */
+        uint32_t n_levels;
         GHashTable *held; /* lock -> NodeId of its holder */
         uint32_t n_nodes;
 } Expander;
@@ -86,9 +87,9 @@ static void add_extras(Expander *expander, const PlanNode *from, NodeId node) {
         tree_builder_set_flags(expander->builder, node, extras_flags(from->extras));
 }
 
-static void report_lock(Expander *expander, const Plan *plan, uint32_t from, const Origin *holder) {
+static void report_lock(Expander *expander, const Plan *plan, uint32_t from, Origin holder) {
         PlanNode *node = plan_node(plan, from);
-        g_autofree char *path = plan_path(holder->plan, holder->node);
+        g_autofree char *path = plan_path(holder.plan, holder.node);
         uint32_t item = loader_find_member(expander->loader, plan->file, node->item, "lock");
 
         if (!node->judged)
@@ -109,8 +110,7 @@ static const char *take_lock(Expander *expander, const Plan *plan, uint32_t from
                 return NULL;
 
         if (g_hash_table_lookup_extended(expander->held, lock, NULL, &holder)) {
-                report_lock(expander, plan, from,
-                            &g_array_index(expander->expansion->origins, Origin, GPOINTER_TO_UINT(holder)));
+                report_lock(expander, plan, from, expansion_origin(expander->expansion, GPOINTER_TO_UINT(holder)));
                 return NULL;
         }
 
@@ -131,19 +131,21 @@ static NodeId open_node(Expander *expander, const Plan *plan, uint32_t from) {
                                                            : NULL,
                                node->params);
         expander->n_nodes++;
-        g_array_append_val(expander->expansion->origins, origin);
+        if (expander->expansion->origins)
+                g_array_append_val(expander->expansion->origins, origin);
         add_templates(expander, plan, from, id);
         add_extras(expander, node, id);
         return id;
 }
 
 /* What comes below the node that has just been opened. */
-static void push_level(Expander *expander, const Plan *plan, uint32_t from, NodeId id, unsigned scope) {
+static void push_level(Expander *expander, const Plan *plan, uint32_t from, NodeId id, unsigned scope,
+                       const char *lock) {
         const PlanNode *node = plan_node(plan, from);
         const PlanUse *use = node->use != PLAN_NONE ? plan_use(plan, node->use) : NULL;
         Level level = { .plan = plan, .first = from + 1, .end = node->end, .scope = scope, .around = scope };
 
-        level.lock = take_lock(expander, plan, from, id);
+        level.lock = lock;
         level.at = level.first;
         if (use && use->copies > 0) {
                 level.copies = use->copies - 1;
@@ -157,35 +159,45 @@ static void push_level(Expander *expander, const Plan *plan, uint32_t from, Node
                 use->tree->expanded = true;
         }
 
-        g_array_append_val(expander->levels, level);
+        expander->levels[expander->n_levels++] = level;
+}
+
+static void close_node(Expander *expander, const char *lock) {
+        if (lock)
+                g_hash_table_remove(expander->held, lock);
+
+        tree_builder_close(expander->builder);
 }
 
 static void pop_level(Expander *expander, const Level *level) {
         if (level->scope != level->around)
                 start_scope(expander, level->around);
-        if (level->lock)
-                g_hash_table_remove(expander->held, level->lock);
 
-        tree_builder_close(expander->builder);
-        g_array_set_size(expander->levels, expander->levels->len - 1);
+        close_node(expander, level->lock);
+        expander->n_levels--;
 }
 
-static void copy_node(Expander *expander, Level *level) {
-        const Plan *plan = level->plan;
-        uint32_t from = level->at;
-        unsigned scope = level->scope;
+static void copy_node(Expander *expander, const Plan *plan, uint32_t from, unsigned scope) {
+        const PlanNode *node = plan_node(plan, from);
+        NodeId id = open_node(expander, plan, from);
+        const char *lock = take_lock(expander, plan, from, id);
 
-        level->at = plan_node(plan, from)->end;
-        push_level(expander, plan, from, open_node(expander, plan, from), scope);
+        if (node->end > from + 1 || node->use != PLAN_NONE)
+                push_level(expander, plan, from, id, scope, lock);
+        else
+                close_node(expander, lock);
 }
 
 static void copy_all(Expander *expander) {
-        while (expander->levels->len > 0) {
-                Level *level = &g_array_index(expander->levels, Level, expander->levels->len - 1);
+        while (expander->n_levels > 0) {
+                Level *level = &expander->levels[expander->n_levels - 1];
 
-                if (level->at < level->end)
-                        copy_node(expander, level);
-                else if (level->copies > 0) {
+                if (level->at < level->end) {
+                        uint32_t from = level->at;
+
+                        level->at = plan_node(level->plan, from)->end;
+                        copy_node(expander, level->plan, from, level->scope);
+                } else if (level->copies > 0) {
                         level->copies--;
                         begin_copy(expander, level);
                 } else
@@ -196,25 +208,34 @@ static void copy_all(Expander *expander) {
 void expansion_make(Expansion *expansion, Loader *loader, Plan *root) {
         Expander expander = { .loader = loader, .expansion = expansion };
 
-        *expansion = (Expansion){ .templates = g_array_new(false, false, sizeof(Template)),
+        *expansion = (Expansion){ .root = root,
+                                  .templates = g_array_new(false, false, sizeof(Template)),
                                   .extras = g_array_new(false, false, sizeof(ExtrasNode)),
                                   .scopes = g_array_new(false, false, sizeof(ScopeInfo)),
-                                  .scope_starts = g_array_new(false, false, sizeof(ScopeStart)),
-                                  .origins = g_array_new(false, false, sizeof(Origin)) };
+                                  .scope_starts = g_array_new(false, false, sizeof(ScopeStart)) };
+        if (root->uses->len > 0)
+                expansion->origins = g_array_sized_new(false, false, sizeof(Origin), (unsigned) root->n_nodes);
 
-        expander.builder = tree_builder_new();
-        expander.levels = g_array_new(false, false, sizeof(Level));
+        expander.builder = tree_builder_new((uint32_t) root->n_nodes);
+        expander.levels = g_new(Level, TREE_DEPTH_MAX);
         expander.held = g_hash_table_new(g_str_hash, g_str_equal);
         root->expanded = true;
 
         add_tree_scope(&expander, root, SCOPE_OUTERMOST, 0, 0);
-        push_level(&expander, root, 0, open_node(&expander, root, 0), 0);
+        copy_node(&expander, root, 0, 0);
         copy_all(&expander);
 
         expansion->tree = tree_builder_finish(expander.builder);
         tree_builder_free(expander.builder);
-        g_array_unref(expander.levels);
+        g_free(expander.levels);
         g_hash_table_unref(expander.held);
+}
+
+Origin expansion_origin(const Expansion *expansion, NodeId node) {
+        if (!expansion->origins)
+                return (Origin){ .plan = expansion->root, .node = node };
+
+        return g_array_index(expansion->origins, Origin, node);
 }
 
 void expansion_clear(Expansion *expansion) {

@@ -107,11 +107,20 @@ static bool name_is_param(const Loader *loader, const Reading *reading, Key key,
                params_find(reading->type->params, "name", 4);
 }
 
+/* Those that were found before need no second look. */
+static Key key_at(Loader *loader, const Reading *reading, uint32_t item) {
+        for (Key key = 0; key < KEY_MAX_; key++)
+                if (reading->keys[key] == item + 1)
+                        return key;
+
+        return loader_key_of(loader, item);
+}
+
 void loader_read_keys(Loader *loader, Reading *reading) {
         uint32_t n = text_item(loader_text(loader), reading->item)->count, item = reading->item + 1;
 
         for (uint32_t i = 0; i < n; i++, item = text_next(loader_text(loader), item + 1)) {
-                Key key = loader_key_of(loader, item);
+                Key key = key_at(loader, reading, item);
 
                 if (reading->type && (key == KEY_MAX_ || name_is_param(loader, reading, key, item)))
                         read_value(loader, reading, item);

@@ -37,10 +37,7 @@ static bool has_control(const char *text) {
 }
 
 /* What is wrong with a name, or NULL. */
-static char *name_problem(Loader *loader, uint32_t item) {
-        size_t length;
-        const char *name = loader_string(loader, item, &length);
-
+static char *name_problem(const char *name, size_t length) {
         if (length == 0)
                 return g_strdup("it is empty; leave it out, or give one");
         if (length > NAME_MAX_BYTES)
@@ -50,10 +47,16 @@ static char *name_problem(Loader *loader, uint32_t item) {
 }
 
 /* A string that can stand in a path, or NULL. */
-static const char *path_name(Loader *loader, uint32_t item) {
-        g_autofree char *problem = is_string(loader, item) ? name_problem(loader, item) : NULL;
+static const char *path_name(Loader *loader, uint32_t item, char **ret_problem) {
+        size_t length;
+        const char *name;
 
-        return is_string(loader, item) && !problem ? loader_intern(loader, item) : NULL;
+        if (!is_string(loader, item))
+                return NULL;
+
+        name = loader_string(loader, item, &length);
+        *ret_problem = name_problem(name, length);
+        return *ret_problem ? NULL : loader_intern_text(loader, name);
 }
 
 static void find_keys(Loader *loader, Reading *reading) {
@@ -112,17 +115,9 @@ static void check_type(Loader *loader, Reading *reading) {
                 reading->type = types_find(loader->types, nearest);
 }
 
-static void check_name(Loader *loader, Reading *reading) {
-        uint32_t item = reading->keys[KEY_NAME];
-        g_autofree char *problem = is_string(loader, item) ? name_problem(loader, item) : NULL;
-
-        if (problem)
-                reading_error(loader, reading, item, g_strdup_printf("name: %s", problem));
-}
-
 /* What is to be read next below the node. Children under the wrong key are read, too, for what is wrong in them. */
 static void set_children(Loader *loader, const Reading *reading) {
-        Frame *frame = &g_array_index(loader->open, Frame, loader->open->len - 1);
+        Frame *frame = &loader->open[loader->n_open - 1];
         uint32_t array = reading->keys[KEY_CHILDREN], child = reading->keys[KEY_CHILD];
 
         if (array > 0 && text_kind(loader_text(loader), array) == TEXT_ARRAY) {
@@ -136,26 +131,30 @@ static void set_children(Loader *loader, const Reading *reading) {
 
 /* A node whose type is not known is called by what stands there for it. */
 static void open_node(Loader *loader, Reading *reading) {
+        g_autofree char *problem = NULL, *no_name = NULL;
         GArray *nodes = loader->plan->nodes;
         Frame frame = { .node = nodes->len };
         PlanNode node = { .type = reading->type,
-                          .name = path_name(loader, reading->keys[KEY_NAME]),
+                          .name = path_name(loader, reading->keys[KEY_NAME], &problem),
                           .item = reading->item,
                           .parent = PLAN_NONE,
                           .templates = loader->plan->templates->len,
                           .use = PLAN_NONE };
 
         if (!node.name && !node.type)
-                node.name = path_name(loader, reading->keys[KEY_TYPE]);
+                node.name = path_name(loader, reading->keys[KEY_TYPE], &no_name);
         if (node.type)
                 node.params = loader_defaults(loader, node.type->params, node.type->params_size);
-        if (loader->open->len > 0)
-                node.parent = g_array_index(loader->open, Frame, loader->open->len - 1).node;
+        if (loader->n_open > 0)
+                node.parent = loader->open[loader->n_open - 1].node;
 
         reading->target.node = reading->extras.node = nodes->len;
         g_array_append_val(nodes, node);
-        g_array_append_val(loader->open, frame);
-        loader->plan->depth = MAX(loader->plan->depth, loader->open->len);
+        loader->open[loader->n_open++] = frame;
+        loader->plan->depth = MAX(loader->plan->depth, loader->n_open);
+
+        if (problem)
+                reading_error(loader, reading, reading->keys[KEY_NAME], g_strdup_printf("name: %s", problem));
 }
 
 /* What receives the values of the keys, now that the type is known or has been guessed. */
@@ -199,7 +198,7 @@ static void finish_node(Loader *loader, const Reading *reading) {
 
 /* Is there room for a node here? */
 static bool check_limits(Loader *loader, uint32_t item) {
-        if (loader->open->len >= TREE_DEPTH_MAX) {
+        if (loader->n_open >= TREE_DEPTH_MAX) {
                 loader_give_up_tree(loader);
                 loader_error(loader, item,
                              g_strdup_printf("nested too deeply: a tree has at most %u levels", TREE_DEPTH_MAX));
@@ -208,7 +207,7 @@ static bool check_limits(Loader *loader, uint32_t item) {
         if (loader->plan->nodes->len >= TREE_NODES_MAX) {
                 loader_give_up_tree(loader);
                 loader_error(loader, item, g_strdup_printf("a tree has at most %u nodes", TREE_NODES_MAX));
-                g_array_set_size(loader->open, 0);
+                loader->n_open = 0;
                 return false;
         }
 
@@ -233,7 +232,6 @@ static void read_node(Loader *loader, uint32_t item) {
         open_node(loader, &reading);
         check_type(loader, &reading);
         set_targets(&reading);
-        check_name(loader, &reading);
         loader_read_keys(loader, &reading);
         for (Key key = KEY_TYPE; key <= KEY_DESCRIPTION; key++)
                 expect_string(loader, &reading, key);
@@ -244,10 +242,10 @@ static void read_node(Loader *loader, uint32_t item) {
 }
 
 static void close_node(Loader *loader) {
-        const Frame *frame = &g_array_index(loader->open, Frame, loader->open->len - 1);
+        const Frame *frame = &loader->open[loader->n_open - 1];
 
         plan_node(loader->plan, frame->node)->end = loader->plan->nodes->len;
-        g_array_set_size(loader->open, loader->open->len - 1);
+        loader->n_open--;
 }
 
 void loader_read_plan(Loader *loader, Plan *plan) {
@@ -258,8 +256,8 @@ void loader_read_plan(Loader *loader, Plan *plan) {
         loader->plan = plan;
         read_node(loader, plan->root);
 
-        while (loader->open->len > 0) {
-                Frame *frame = &g_array_index(loader->open, Frame, loader->open->len - 1);
+        while (loader->n_open > 0) {
+                Frame *frame = &loader->open[loader->n_open - 1];
 
                 if (frame->n_left > 0) {
                         uint32_t child = frame->child;

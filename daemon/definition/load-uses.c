@@ -33,7 +33,7 @@ static void check_local(Loader *loader, const PlanNode *node, const char *key, c
 
 void loader_add_use(Loader *loader, uint32_t node) {
         PlanNode *n = plan_node(loader->plan, node);
-        PlanUse use = { .node = node, .depth = loader->open->len };
+        PlanUse use = { .node = node, .depth = loader->n_open };
 
         if (n->type->flags & TYPE_FOR_EACH) {
                 const ForEachParams *params = n->params;

@@ -42,7 +42,7 @@ static void loader_init(Loader *loader, const NodeType *const *const *tables, co
         loader->including = g_ptr_array_new();
         loader->queue = g_ptr_array_new();
         loader->plans = g_ptr_array_new_with_free_func(on_plan_dropped);
-        loader->open = g_array_new(false, false, sizeof(Frame));
+        loader->open = g_new(Frame, TREE_DEPTH_MAX);
 }
 
 /* What has been loaded has gone to where it is kept. */
@@ -61,7 +61,7 @@ static void loader_clear(Loader *loader) {
         g_ptr_array_unref(loader->including);
         g_ptr_array_unref(loader->queue);
         g_ptr_array_unref(loader->plans);
-        g_array_unref(loader->open);
+        g_free(loader->open);
 }
 
 /* Trees of the file's own unit are read in any case, others when one uses them. */
@@ -83,9 +83,9 @@ static void read_plans(Loader *loader, const Unit *unit) {
 
 /* What the engine says of a node: the first copy of which it says anything stands for all. Unwise things of
  * other files are for those who look at these. */
-static void check_node(Loader *loader, const Tree *tree, NodeId id, const Origin *origin) {
-        PlanNode *node = plan_node(origin->plan, origin->node);
-        const TreeFile *file = origin->plan->file;
+static void check_node(Loader *loader, const Tree *tree, NodeId id, Origin origin) {
+        PlanNode *node = plan_node(origin.plan, origin.node);
+        const TreeFile *file = origin.plan->file;
         bool is_error = true;
         char *text;
 
@@ -97,7 +97,7 @@ static void check_node(Loader *loader, const Tree *tree, NodeId id, const Origin
                 return;
 
         node->judged = true;
-        if (is_error || origin->plan->unit->file->number == 0)
+        if (is_error || origin.plan->unit->file->number == 0)
                 diagnostics_add(loader->diagnostics, file->number, text_offset(&file->text, node->item), !is_error,
                                 diagnostics_is_full(loader->diagnostics) ? NULL : tree_node_path(tree, id), text);
         else
@@ -106,7 +106,7 @@ static void check_node(Loader *loader, const Tree *tree, NodeId id, const Origin
 
 static void check_tree(Loader *loader, const Expansion *expansion) {
         for (NodeId node = 0; node < expansion->tree->n_nodes; node++)
-                check_node(loader, expansion->tree, node, &g_array_index(expansion->origins, Origin, node));
+                check_node(loader, expansion->tree, node, expansion_origin(expansion, node));
 }
 
 /* Trees that no other uses are made too, but only to be looked at, and only so many. */

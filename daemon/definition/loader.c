@@ -19,8 +19,8 @@ static char *current_path(const Loader *loader) {
 
         if (!loader->plan)
                 return NULL;
-        if (loader->open->len > 0)
-                node = g_array_index(loader->open, Frame, loader->open->len - 1).node;
+        if (loader->n_open > 0)
+                node = loader->open[loader->n_open - 1].node;
 
         return node == PLAN_NONE && loader->plan->is_root ? NULL : plan_path(loader->plan, node);
 }
@@ -31,7 +31,7 @@ void loader_error_at(Loader *loader, size_t offset, char *text) {
         loader->file->wrong = true;
         if (loader->plan) {
                 loader->plan->wrong = true;
-                loader->plan->unsure |= loader->open->len == 0;
+                loader->plan->unsure |= loader->n_open == 0;
         }
 
         diagnostics_add(loader->diagnostics, loader->file->number, offset, false, full ? NULL : current_path(loader),

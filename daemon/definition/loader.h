@@ -53,8 +53,9 @@ typedef struct Loader {
 
         /* Where reading is. */
         TreeFile *file;
-        Plan *plan;   /* NULL: at the top of the file */
-        GArray *open; /* of Frame */
+        Plan *plan;  /* NULL: at the top of the file */
+        Frame *open; /* TREE_DEPTH_MAX of them at most */
+        uint32_t n_open;
 } Loader;
 
 #define TARGET_PARAMS_MAX 64
@@ -204,17 +205,19 @@ void loader_check_variables(Loader *loader, Plan *root);
 
 /* expand.c: trees out of plans. */
 
-typedef struct Expansion {
-        Tree *tree;
-        GArray *templates, *extras, *scopes, *scope_starts; /* as in Loaded */
-        GArray *origins;                                    /* of Origin, for each node */
-} Expansion;
-
 /* Where a node of a tree came from. */
 typedef struct Origin {
         const Plan *plan;
         uint32_t node;
 } Origin;
 
+typedef struct Expansion {
+        const Plan *root;
+        Tree *tree;
+        GArray *templates, *extras, *scopes, *scope_starts; /* as in Loaded */
+        GArray *origins;                                    /* NULL: all nodes are those of the root, one for one */
+} Expansion;
+
 void expansion_make(Expansion *expansion, Loader *loader, Plan *root);
+Origin expansion_origin(const Expansion *expansion, NodeId node);
 void expansion_clear(Expansion *expansion);

@@ -6,9 +6,15 @@
 #include "definition/load.h"
 
 #define CHAIN_MAX 30u
+#define ITEMS_OF_NODE 4u /* itself, its type, its name or what it runs, and what that is */
 
 static void on_use_dropped(void *use) {
         g_free(((PlanUse *) use)->problem);
+}
+
+/* How many nodes there are at most, as people write them: what is too much of this is never touched. */
+static unsigned nodes_guess(const TreeFile *file, uint32_t root) {
+        return root > 0 ? (text_next(&file->text, root) - root) / ITEMS_OF_NODE + 1 : 0;
 }
 
 Plan *plan_new(Unit *unit, TreeFile *file, const char *name, uint32_t root) {
@@ -18,7 +24,7 @@ Plan *plan_new(Unit *unit, TreeFile *file, const char *name, uint32_t root) {
         plan->file = file;
         plan->name = name;
         plan->root = root;
-        plan->nodes = g_array_new(false, false, sizeof(PlanNode));
+        plan->nodes = g_array_sized_new(false, false, sizeof(PlanNode), nodes_guess(file, root));
         plan->templates = g_array_new(false, false, sizeof(Template));
         plan->uses = g_array_new(false, false, sizeof(PlanUse));
         g_array_set_clear_func(plan->uses, on_use_dropped);

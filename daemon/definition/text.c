@@ -14,7 +14,8 @@
 
 typedef struct Reader {
         const char *text, *p, *end; /* the text is ended by a NUL where end points */
-        GArray *items;
+        TextItem *items;
+        uint32_t n_items, n_room;
         GArray *open; /* of uint32_t: the objects and arrays that are not closed yet */
         char *error;
         const char *error_at;
@@ -33,7 +34,7 @@ static bool fail(Reader *reader, const char *at, const char *format, ...) {
 }
 
 static TextItem *item_at(Reader *reader, uint32_t item) {
-        return &g_array_index(reader->items, TextItem, item);
+        return &reader->items[item];
 }
 
 static uint32_t offset_of(const Reader *reader, const char *p) {
@@ -100,16 +101,20 @@ static bool skip_space(Reader *reader) {
 
 /* A new item, which ends at p unless it is still open. */
 static bool add_item(Reader *reader, TextKind kind, const char *start, bool escaped) {
-        TextItem item = { .start = offset_of(reader, start),
-                          .end = offset_of(reader, reader->p),
-                          .next = reader->items->len + 1,
-                          .kind = kind,
-                          .escaped = escaped };
-
-        if (reader->items->len >= TEXT_ITEMS_MAX)
+        if (reader->n_items >= TEXT_ITEMS_MAX)
                 return fail(reader, start, "the file is too large: it has more than %u values", TEXT_ITEMS_MAX);
 
-        g_array_append_val(reader->items, item);
+        if (reader->n_items == reader->n_room) {
+                reader->n_room *= 2;
+                reader->items = g_renew(TextItem, reader->items, reader->n_room);
+        }
+
+        reader->items[reader->n_items] = (TextItem){ .start = offset_of(reader, start),
+                                                     .end = offset_of(reader, reader->p),
+                                                     .next = reader->n_items + 1,
+                                                     .kind = kind,
+                                                     .escaped = escaped };
+        reader->n_items++;
         return true;
 }
 
@@ -241,7 +246,7 @@ static bool read_word(Reader *reader) {
 }
 
 static bool open_bracket(Reader *reader, TextKind kind) {
-        uint32_t item = reader->items->len;
+        uint32_t item = reader->n_items;
 
         if (reader->open->len >= TEXT_NESTING_MAX)
                 return fail(reader, reader->p, "nested too deeply: more than %u brackets are open here",
@@ -259,7 +264,7 @@ static void close_bracket(Reader *reader) {
 
         reader->p++;
         item->end = offset_of(reader, reader->p);
-        item->next = reader->items->len;
+        item->next = reader->n_items;
         g_array_set_size(reader->open, reader->open->len - 1);
 }
 
@@ -354,7 +359,7 @@ static bool read_all(Reader *reader) {
         for (;;) {
                 const char *comma = NULL;
                 TextItem *item = innermost(reader);
-                bool just_opened = item && item->next == reader->items->len;
+                bool just_opened = item && item->next == reader->n_items;
 
                 if (just_opened && !skip_space(reader))
                         return false;
@@ -394,24 +399,25 @@ int text_read(const char *text, size_t length, Text *ret_text, size_t *ret_offse
         Reader reader = { .text = text, .p = text, .end = text + length };
         bool good;
 
-        reader.items = g_array_sized_new(false, false, sizeof(TextItem), (unsigned) MIN(length / 16 + 4, 1 << 20));
+        reader.n_room = (uint32_t) MIN(length / 4 + 4, TEXT_ITEMS_MAX);
+        reader.items = g_new(TextItem, reader.n_room);
         reader.open = g_array_new(false, false, sizeof(uint32_t));
         good = check_bytes(&reader) && read_all(&reader);
         g_array_unref(reader.open);
 
         if (!good) {
-                g_array_unref(reader.items);
+                g_free(reader.items);
                 *ret_offset = (size_t) (reader.error_at - text);
                 *ret_error = reader.error;
                 return -EINVAL;
         }
 
-        *ret_text = (Text){ .text = text, .items = reader.items };
+        *ret_text = (Text){ .text = text, .items = reader.items, .n_items = reader.n_items };
         return 0;
 }
 
 void text_clear(Text *text) {
-        g_clear_pointer(&text->items, g_array_unref);
+        g_clear_pointer(&text->items, g_free);
 }
 
 size_t text_offset(const Text *text, uint32_t item) {

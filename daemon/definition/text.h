@@ -39,7 +39,8 @@ typedef struct TextItem {
 
 typedef struct Text {
         const char *text; /* borrowed */
-        GArray *items;    /* of TextItem; 0 is the outermost value */
+        TextItem *items;  /* 0 is the outermost value */
+        uint32_t n_items;
 } Text;
 
 /* Reads the whole text. -EINVAL: where it is no JSON, and a text for people. */
@@ -47,7 +48,7 @@ int text_read(const char *text, size_t length, Text *ret_text, size_t *ret_offse
 void text_clear(Text *text);
 
 static inline const TextItem *text_item(const Text *text, uint32_t item) {
-        return &g_array_index(text->items, TextItem, item);
+        return &text->items[item];
 }
 
 static inline uint32_t text_next(const Text *text, uint32_t item) {

@@ -12,11 +12,11 @@ struct TreeBuilder {
         NodeId open; /* NODE_NONE before the root and after it */
 };
 
-TreeBuilder *tree_builder_new(void) {
+TreeBuilder *tree_builder_new(uint32_t n_nodes) {
         TreeBuilder *builder = g_new0(TreeBuilder, 1);
 
-        builder->nodes = g_array_new(false, false, sizeof(Node));
-        builder->names = g_ptr_array_new();
+        builder->nodes = g_array_sized_new(false, false, sizeof(Node), n_nodes);
+        builder->names = g_ptr_array_sized_new(n_nodes);
         builder->open = NODE_NONE;
         return builder;
 }

@@ -69,7 +69,8 @@ struct Tree {
 
 typedef struct TreeBuilder TreeBuilder;
 
-TreeBuilder *tree_builder_new(void);
+/* n_nodes: how many there will be, if that is known; else 0. */
+TreeBuilder *tree_builder_new(uint32_t n_nodes);
 void tree_builder_free(TreeBuilder *builder);
 
 /* Adds a node below the one that is open, and opens it. name and params are borrowed. */
@@ -84,7 +85,8 @@ Tree *tree_builder_finish(TreeBuilder *builder);
 
 void tree_free(Tree *tree);
 
-/* What cannot work about the node (an error), or is hardly meant (a warning): a text for people, to be freed, or NULL. */
+/* What cannot work about the node (an error), or is hardly meant (a warning): a text for people, to be freed, or NULL.
+ */
 char *tree_check_node(const Tree *tree, NodeId node, bool *ret_is_error);
 
 /* The node's n-th child, from 0, or NODE_NONE. */

@@ -85,7 +85,7 @@ static void *default_params(const NodeType *type) {
 }
 
 static Tree *build(const Entry *entries, size_t n_entries, GPtrArray *params) {
-        g_autoptr(TreeBuilder) builder = tree_builder_new();
+        g_autoptr(TreeBuilder) builder = tree_builder_new(0);
         unsigned open = 0;
 
         for (size_t i = 0; i < n_entries; i++) {
@@ -348,7 +348,7 @@ static size_t allocated(void) {
 
 static void measure_memory(void) {
         g_autoptr(GPtrArray) params = g_ptr_array_new_with_free_func(g_free);
-        g_autoptr(TreeBuilder) builder = tree_builder_new();
+        g_autoptr(TreeBuilder) builder = tree_builder_new(0);
         const NodeType *sequence = find_type("Sequence");
 
         g_ptr_array_add(params, default_params(sequence));

@@ -130,7 +130,7 @@ static void grow_root(RandomTree *random_tree, TreeBuilder *builder, GRand *rand
 }
 
 RandomTree *random_tree_new(GRand *random, unsigned depth) {
-        g_autoptr(TreeBuilder) builder = tree_builder_new();
+        g_autoptr(TreeBuilder) builder = tree_builder_new(0);
         RandomTree *random_tree = g_new0(RandomTree, 1);
 
         random_tree->params = g_ptr_array_new_with_free_func(g_free);

@@ -211,7 +211,7 @@ static void read_node(Reader *reader) {
 }
 
 StageTree *stage_tree_new(const char *text) {
-        g_autoptr(TreeBuilder) builder = tree_builder_new();
+        g_autoptr(TreeBuilder) builder = tree_builder_new(0);
         StageTree *tree = g_new0(StageTree, 1);
         Reader reader = { .tree = tree, .builder = builder, .text = text };
 

@@ -24,7 +24,7 @@ static const NodeType decorator_type = { .name = "Decorator", .class = NODE_DECO
                       leaf_type = { .name = "Leaf", .class = NODE_ACTION };
 
 static void stage_open(Stage *stage, const void *data) {
-        g_autoptr(TreeBuilder) builder = tree_builder_new();
+        g_autoptr(TreeBuilder) builder = tree_builder_new(0);
 
         tree_builder_open(builder, &decorator_type, "Retry", NULL);
         tree_builder_open(builder, &control_type, "Both", NULL);

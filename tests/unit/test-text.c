@@ -50,7 +50,7 @@ static void test_good(void) {
 
                 g_test_message("case %zu", i);
                 g_assert_cmpint(text_read(cases[i].text, strlen(cases[i].text), &text, &offset, &error), ==, 0);
-                g_assert_cmpuint(text_next(&text, 0), ==, text.items->len);
+                g_assert_cmpuint(text_next(&text, 0), ==, text.n_items);
                 g_assert_cmpint(text_to_json(&text, 0, scratch, &value, &item, &error), ==, 0);
                 g_assert_cmpstr(
                         json_object_to_json_string_ext(value, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE),
@@ -174,7 +174,7 @@ static void test_nesting(void) {
         size_t offset;
 
         g_assert_cmpint(text_read(deepest, strlen(deepest), &text, &offset, &error), ==, 0);
-        g_assert_cmpuint(text.items->len, ==, TEXT_NESTING_MAX);
+        g_assert_cmpuint(text.n_items, ==, TEXT_NESTING_MAX);
         g_assert_cmpint(text_read(deeper, strlen(deeper), &none, &offset, &error), ==, -EINVAL);
         g_assert_cmpstr(error, ==, "nested too deeply: more than 4000 brackets are open here");
         g_assert_cmpuint(offset, ==, TEXT_NESTING_MAX);

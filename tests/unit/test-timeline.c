@@ -16,7 +16,7 @@ static const NodeType leaf_type = { .name = "Action", .class = NODE_ACTION };
 static const int64_t max_failures = 0;
 /* Boot: Sequence [A, Load: ParallelAll [B, C], Try: Fallback [D <1>, E]] */
 static Tree *tree_example(void) {
-        g_autoptr(TreeBuilder) builder = tree_builder_new();
+        g_autoptr(TreeBuilder) builder = tree_builder_new(0);
 
         tree_builder_open(builder, &sequence_type, "Boot", NULL);
         tree_builder_open(builder, &leaf_type, "A", NULL);
@@ -157,7 +157,7 @@ static void test_trace(void) {
 
 /* A row for each of a thousand nodes, in reasonable size. */
 static void test_large(void) {
-        g_autoptr(TreeBuilder) builder = tree_builder_new();
+        g_autoptr(TreeBuilder) builder = tree_builder_new(0);
         g_autoptr(Timeline) timeline = NULL;
         g_autoptr(Tree) tree = NULL;
         g_autofree char *svg = NULL;
