@@ -252,7 +252,10 @@ static int daemon_setup(Daemon *daemon) {
         if (r < 0)
                 return r;
 
-        daemon->services = (LeafServices){ .buses = daemon->buses, .timers = daemon->timers, .user = options->user };
+        daemon->services = (LeafServices){ .buses = daemon->buses,
+                                           .timers = daemon->timers,
+                                           .user = options->user,
+                                           .credentials = g_getenv("CREDENTIALS_DIRECTORY") };
         daemon->manager = manager_new(daemon->context, &daemon->services, &manager_options);
         manager_observe(daemon->manager, &observer, daemon);
 

@@ -13,6 +13,7 @@
 #include "definition/load.h"
 #include "definition/params.h"
 #include "script/blackboard.h"
+#include "script/secrets.h"
 
 #define PARAMS_ARENA_SIZE 512u
 
@@ -329,55 +330,84 @@ static void on_param_report(const Place *place, bool at_key, char *text, void *u
                 *error = g_strdup_printf("%s: %s", prefix, problem);
 }
 
-static int fill_in(const Template *template, const Blackboard *blackboard, Arena *arena, void *values,
-                   char **ret_error) {
+/* What the values of a node are filled in from, and where to. */
+typedef struct Filling {
+        const Blackboard *blackboard;
+        Secrets *secrets; /* NULL: their references stay */
+        Arena *arena;
+        void *values;
+} Filling;
+
+static int fill_in(const Filling *filling, const Template *template, char **ret_error);
+
+/* What a text says of a value may quote it, or a part of it. So where a secret is in the value, it is about what was
+ * written instead. */
+static char *tell_secretly(const Filling *filling, const Template *template) {
+        Filling openly = *filling;
+        char *error;
+
+        openly.secrets = NULL;
+        if (fill_in(&openly, template, &error) < 0)
+                return error;
+
+        return g_strdup_printf("%s: what is in the credential cannot stand here", template->param->name);
+}
+
+static int fill_in(const Filling *filling, const Template *template, char **ret_error) {
         g_autofree char *problem = NULL;
         ParamSetter setter = {
-                .arena = arena, .report = on_param_report, .userdata = &problem, .origin = template->value
+                .arena = filling->arena, .report = on_param_report, .userdata = &problem, .origin = template->value
         };
         json_object *value;
         int r;
 
-        r = reference_expand(blackboard, template->value, &value, &problem);
+        r = reference_reveal(filling->blackboard, filling->secrets, template->value, &value, &problem);
         if (r < 0) {
                 *ret_error = g_strdup_printf("%s: %s", template->param->name, problem);
                 return -EINVAL;
         }
 
-        arena_own(arena, value);
-        r = param_set(&setter, template->param, values, value);
+        arena_own(filling->arena, value);
+        r = param_set(&setter, template->param, filling->values, value);
         if (r < 0)
-                *ret_error = g_steal_pointer(&problem);
+                *ret_error = filling->secrets && reference_to_secret_inside(template->value)
+                                     ? tell_secretly(filling, template)
+                                     : g_steal_pointer(&problem);
 
         return r;
 }
 
-int definition_params(const Definition *definition, NodeId node, const Blackboard *blackboard, Params *ret_params,
-                      char **ret_error) {
+int definition_params_revealed(const Definition *definition, NodeId node, const Blackboard *blackboard,
+                               Secrets *secrets, Params *ret_params, char **ret_error) {
         const Node *n = &definition->loaded.tree->nodes[node];
         const GArray *templates = definition->loaded.templates;
         unsigned i = find_templates(templates, node);
+        Filling filling = { .blackboard = blackboard, .secrets = secrets };
         g_autoptr(Arena) arena = NULL;
-        void *values;
 
         if (i == templates->len || g_array_index(templates, Template, i).node != node) {
                 *ret_params = (Params){ .values = n->params };
                 return 0;
         }
 
-        arena = arena_new(PARAMS_ARENA_SIZE);
-        values = arena_alloc(arena, n->type->params_size);
-        memcpy(values, n->params, n->type->params_size);
+        filling.arena = arena = arena_new(PARAMS_ARENA_SIZE);
+        filling.values = arena_alloc(arena, n->type->params_size);
+        memcpy(filling.values, n->params, n->type->params_size);
 
         for (; i < templates->len && g_array_index(templates, Template, i).node == node; i++) {
-                int r = fill_in(&g_array_index(templates, Template, i), blackboard, arena, values, ret_error);
+                int r = fill_in(&filling, &g_array_index(templates, Template, i), ret_error);
 
                 if (r < 0)
                         return r;
         }
 
-        *ret_params = (Params){ .values = values, .owned = g_steal_pointer(&arena) };
+        *ret_params = (Params){ .values = filling.values, .owned = g_steal_pointer(&arena) };
         return 0;
+}
+
+int definition_params(const Definition *definition, NodeId node, const Blackboard *blackboard, Params *ret_params,
+                      char **ret_error) {
+        return definition_params_revealed(definition, node, blackboard, NULL, ret_params, ret_error);
 }
 
 void params_clear(Params *params) {

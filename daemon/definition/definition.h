@@ -78,8 +78,13 @@ typedef struct Params {
 json_object *definition_template(const Definition *definition, NodeId node, const Param *param);
 
 struct Blackboard;
+struct Secrets;
+/* References to secrets stay as they are. */
 int definition_params(const Definition *definition, NodeId node, const struct Blackboard *blackboard,
                       Params *ret_params, char **ret_error);
+/* The same with the secrets put in; none of them is in the text of an error. */
+int definition_params_revealed(const Definition *definition, NodeId node, const struct Blackboard *blackboard,
+                               struct Secrets *secrets, Params *ret_params, char **ret_error);
 void params_clear(Params *params);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Definition, definition_unref)

@@ -118,6 +118,17 @@ static int no_references(const Param *param, char **ret_error) {
         return -EINVAL;
 }
 
+/* Only what a leaf is started with, and does not tell everybody. */
+static bool may_be_secret(const Loader *loader, const Target *target, const Param *param) {
+        return target->node != PLAN_NONE && plan_node(loader->plan, target->node)->type->leaf && !param->shown;
+}
+
+static int no_secrets(const Param *param, char **ret_error) {
+        *ret_error = g_strdup(param->shown ? "a secret cannot stand here, since everybody can read this"
+                                           : "a secret can stand only in the parameters of leaves");
+        return -EINVAL;
+}
+
 static bool is_literal(const Target *target, const Param *param) {
         return param->literal || param->causes || param->reads || param->writes || (target->literal && !param->late);
 }
@@ -150,6 +161,8 @@ static int settle_references(Loader *loader, Target *target, const Param *param,
                 r = reference_expand(loader->nothing, *value, &unescaped, &error);
         else if (r > 0 && is_literal(target, param))
                 r = no_references(param, &error);
+        else if (r > 0 && reference_to_secret_inside(*value) && !may_be_secret(loader, target, param))
+                r = no_secrets(param, &error);
         else if (r > 0) {
                 add_template(loader, target, param, item, *value);
                 return 1;

@@ -66,6 +66,7 @@ struct Param {
         /* The names of variables that the node reads or sets: a string, a list of strings, the values of a
          * PARAM_STRING_MAP, the keys of PARAM_EXPRESSIONS. Literal, too. In a list "" is none. */
         bool reads, writes;
+        bool shown; /* by the leaf, to anybody: no secret may stand in it */
         /* Its value says in a few words what the node is about. A string, a list of strings, a span, an expression. */
         bool title;
         bool causes;               /* PARAM_STRINGS: patterns of causes, see basic/cause.h. Literal, too. */

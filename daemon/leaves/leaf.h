@@ -25,6 +25,7 @@ typedef struct LeafServices {
         Buses *buses;
         Timers *timers;
         bool user; /* the daemon serves a user: "session" is the default bus and user units the default units */
+        const char *credentials; /* the directory of the secrets, see script/secrets.h; NULL: there are none */
 } LeafServices;
 
 struct LeafKind {

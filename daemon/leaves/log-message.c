@@ -31,6 +31,7 @@ static const Param log_params[] = {
                 .offset = offsetof(LogParams, message),
                 .required = true,
                 .title = true,
+                .shown = true,
                 .doc = "The text",
         },
         {

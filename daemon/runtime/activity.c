@@ -9,14 +9,16 @@
 #include "basic/span.h"
 #include "basic/timers.h"
 #include "definition/reasons.h"
-#include "runtime/activity.h"
 #include "journal/detail.h"
+#include "runtime/activity.h"
+#include "script/secrets.h"
 
 struct Activity {
         Leaf leaf; /* first: a Leaf is its Activity */
         ActivityContext *context;
         GList link; /* of the context's activities */
         Params params;
+        Secrets secrets; /* that are in them */
         Timer *timeout;
         Timer *halt_timeout; /* while it is stopping and may not take for ever */
         Status status;
@@ -122,8 +124,9 @@ static Status start(Activity *activity) {
         uint64_t timeout;
         int r;
 
-        r = definition_params(context->definition, activity->leaf.node, activity->leaf.blackboard, &activity->params,
-                              &error);
+        activity->secrets.directory = context->services->credentials;
+        r = definition_params_revealed(context->definition, activity->leaf.node, activity->leaf.blackboard,
+                                       &activity->secrets, &activity->params, &error);
         if (r < 0) {
                 leaf_set_cause_of(&activity->leaf, CAUSE_PARAMETER, NULL, "%s", error);
                 return STATUS_FAILURE;
@@ -175,6 +178,7 @@ void activity_free(Activity *activity) {
         release(activity);
         g_queue_unlink(&activity->context->activities, &activity->link);
         params_clear(&activity->params);
+        secrets_clear(&activity->secrets);
         cause_unref(activity->cause);
         g_free(activity);
 }
@@ -228,6 +232,7 @@ static void describe_timeout(const Activity *activity, GString *text) {
 
 char *activity_describe(Activity *activity) {
         GString *text = g_string_new(NULL);
+        g_autofree char *hidden = NULL;
 
         if (activity->status == STATUS_RUNNING) {
                 if (kind_of(activity)->describe)
@@ -237,6 +242,9 @@ char *activity_describe(Activity *activity) {
                 describe_timeout(activity, text);
         }
 
+        hidden = secrets_hide(&activity->secrets, text->str);
+        if (hidden)
+                g_string_assign(text, hidden);
         return g_string_free(text, text->len == 0);
 }
 
@@ -268,6 +276,24 @@ void leaf_value_changed(Leaf *leaf) {
                 activity->context->changed(activity, activity->context->userdata);
 }
 
+/* Takes the cause. */
+static Cause *without_secrets(const Activity *activity, Cause *cause) {
+        g_autofree char *text = NULL;
+        Cause *hidden;
+
+        if (!activity->secrets.known)
+                return cause;
+
+        text = secrets_hide(&activity->secrets, cause->text);
+        hidden = cause_new(cause->kind,
+                           cause->facts ? secrets_hide_all(&activity->secrets, json_object_get(cause->facts)) : NULL,
+                           text ?: cause->text);
+        hidden->node = cause->node;
+        hidden->because = cause->because ? cause_ref(cause->because) : NULL;
+        cause_unref(cause);
+        return hidden;
+}
+
 /* What comes after the time is over is not the reason. */
 void leaf_give_cause(Leaf *leaf, Cause *cause) {
         Activity *activity = activity_of(leaf);
@@ -277,11 +303,12 @@ void leaf_give_cause(Leaf *leaf, Cause *cause) {
                 return;
         }
 
-        replace_cause(activity, cause);
+        replace_cause(activity, without_secrets(activity, cause));
 }
 
 void leaf_set_output(Leaf *leaf, const char *key, json_object *value) {
         Activity *activity = activity_of(leaf);
 
-        activity->context->output(activity, key, value, activity->context->userdata);
+        activity->context->output(activity, key, secrets_hide_all(&activity->secrets, value),
+                                  activity->context->userdata);
 }

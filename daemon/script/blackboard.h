@@ -11,7 +11,7 @@
  * In any string, "{key}" stands for a variable and "{{" for a brace. A string that is nothing but
  * one reference becomes the variable's value with its type; elsewhere the value is put into the
  * text (a string as it is, anything else as JSON). A '}' that closes nothing is itself. The keys of objects are
- * not looked at.
+ * not looked at. "{secret:NAME}" stands for no variable, see script/secrets.h.
  *
  * Values are shared, not copied: whoever holds one must not change it.
  */
@@ -22,6 +22,7 @@
 #include <stdint.h>
 
 typedef struct Blackboard Blackboard;
+struct Secrets;
 
 Blackboard *blackboard_new(void);
 /* An isolated scope. The outermost one is borrowed, and must be there longer. */
@@ -79,9 +80,14 @@ int reference_check(json_object *value, char **ret_error);
 /* The key of the next reference of a string whose syntax has been checked, at *at or behind it, and where its brace is;
  * *at moves behind it. To be freed; NULL: there is none. */
 char *reference_next(const char *text, size_t length, size_t *at, size_t *ret_start);
-/* A copy of the value with all references replaced and escapes undone (a new reference).
- * -ENOENT: no such variable; -EINVAL: bad syntax. */
+/* A copy of the value with all references replaced and escapes undone (a new reference). Those to secrets stay as they
+ * are. -ENOENT: no such variable; -EINVAL: bad syntax. */
 int reference_expand(const Blackboard *blackboard, json_object *value, json_object **ret_value, char **ret_error);
+/* The same with the secrets put in, too: a NULL leaves them. Also the errors of secrets_get(). */
+int reference_reveal(const Blackboard *blackboard, struct Secrets *secrets, json_object *value, json_object **ret_value,
+                     char **ret_error);
+/* Is there one to a secret, anywhere inside? */
+bool reference_to_secret_inside(json_object *value);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Blackboard, blackboard_free)
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(BlackboardWatch, blackboard_watch_free)

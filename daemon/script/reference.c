@@ -11,12 +11,32 @@
 #include "basic/excerpt.h"
 #include "basic/nearest.h"
 #include "script/blackboard.h"
+#include "script/secrets.h"
 
 typedef struct Piece {
-        const char *start;
+        const char *start; /* of the text, or of the name */
         size_t length;
         bool is_key;
+        bool is_secret;
 } Piece;
+
+/* What stands for references. */
+typedef struct Expansion {
+        const Blackboard *blackboard;
+        Secrets *secrets; /* NULL: their references stay as they are */
+} Expansion;
+
+/* A reference is to a variable or to a secret. */
+static void settle_kind(Piece *piece) {
+        size_t prefix = strlen(SECRET_PREFIX);
+
+        piece->is_secret = piece->length >= prefix && memcmp(piece->start, SECRET_PREFIX, prefix) == 0;
+        piece->is_key = !piece->is_secret;
+        if (piece->is_secret) {
+                piece->start += prefix;
+                piece->length -= prefix;
+        }
+}
 
 /* Takes the piece that begins at *p. 1: there is one; 0: the text is over; -EINVAL: a '{' is not as it must be. */
 static int piece_next(const char **p, const char *end, Piece *ret_piece) {
@@ -42,8 +62,9 @@ static int piece_next(const char **p, const char *end, Piece *ret_piece) {
         if (!brace)
                 return -EINVAL;
 
-        *ret_piece = (Piece){ .start = start + 1, .length = (size_t) (brace - start) - 1, .is_key = true };
+        *ret_piece = (Piece){ .start = start + 1, .length = (size_t) (brace - start) - 1 };
         *p = brace + 1;
+        settle_kind(ret_piece);
         return 1;
 }
 
@@ -67,6 +88,23 @@ static int piece_key(const Piece *piece, char **ret_key, char **ret_error) {
         shown = excerpt(piece->start, piece->length);
         *ret_error = g_strdup_printf("'{%s}' does not name a variable (a letter or '_', then letters, digits, '_', "
                                      "'-' and '.'); write '{{' for a brace",
+                                     shown);
+        return -EINVAL;
+}
+
+/* The name of a secret, checked. */
+static int piece_secret(const Piece *piece, char **ret_name, char **ret_error) {
+        g_autofree char *name = g_strndup(piece->start, piece->length);
+        g_autofree char *shown = NULL;
+
+        if (strlen(name) == piece->length && secret_name_valid(name)) {
+                *ret_name = g_steal_pointer(&name);
+                return 0;
+        }
+
+        shown = excerpt(piece->start, piece->length);
+        *ret_error = g_strdup_printf("'{" SECRET_PREFIX "%s}' does not name a credential (letters, digits, '_', '-' "
+                                     "and '.', which does not come first)",
                                      shown);
         return -EINVAL;
 }
@@ -137,7 +175,29 @@ static bool is_whole(const char *text, size_t length, const Piece *piece) {
         return piece->is_key && piece->length + 2 == length && piece->start == text + 1;
 }
 
-static int expand_string(const Blackboard *blackboard, json_object *string, json_object **ret_value, char **ret_error) {
+/* Always a text. */
+static int append_secret(const Expansion *expansion, GString *text, const Piece *piece, char **ret_error) {
+        g_autofree char *name = NULL;
+        const char *secret;
+        int r;
+
+        r = piece_secret(piece, &name, ret_error);
+        if (r < 0)
+                return r;
+        if (!expansion->secrets) {
+                g_string_append_printf(text, "{" SECRET_PREFIX "%s}", name);
+                return 0;
+        }
+
+        r = secrets_get(expansion->secrets, name, &secret, ret_error);
+        if (r < 0)
+                return r;
+
+        g_string_append(text, secret);
+        return 0;
+}
+
+static int expand_string(const Expansion *expansion, json_object *string, json_object **ret_value, char **ret_error) {
         const char *text = json_object_get_string(string), *p = text;
         size_t length = (size_t) json_object_get_string_len(string);
         g_autoptr(GString) expanded = g_string_sized_new(length);
@@ -147,12 +207,18 @@ static int expand_string(const Blackboard *blackboard, json_object *string, json
         while ((r = piece_next(&p, text + length, &piece)) > 0) {
                 json_object *value;
 
+                if (piece.is_secret) {
+                        r = append_secret(expansion, expanded, &piece, ret_error);
+                        if (r < 0)
+                                return r;
+                        continue;
+                }
                 if (!piece.is_key) {
                         g_string_append_len(expanded, piece.start, (gssize) piece.length);
                         continue;
                 }
 
-                r = look_up(blackboard, &piece, &value, ret_error);
+                r = look_up(expansion->blackboard, &piece, &value, ret_error);
                 if (r < 0)
                         return r;
 
@@ -173,12 +239,14 @@ static int expand_string(const Blackboard *blackboard, json_object *string, json
         return 0;
 }
 
-static int expand_array(const Blackboard *blackboard, json_object *array, json_object **ret_value, char **ret_error) {
+static int expand(const Expansion *expansion, json_object *value, json_object **ret_value, char **ret_error);
+
+static int expand_array(const Expansion *expansion, json_object *array, json_object **ret_value, char **ret_error) {
         g_autoptr(json_object) copy = json_object_new_array();
 
         for (size_t i = 0; i < json_object_array_length(array); i++) {
                 json_object *element;
-                int r = reference_expand(blackboard, json_object_array_get_idx(array, i), &element, ret_error);
+                int r = expand(expansion, json_object_array_get_idx(array, i), &element, ret_error);
 
                 if (r < 0)
                         return r;
@@ -190,12 +258,12 @@ static int expand_array(const Blackboard *blackboard, json_object *array, json_o
         return 0;
 }
 
-static int expand_object(const Blackboard *blackboard, json_object *object, json_object **ret_value, char **ret_error) {
+static int expand_object(const Expansion *expansion, json_object *object, json_object **ret_value, char **ret_error) {
         g_autoptr(json_object) copy = json_object_new_object();
 
         json_object_object_foreach(object, key, member) {
                 json_object *expanded;
-                int r = reference_expand(blackboard, member, &expanded, ret_error);
+                int r = expand(expansion, member, &expanded, ret_error);
 
                 if (r < 0)
                         return r;
@@ -207,18 +275,27 @@ static int expand_object(const Blackboard *blackboard, json_object *object, json
         return 0;
 }
 
-int reference_expand(const Blackboard *blackboard, json_object *value, json_object **ret_value, char **ret_error) {
+static int expand(const Expansion *expansion, json_object *value, json_object **ret_value, char **ret_error) {
         switch (json_object_get_type(value)) {
         case json_type_string:
-                return expand_string(blackboard, value, ret_value, ret_error);
+                return expand_string(expansion, value, ret_value, ret_error);
         case json_type_array:
-                return expand_array(blackboard, value, ret_value, ret_error);
+                return expand_array(expansion, value, ret_value, ret_error);
         case json_type_object:
-                return expand_object(blackboard, value, ret_value, ret_error);
+                return expand_object(expansion, value, ret_value, ret_error);
         default:
                 *ret_value = json_object_get(value);
                 return 0;
         }
+}
+
+int reference_expand(const Blackboard *blackboard, json_object *value, json_object **ret_value, char **ret_error) {
+        return reference_reveal(blackboard, NULL, value, ret_value, ret_error);
+}
+
+int reference_reveal(const Blackboard *blackboard, Secrets *secrets, json_object *value, json_object **ret_value,
+                     char **ret_error) {
+        return expand(&(Expansion){ .blackboard = blackboard, .secrets = secrets }, value, ret_value, ret_error);
 }
 
 /* Calls back for each string inside of the value until one answers less than 0; the greatest answer otherwise. */
@@ -285,10 +362,10 @@ static int visit_check(const char *text, size_t length, void *userdata) {
         while ((r = piece_next(&p, text + length, &piece)) > 0) {
                 g_autofree char *key = NULL;
 
-                if (!piece.is_key)
+                if (!piece.is_key && !piece.is_secret)
                         continue;
 
-                r = piece_key(&piece, &key, ret_error);
+                r = piece.is_secret ? piece_secret(&piece, &key, ret_error) : piece_key(&piece, &key, ret_error);
                 if (r < 0)
                         return r;
                 found = 1;
@@ -299,6 +376,21 @@ static int visit_check(const char *text, size_t length, void *userdata) {
 
 int reference_check(json_object *value, char **ret_error) {
         return each_string(value, visit_check, ret_error);
+}
+
+static int visit_has_secret(const char *text, size_t length, void *userdata) {
+        const char *p = text;
+        Piece piece;
+
+        while (piece_next(&p, text + length, &piece) > 0)
+                if (piece.is_secret)
+                        return 1;
+
+        return 0;
+}
+
+bool reference_to_secret_inside(json_object *value) {
+        return each_string(value, visit_has_secret, NULL) > 0;
 }
 
 char *reference_key(json_object *value) {

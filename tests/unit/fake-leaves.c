@@ -153,6 +153,13 @@ void fake_end(const char *name, Status status, const char *cause) {
         leaf_end(leaf, status);
 }
 
+void fake_fail(const char *name, const char *kind, json_object *facts, const char *cause) {
+        Leaf *leaf = fake_of(name)->alive;
+
+        leaf_set_cause_of(leaf, kind, facts, "%s", cause);
+        leaf_end(leaf, STATUS_FAILURE);
+}
+
 void fake_set_value(const char *name, Status value, const char *cause) {
         Leaf *leaf = fake_of(name)->alive;
 

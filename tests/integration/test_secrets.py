@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Secrets reach the leaves that use them, and nothing else: whatever can be read is searched for them."""
+
+import json
+import os
+
+import pytest
+
+from client import wait
+
+RUN = "org.btd1.Run"
+TREE = "org.btd1.Tree"
+SECRET = "correct-horse-battery"
+SECRETS = {"token": SECRET + "\n", "quoted": 'say "' + SECRET + '"'}
+
+# Each of them uses a secret in another way, and fails in another way with it on its lips.
+LEAVES = [
+    {"type": "Spawn", "name": "Reads", "argv": ["/bin/sh", "-c", f"test $(wc -c) = {len(SECRET)}"],
+     "stdin": "{secret:token}"},
+    {"type": "Spawn", "name": "Echoes", "argv": ["/bin/echo", "{secret:quoted}"], "stdout": "echoed"},
+    {"type": "Spawn", "name": "Tells", "argv": ["/bin/sh", "-c", "echo no $TOKEN >&2; exit 1"],
+     "env": {"TOKEN": "{secret:token}"}, "stderr": "told"},
+    {"type": "Spawn", "name": "Is", "argv": ["/nowhere/{secret:token}"]},
+    {"type": "Spawn", "name": "IsIn", "argv": ["/bin/true"], "cwd": "/{secret:token}"},
+    {"type": "DBusCall", "name": "Asks", "destination": "org.freedesktop.DBus", "path": "/org/freedesktop/DBus",
+     "interface": "org.freedesktop.DBus", "member": "GetNameOwner", "signature": "s", "args": ["a.{secret:token}"]},
+    {"type": "DBusCall", "name": "Counts", "destination": "org.freedesktop.DBus", "path": "/", "interface": "a.b",
+     "member": "C", "signature": "u", "args": ["{secret:token}"]},
+    {"type": "DBusCall", "name": "Finds", "destination": "not {secret:token}", "path": "/", "interface": "a.b",
+     "member": "C"},
+    {"type": "UnitState", "name": "Looks", "unit": "{secret:quoted}"},
+    {"type": "Sleep", "name": "Naps", "duration": "{secret:token}"},
+]
+WAITS = {"type": "PathExists", "name": "Waits", "path": "/nowhere/{secret:token}"}
+
+
+@pytest.fixture
+def secretive(btd, tmp_path):
+    credentials = tmp_path / "credentials"
+    credentials.mkdir()
+    for name, text in SECRETS.items():
+        (credentials / name).write_text(text)
+    btd.state = tmp_path / "state"
+    btd.runtime = tmp_path / "runtime"
+
+    def start(**env):
+        btd.start(f"--state={btd.state}", f"--runtime={btd.runtime}", "--log-level=debug",
+                  env={"CREDENTIALS_DIRECTORY": str(credentials), **env})
+    btd.start_with_secrets = start
+    return btd
+
+
+def everything(btd, path, tree):
+    """All that anybody can read of a run and its tree."""
+    client = btd.client
+    run = client.run_property(path, "Id")
+    tree_path = client.manager("GetTree", "s", tree)
+    yield "log", btd.log()
+    for directory in btd.state, btd.runtime:
+        for base, _, files in os.walk(directory):
+            for file in files:
+                with open(os.path.join(base, file), encoding="utf-8", errors="replace") as text:
+                    yield file, text.read()
+    for interface, at in (RUN, path), (TREE, tree_path):
+        yield interface, repr(client.get_all(at, interface))
+        for method in "GetNodes", "GetTitles":
+            yield method, repr(client.call(at, interface, method))
+    yield "GetVariables", repr(client.call(path, RUN, "GetVariables"))
+    for node in range(client.get(tree_path, TREE, "NodeCount")):
+        yield "GetCauseChain", repr(client.call(path, RUN, "GetCauseChain", "u", node))
+    for words in ("status", run), ("status", run, "--json"), ("get", run), ("get", run, "--json"), ("cat", tree), \
+            ("list", "--json"), ("show", run), ("replay", run), ("history", "--json"):
+        result = btd.btctl(*words)
+        yield " ".join(words), result.stdout + result.stderr
+
+
+def check(btd, path, tree):
+    for what, text in everything(btd, path, tree):
+        assert SECRET not in text and "horse" not in text, f"{what}: {text}"
+
+
+def test_secrets_are_seen_nowhere(secretive):
+    btd = secretive
+    some = [{"type": "ForceSuccess", "name": f"Try{leaf['name']}", "child": leaf} for leaf in LEAVES]
+    btd.tree("boot", {"type": "Sequence", "name": "Boot", "children": some + [{"type": "WaitFor", "name": "Waiting", "child": WAITS}]})
+    btd.start_with_secrets()
+    btd.client.manager("Subscribe")
+    btd.client.subscribe(RUN, "NodesChanged")
+    path = btd.client.start("boot")[1]
+    wait(lambda: btd.client.nodes(path)["Waiting"]["status"] == "running", "the last node")
+    check(btd, path, "boot")
+    nodes = btd.client.nodes(path)
+    assert nodes["Reads"]["status"] == "success"
+    variables = btd.client.call(path, RUN, "GetVariables")
+    assert json.loads(variables["echoed"]) == "{secret:quoted}"
+    assert json.loads(variables["told"]) == "no {secret:token}"
+    assert nodes["Tells"]["detail"] == "exited with status 1: no {secret:token}"
+    btd.btctl("halt", "boot", "--wait")
+    check(btd, path, "boot")
+
+
+@pytest.mark.parametrize("leaf", [leaf for leaf in LEAVES[2:] if leaf["name"] != "Asks"], ids=lambda leaf: leaf["name"])
+def test_causes_have_the_reference(secretive, leaf):
+    btd = secretive
+    btd.tree("boot", leaf)
+    btd.start_with_secrets()
+    path = btd.client.start("boot")[1]
+    btd.client.finish(path)
+    check(btd, path, "boot")
+    assert "{secret:" in btd.client.run_property(path, "Cause")
+
+
+def test_a_credential_that_is_not_there(secretive):
+    btd = secretive
+    btd.tree("boot", LEAVES[0])
+    btd.start_with_secrets(CREDENTIALS_DIRECTORY="/nowhere")
+    result = btd.btctl("start", "boot", "--wait")
+    assert "stdin: there is no credential 'token'; give btd one with LoadCredential= or SetCredential=" in result.stdout
