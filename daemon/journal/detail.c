@@ -28,7 +28,7 @@ static int64_t rounds_max(const Node *node) {
         return -1;
 }
 
-/* "attempt 2 of 5; before: exited with status 3", "round 3". */
+/* "attempt 2 of 5; before: exited with status 3", "round 3"; of a ForEach, whose rounds overlap: "2 done". */
 static void append_round(GString *text, const Tree *tree, const History *history, NodeId node) {
         uint32_t rounds = history_rounds(history, node);
         const Cause *before = history_last_cause(history, node + 1);
@@ -37,6 +37,10 @@ static void append_round(GString *text, const Tree *tree, const History *history
 
         if (rounds == 0)
                 return;
+        if (tree->nodes[node].type->flags & TYPE_FOR_EACH) {
+                g_string_append_printf(text, "%" PRIu32 " done", rounds);
+                return;
+        }
 
         g_string_append_printf(text, "%s %" PRIu32, failure ? "attempt" : "round", rounds + 1);
         if (max > 0)

@@ -98,6 +98,22 @@ static void test_rounds(void) {
         run_stage_assert_finished(stage, STATUS_FAILURE, "Repeat/A: failed");
 }
 
+static void test_elements(void) {
+        g_autoptr(RunStage) stage =
+                run_stage_new("{ 'type': 'ForEach', 'items': [1, 2, 3], 'as': 'e', 'child': " ACTION("A") "}");
+
+        run_stage_start(stage);
+        run_stage_assert_node(stage, 0, STATUS_RUNNING, NULL);
+        fake_end("A", STATUS_SUCCESS, NULL);
+        run_stage_turn(stage);
+        fake_end("A", STATUS_SUCCESS, NULL);
+        run_stage_turn(stage);
+        run_stage_assert_node(stage, 0, STATUS_RUNNING, "2 done");
+        fake_end("A", STATUS_SUCCESS, NULL);
+        run_stage_turn(stage);
+        run_stage_assert_finished(stage, STATUS_SUCCESS, NULL);
+}
+
 static void test_timeout_decorator(void) {
         g_autoptr(RunStage) stage =
                 run_stage_new("{ 'type': 'Timeout', 'name': 'Limit', 'timeout': '20ms', 'child': " STUBBORN("A") "}");
@@ -330,6 +346,7 @@ int main(int argc, char **argv) {
         g_test_add_func("/run/cause-of-a-parallel", test_cause_of_a_parallel);
         g_test_add_func("/run/attempts", test_attempts);
         g_test_add_func("/run/rounds", test_rounds);
+        g_test_add_func("/run/elements", test_elements);
         g_test_add_func("/run/timeout-decorator", test_timeout_decorator);
         g_test_add_func("/run/timeout-of-a-leaf", test_timeout_of_a_leaf);
         g_test_add_func("/run/timeout-and-halt", test_timeout_and_halt);
