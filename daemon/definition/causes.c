@@ -72,9 +72,9 @@ uint64_t causes_serial(const Causes *causes, NodeId node) {
         return entry ? entry->serial : 0;
 }
 
-/* Attempts are worth telling besides what the last one failed for; what others add says no more than that. */
+/* Attempts and limits are worth telling besides what failed last; what others add says no more than that. */
 static const Cause *worth_telling(const Cause *cause) {
-        while (cause->because && !g_str_equal(cause->kind, CAUSE_ATTEMPTS))
+        while (cause->because && !g_str_equal(cause->kind, CAUSE_ATTEMPTS) && !g_str_equal(cause->kind, CAUSE_TIMEOUT))
                 cause = cause->because;
 
         return cause;

@@ -158,6 +158,16 @@ static void explain(History *history, NodeId node, Status status, Reason reason)
         causes_set(history->causes, node, cause);
 }
 
+/* What a WaitFor has waited for, and what came before a clean-up that was cut off, is worth knowing. */
+static Cause *add_last_failure(const History *history, NodeId node, Cause *cause) {
+        NodeId child = last_child(history, node, STATUS_FAILURE);
+
+        if (child != NODE_NONE)
+                cause->because = cause_ref(causes_get(history->causes, child));
+
+        return cause;
+}
+
 static void note_change(History *history, NodeId node) {
         Record *record = record_to_change(history, node);
 
@@ -211,7 +221,8 @@ void history_record(History *history, NodeId node, Status status, Reason reason,
 
         set_status(history, node, status, now);
         if (cause)
-                causes_set(history->causes, node, cause);
+                causes_set(history->causes, node,
+                           reason == REASON_TIMEOUT ? add_last_failure(history, node, cause) : cause);
         else if (status == STATUS_FAILURE || status == STATUS_SKIPPED)
                 explain(history, node, status, reason);
         else if (status == STATUS_SUCCESS)

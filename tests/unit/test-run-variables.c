@@ -45,9 +45,9 @@ static void test_while(void) {
 static void test_seen_then(void) {
         g_autoptr(RunStage) stage = run_stage_new_file(
                 TREE("'level': 50", "{ 'type': 'FakeAction', 'name': 'A', 'stubborn': true, 'while': 'level > 20' }"));
-        g_autoptr(RunStage) hooked = run_stage_new_file(
-                TREE("'tries': 4", "{ 'type': 'FakeAction', 'name': 'B', 'fail_if': 'tries > 3', "
-                                   "'on_failure': 'tries = 0' }"));
+        g_autoptr(RunStage) hooked =
+                run_stage_new_file(TREE("'tries': 4", "{ 'type': 'FakeAction', 'name': 'B', 'fail_if': 'tries > 3', "
+                                                      "'on_failure': 'tries = 0' }"));
 
         run_stage_start(stage);
         set(stage, "{ \"level\": 15 }");
@@ -59,6 +59,23 @@ static void test_seen_then(void) {
         run_stage_start(hooked);
         run_stage_assert_finished(hooked, STATUS_FAILURE, "B: its fail_if is true: tries > 3 (tries is 4)");
         assert_variable(hooked, "tries", "0");
+}
+
+static void await_finish(const RunStage *stage) {
+        while (stage->finished == 0)
+                g_main_context_iteration(stage->context, TRUE);
+}
+
+/* What did not come, not only that it took too long. */
+static void test_waited_for(void) {
+        g_autoptr(RunStage) stage = run_stage_new_file(
+                TREE("'level': 5", "{ 'type': 'WaitFor', 'name': 'W', 'timeout': '1ms', 'child': { 'type': "
+                                   "'Condition', 'name': 'C', 'test': 'level > 20' } }"));
+
+        run_stage_start(stage);
+        await_finish(stage);
+        run_stage_assert_finished(stage, STATUS_FAILURE,
+                                  "W: timed out after 1ms; last: level > 20 is false (level is 5)");
 }
 
 /* A condition over variables reacts to one who sets them from outside. */
@@ -327,11 +344,6 @@ static void test_halt_while_waiting_for_a_lock(void) {
         run_free(other);
 }
 
-static void await_finish(const RunStage *stage) {
-        while (stage->finished == 0)
-                g_main_context_iteration(stage->context, TRUE);
-}
-
 static void test_halt_timeout(void) {
         g_autoptr(RunStage) stage =
                 run_stage_new("{ 'type': 'FakeAction', 'name': 'A', 'stubborn': true, 'halt_timeout': '2ms' }");
@@ -423,6 +435,7 @@ int main(int argc, char **argv) {
         g_test_init(&argc, &argv, NULL);
         g_test_add_func("/run-variables/while", test_while);
         g_test_add_func("/run-variables/seen-then", test_seen_then);
+        g_test_add_func("/run-variables/waited-for", test_waited_for);
         g_test_add_func("/run-variables/condition", test_condition);
         g_test_add_func("/run-variables/output-of-a-leaf", test_output_of_a_leaf);
         g_test_add_func("/run-variables/script-sets-off-a-condition", test_script_sets_off_a_condition);
