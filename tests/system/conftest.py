@@ -28,9 +28,10 @@ class Machine(container.Container):
     def __init__(self, bus, installed):
         super().__init__(bus, installed)
         self.written = []
-        if SANITIZED:  # the leak check needs ptrace, which the service is denied
-            self.write("/etc/systemd/system/btd.service.d/sanitizer.conf",
-                       "[Service]\nEnvironment=ASAN_OPTIONS=detect_leaks=0\n")
+        if SANITIZED:  # the leak check needs ptrace, which the service is denied, and others may be killed in the middle of
+            for unit in ("btd.service", "btd-run@.service"):
+                self.write(f"/etc/systemd/system/{unit}.d/sanitizer.conf",
+                           "[Service]\nEnvironment=ASAN_OPTIONS=detect_leaks=0\n")
         self.enable("btd.service")
 
     def tree(self, name, root, mode=0o644, **keys):
