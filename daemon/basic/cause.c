@@ -15,22 +15,14 @@ typedef struct Kind {
 } Kind;
 
 static const Kind kinds[] = {
-        { CAUSE_FAILED },
-        { CAUSE_DBUS_ERROR, "name" },
-        { CAUSE_CONNECTION_LOST },
-        { CAUSE_EXIT_STATUS, "status" },
-        { CAUSE_SIGNAL, "signal" },
-        { CAUSE_UNIT_RESULT, "result" },
-        { CAUSE_TIMEOUT },
-        { CAUSE_CONDITION },
-        { CAUSE_GUARD, "guard" },
-        { CAUSE_EXPRESSION },
-        { CAUSE_PARAMETER },
-        { CAUSE_ATTEMPTS },
-        { CAUSE_THRESHOLD },
-        { CAUSE_FORCED },
-        { CAUSE_HALTED },
-        { CAUSE_TREE },
+        { CAUSE_FAILED },           { CAUSE_DBUS_ERROR, "name" },
+        { CAUSE_CONNECTION_LOST },  { CAUSE_EXIT_STATUS, "status" },
+        { CAUSE_SIGNAL, "signal" }, { CAUSE_UNIT_RESULT, "result" },
+        { CAUSE_TIMEOUT },          { CAUSE_CONDITION },
+        { CAUSE_GUARD, "guard" },   { CAUSE_EXPRESSION },
+        { CAUSE_PARAMETER },        { CAUSE_ATTEMPTS },
+        { CAUSE_THRESHOLD },        { CAUSE_FORCED },
+        { CAUSE_HALTED },           { CAUSE_TREE },
 };
 
 Cause *cause_new(const char *kind, json_object *facts, const char *text) {
