@@ -1,29 +1,86 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * Any text at all is loaded as a tree file: either it gives a tree, or errors that have a place inside of the text.
- * What has loaded can be asked for the parameters of all of its nodes.
+ * Any text at all is loaded as a tree file, with others beside it: either it gives a tree, or errors that have a place
+ * inside of a text. What has loaded can be asked for all that it says of its nodes. The files are apart by 0x1e; all
+ * but the first are on the search path, as f1.json and so on.
  */
 
+#include <errno.h>
 #include <glib.h>
 #include <json-c/linkhash.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "definition/definition.h"
 #include "example-types.h"
 #include "fuzz.h"
 #include "script/blackboard.h"
+#include "script/scripts.h"
+#include "tree-files.h"
+
+#define SEPARATOR 0x1e
+#define NODES_MAX 2000u /* a small text can make many */
+
+typedef struct Input {
+        const uint8_t *data;
+        size_t size;
+} Input;
 
 static const NodeType *const *const *fuzz_tables(void) {
         static const NodeType *const *tables[8];
         size_t n = 0;
 
         if (!tables[0]) {
-                tables[n++] = engine_types;
+                for (size_t i = 0; tree_file_tables[i]; i++)
+                        tables[n++] = tree_file_tables[i];
                 for (size_t i = 0; example_tables[i]; i++)
                         tables[n++] = example_tables[i];
         }
 
         return tables;
+}
+
+/* The i-th file; false: there are not so many. */
+static bool file_at(const Input *input, unsigned i, const uint8_t **ret_data, size_t *ret_size) {
+        const uint8_t *p = input->data, *end = input->data + input->size, *next;
+
+        while ((next = p < end ? memchr(p, SEPARATOR, (size_t) (end - p)) : NULL) && i > 0) {
+                p = next + 1;
+                i--;
+        }
+
+        *ret_data = p;
+        *ret_size = (size_t) ((next ?: end) - p);
+        return i == 0;
+}
+
+static bool find(const Input *input, const char *path, const uint8_t **ret_data, size_t *ret_size) {
+        unsigned i;
+        char rest;
+
+        return sscanf(path, "path/f%2u.jso%c", &i, &rest) == 2 && i > 0 && file_at(input, i, ret_data, ret_size);
+}
+
+static char *on_find(const char *file, void *userdata) {
+        g_autofree char *path = g_build_filename("path", file, NULL);
+        const uint8_t *data;
+        size_t size;
+
+        return find(userdata, path, &data, &size) ? g_steal_pointer(&path) : NULL;
+}
+
+static int on_read(const char *path, char **ret_text, size_t *ret_length, char **ret_error, void *userdata) {
+        const uint8_t *data;
+
+        if (!find(userdata, path, &data, ret_length)) {
+                *ret_error = g_strdup("is not there");
+                return -ENOENT;
+        }
+
+        *ret_text = g_strndup((const char *) data, *ret_length);
+        memcpy(*ret_text, data, *ret_length);
+        return 0;
 }
 
 static void check_diagnostics(const Diagnostics *diagnostics) {
@@ -36,7 +93,34 @@ static void check_diagnostics(const Diagnostics *diagnostics) {
         }
 }
 
-static void check_params(const Definition *definition) {
+static void check_scope(const Definition *definition, NodeId node) {
+        unsigned scope = definition_scope(definition, node);
+        const ScopeInfo *info;
+
+        g_assert_cmpuint(scope, <, definition_n_scopes(definition));
+        info = definition_scope_info(definition, scope);
+        g_assert_cmpuint(info->parent, <=, scope);
+        g_assert_cmpuint(info->node, <=, node);
+        g_assert_true((info->kind == SCOPE_LOCAL) == (info->names != NULL));
+        g_assert_true((info->kind == SCOPE_LOCAL) == (info->inputs == NULL));
+}
+
+static void check_extras(const Definition *definition, NodeId node) {
+        const Node *n = &definition_tree(definition)->nodes[node];
+        bool guarded = false, hooked = false;
+
+        for (Guard guard = 0; guard <= GUARD_WHILE; guard++)
+                guarded |= definition_guard(definition, node, guard) != NULL;
+        for (Hook hook = 0; hook < HOOK_MAX_; hook++)
+                hooked |= definition_hook(definition, node, hook) != NULL;
+
+        g_assert_true(guarded == ((n->flags & NODE_GUARDED) != 0));
+        g_assert_true(hooked == ((n->flags & NODE_HOOKED) != 0));
+        g_assert_true((definition_lock(definition, node) != NULL) == ((n->flags & NODE_LOCKED) != 0));
+        g_assert_cmpuint(definition_halt_timeout(definition, node), >, 0);
+}
+
+static void check_nodes(const Definition *definition) {
         g_autoptr(Blackboard) blackboard = blackboard_new();
         const Tree *tree = definition_tree(definition);
 
@@ -44,26 +128,38 @@ static void check_params(const Definition *definition) {
                 blackboard_set(blackboard, key, json_object_get(value));
         }
 
-        for (NodeId node = 0; node < tree->n_nodes; node++) {
+        for (NodeId node = 0; node < MIN(tree->n_nodes, NODES_MAX); node++) {
                 g_autofree char *path = tree_node_path(tree, node), *error = NULL;
                 g_auto(Params) params = {};
                 int r = definition_params(definition, node, blackboard, &params, &error);
 
                 g_assert_true((r < 0) == (error != NULL));
                 g_assert_true(*path);
+                check_scope(definition, node);
+                check_extras(definition, node);
         }
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+        Input input = { .data = data, .size = size };
+        DefinitionSources sources = { .find = on_find, .read = on_read, .userdata = &input };
         g_autoptr(Diagnostics) diagnostics = diagnostics_new("fuzz");
         g_autoptr(Definition) definition = NULL;
-        int r = definition_load_text((const char *) data, size, fuzz_tables(), NULL, diagnostics, &definition);
+        const uint8_t *first;
+        size_t length;
+        int r;
 
+        file_at(&input, 0, &first, &length);
+        r = definition_load_text((const char *) first, length, fuzz_tables(), &sources, diagnostics, &definition);
         g_assert_true((r < 0) == (diagnostics_count_errors(diagnostics) > 0));
         g_assert_true((r < 0) == (definition == NULL));
         check_diagnostics(diagnostics);
-        if (definition)
-                check_params(definition);
+        if (definition && definition_tree(definition)) {
+                g_autofree char *error = NULL;
+
+                (void) definition_check_start(definition, NULL, &error);
+                check_nodes(definition);
+        }
 
         return 0;
 }
