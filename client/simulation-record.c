@@ -90,7 +90,7 @@ static void condition_changed(Simulation *simulation, NodeId node, Status status
         Cause *cause = actor ? actor_cause(actor) : NULL;
 
         if (simulation->told[node] == status)
-                history_repeat(simulation->history, node);
+                history_repeat(simulation->history, node, cause);
         else
                 keep(simulation, node, status, REASON_NONE, cause);
         tell_news(simulation, node, status, cause ? cause->text : NULL);

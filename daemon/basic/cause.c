@@ -52,6 +52,21 @@ void cause_unref(Cause *cause) {
         }
 }
 
+void cause_renew(Cause *cause, const Cause *now) {
+        Cause *before = cause->because;
+
+        if (cause == now)
+                return;
+
+        g_free(cause->text);
+        json_object_put(cause->facts);
+        cause->kind = now->kind;
+        cause->text = g_strdup(now->text);
+        cause->facts = json_object_get(now->facts);
+        cause->because = now->because ? cause_ref(now->because) : NULL;
+        cause_unref(before);
+}
+
 const Cause *cause_origin(const Cause *cause) {
         while (cause->because)
                 cause = cause->because;

@@ -49,6 +49,9 @@ Cause *cause_new(const char *kind, json_object *facts, const char *text);
 Cause *cause_ref(Cause *cause);
 void cause_unref(Cause *cause); /* NULL is fine */
 
+/* What has been false all the while is false for another reason now: whoever knows the cause sees that. */
+void cause_renew(Cause *cause, const Cause *now);
+
 /* Where the chain begins. */
 const Cause *cause_origin(const Cause *cause);
 

@@ -232,7 +232,11 @@ void history_record(History *history, NodeId node, Status status, Reason reason,
                 count_round(history, node);
 }
 
-void history_repeat(History *history, NodeId node) {
+void history_repeat(History *history, NodeId node, const Cause *cause) {
+        Cause *before = history_cause(history, node);
+
+        if (cause && before && !g_str_equal(before->kind, CAUSE_FORCED))
+                cause_renew(before, cause);
         count_round(history, node);
 }
 

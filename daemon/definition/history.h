@@ -21,8 +21,8 @@ void history_free(History *history);
  * children. */
 void history_record(History *history, NodeId node, Status status, Reason reason, Cause *cause, uint64_t now);
 
-/* A node that has completed is looked at again, and gives the same. */
-void history_repeat(History *history, NodeId node);
+/* A condition is looked at again, and is the same; now for this cause, or NULL. */
+void history_repeat(History *history, NodeId node, const Cause *cause);
 
 /* The node and those above it are in error, whatever is told of them later. Takes the cause. */
 void history_fail(History *history, NodeId node, Cause *cause, uint64_t now);

@@ -49,12 +49,25 @@ static void append_round(GString *text, const Tree *tree, const History *history
                 g_string_append_printf(text, "; before: %s", failure);
 }
 
+/* What looks at its child again and again waits for it: "not yet: /run/ready does not exist". */
+static bool waits_for_child(const Tree *tree, NodeId node) {
+        return tree->nodes[node].type->flags & TYPE_REACTIVE;
+}
+
+static void append_obstacle(GString *text, const Tree *tree, const History *history, NodeId node) {
+        const Cause *cause = history_cause(history, node + 1);
+        g_autofree char *obstacle = cause ? cause_describe(tree, cause, node + 1) : NULL;
+
+        if (obstacle)
+                g_string_append_printf(text, "not yet: %s", obstacle);
+}
+
 /* A timer over a running child is a limit, without one a pause. */
-static void append_timer(GString *text, const History *history, NodeId node, uint64_t left) {
+static void append_timer(GString *text, const Tree *tree, const History *history, NodeId node, uint64_t left) {
         g_autofree char *span = detail_span(left);
         const char *separator = text->len > 0 ? "; " : "";
 
-        if (history_status(history, node + 1) == STATUS_RUNNING)
+        if (history_status(history, node + 1) == STATUS_RUNNING || waits_for_child(tree, node))
                 g_string_append_printf(text, "%stimes out in %s", separator, span);
         else
                 g_string_append_printf(text, "%sgoes on in %s", separator, span);
@@ -63,10 +76,14 @@ static void append_timer(GString *text, const History *history, NodeId node, uin
 static char *running_detail(const Tree *tree, const History *history, NodeId node, uint64_t timer_left) {
         GString *text = g_string_new(NULL);
 
-        if (tree->nodes[node].type->class == NODE_DECORATOR)
-                append_round(text, tree, history, node);
+        if (tree->nodes[node].type->class == NODE_DECORATOR) {
+                if (waits_for_child(tree, node))
+                        append_obstacle(text, tree, history, node);
+                else
+                        append_round(text, tree, history, node);
+        }
         if (timer_left != UINT64_MAX)
-                append_timer(text, history, node, timer_left);
+                append_timer(text, tree, history, node, timer_left);
 
         return g_string_free(text, text->len == 0);
 }

@@ -17,13 +17,13 @@
 /* What was seen of a condition last. */
 typedef struct Value {
         Status status;
-        Cause *cause;
+        char *why; /* NULL: nothing was said */
 } Value;
 
 static void value_free(void *data) {
         Value *value = data;
 
-        cause_unref(value->cause);
+        g_free(value->why);
         g_free(value);
 }
 
@@ -158,12 +158,12 @@ void progress_note_look(Progress *progress, NodeId node, Status status, Cause *c
 
         value = get_value(progress, node, &is_new);
         if (is_new ? progress->first_look && status == STATUS_RUNNING
-                   : value->status == status && value->cause == cause)
+                   : value->status == status && g_strcmp0(value->why, cause ? cause->text : NULL) == 0)
                 return;
 
         value->status = status;
-        cause_unref(value->cause);
-        value->cause = cause ? cause_ref(cause) : NULL;
+        g_free(value->why);
+        value->why = g_strdup(cause ? cause->text : NULL);
 
         text = journal_writer_text(progress->writer);
         line = begin(progress, RECORD_VALUE, node);

@@ -63,7 +63,7 @@ static void action_changed(Progress *progress, NodeId node, Status status, Reaso
 
 static void condition_changed(Progress *progress, NodeId node, Status status, Reason reason) {
         if (!progress->first_look && status == history_status(progress->history, node))
-                history_repeat(progress->history, node);
+                history_repeat(progress->history, node, reason == REASON_NONE ? progress->last_look : NULL);
         else
                 record(progress, node, status, reason, progress->last_look);
 }

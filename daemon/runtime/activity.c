@@ -294,16 +294,19 @@ static Cause *without_secrets(const Activity *activity, Cause *cause) {
         return hidden;
 }
 
-/* What comes after the time is over is not the reason. */
-void leaf_give_cause(Leaf *leaf, Cause *cause) {
+/* What comes after the time is over is not the reason. A condition that stays false is no news to the tree, but to
+ * those who look at it. */
+void leaf_give_cause(Leaf *leaf, Cause *given) {
         Activity *activity = activity_of(leaf);
+        g_autoptr(Cause) cause = without_secrets(activity, given);
 
-        if (activity->timed_out) {
-                cause_unref(cause);
+        if (activity->timed_out)
                 return;
-        }
 
-        replace_cause(activity, without_secrets(activity, cause));
+        if (is_condition(activity) && activity->status == STATUS_FAILURE && activity->cause)
+                cause_renew(activity->cause, cause);
+        else
+                replace_cause(activity, g_steal_pointer(&cause));
 }
 
 void leaf_set_output(Leaf *leaf, const char *key, json_object *value) {

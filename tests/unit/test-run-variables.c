@@ -78,6 +78,19 @@ static void test_waited_for(void) {
                                   "W: timed out after 1ms; last: level > 20 is false (level is 5)");
 }
 
+static void test_waiting_for(void) {
+        g_autoptr(RunStage) stage = run_stage_new_file(
+                TREE("'level': 5", "{ 'type': 'WaitFor', 'name': 'W', 'child': { 'type': 'Condition', 'name': 'C', "
+                                   "'test': 'level > 20' } }"));
+
+        run_stage_start(stage);
+        run_stage_assert_node(stage, 0, STATUS_RUNNING, "not yet: level > 20 is false (level is 5)");
+        set(stage, "{ \"level\": 6 }");
+        run_stage_assert_node(stage, 0, STATUS_RUNNING, "not yet: level > 20 is false (level is 6)");
+        set(stage, "{ \"level\": 21 }");
+        run_stage_assert_finished(stage, STATUS_SUCCESS, NULL);
+}
+
 /* A condition over variables reacts to one who sets them from outside. */
 static void test_condition(void) {
         g_autoptr(RunStage) stage = run_stage_new_file(TREE(
@@ -436,6 +449,7 @@ int main(int argc, char **argv) {
         g_test_add_func("/run-variables/while", test_while);
         g_test_add_func("/run-variables/seen-then", test_seen_then);
         g_test_add_func("/run-variables/waited-for", test_waited_for);
+        g_test_add_func("/run-variables/waiting-for", test_waiting_for);
         g_test_add_func("/run-variables/condition", test_condition);
         g_test_add_func("/run-variables/output-of-a-leaf", test_output_of_a_leaf);
         g_test_add_func("/run-variables/script-sets-off-a-condition", test_script_sets_off_a_condition);

@@ -68,6 +68,23 @@ static void test_cause_of_a_parallel(void) {
         run_stage_assert_node(stage, 4, STATUS_HALTED, NULL);
 }
 
+/* What has been false all the while, and is so for another reason now, is no input; but nobody is told the old one. */
+static void test_false_for_another_reason(void) {
+        g_autoptr(RunStage) stage =
+                run_stage_new("{ 'type': 'WaitFor', 'name': 'W', 'timeout': '20ms', 'child': { "
+                              "'type': 'Sequence', 'name': 'S', 'children': [ " CONDITION("C") " ] } }");
+
+        run_stage_start(stage);
+        fake_set_value("C", STATUS_FAILURE, "is 5");
+        run_stage_turn(stage);
+        run_stage_assert_node(stage, 2, STATUS_FAILURE, "is 5");
+        fake_set_value("C", STATUS_FAILURE, "is 6");
+        run_stage_assert_node(stage, 2, STATUS_FAILURE, "is 6");
+        while (stage->finished == 0)
+                g_main_context_iteration(stage->context, TRUE);
+        run_stage_assert_finished(stage, STATUS_FAILURE, "W: timed out after 20ms; last: C: is 6");
+}
+
 static void test_attempts(void) {
         g_autoptr(RunStage) stage = run_stage_new(
                 "{ 'type': 'RetryUntilSuccessful', 'name': 'Try', 'num_attempts': 3, 'child': " ACTION("A") "}");
@@ -344,6 +361,7 @@ int main(int argc, char **argv) {
         g_test_add_func("/run/success", test_success);
         g_test_add_func("/run/failure-has-a-cause", test_failure_has_a_cause);
         g_test_add_func("/run/cause-of-a-parallel", test_cause_of_a_parallel);
+        g_test_add_func("/run/false-for-another-reason", test_false_for_another_reason);
         g_test_add_func("/run/attempts", test_attempts);
         g_test_add_func("/run/rounds", test_rounds);
         g_test_add_func("/run/elements", test_elements);
