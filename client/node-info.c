@@ -141,6 +141,8 @@ static int get_titled_nodes(Client *client, const char *path, const char *interf
         status = get_nodes(client, path, interface, format, &nodes);
         if (status != EXIT_SUCCESS)
                 return status;
+
+        g_assert(nodes);
         status = get_titles(client, path, interface, nodes);
         if (status != EXIT_SUCCESS)
                 return status;

@@ -400,7 +400,7 @@ int text_read(const char *text, size_t length, Text *ret_text, size_t *ret_offse
         bool good;
 
         reader.n_room = (uint32_t) MIN(length / 4 + 4, TEXT_ITEMS_MAX);
-        reader.items = g_new(TextItem, reader.n_room);
+        reader.items = g_new0(TextItem, reader.n_room);
         reader.open = g_array_new(false, false, sizeof(uint32_t));
         good = check_bytes(&reader) && read_all(&reader);
         g_array_unref(reader.open);

@@ -31,11 +31,8 @@ Status dbus_outputs_take(Leaf *leaf, const DBusOutputs *outputs, const char *wha
                 .doc = "The variables that receive the values, in order; \"\" skips one",                              \
         },                                                                                                             \
         {                                                                                                              \
-                .name = "outputs",                                                                                     \
-                .kind = PARAM_EXPRESSIONS,                                                                             \
-                .offset = offsetof(Type, field.expressions),                                                           \
-                .writes = true,                                                                                        \
-                .extra = (const char *const[]){ list, "value", NULL },                                                 \
+                .name = "outputs", .kind = PARAM_EXPRESSIONS, .offset = offsetof(Type, field.expressions),             \
+                .writes = true, .extra = (const char *const[]){ list, "value", NULL },                                 \
                 .doc = "The same in other words: variables, with an expression for each over " list                    \
                        " (the list of the values) and value (the first)",                                              \
         }

@@ -17,10 +17,6 @@ Status unknown_status(int unknown);
 /* The entry in a table of parameters, of a struct with an int "unknown". */
 #define UNKNOWN_PARAM(Type)                                                                                            \
         {                                                                                                              \
-                .name = "unknown",                                                                                     \
-                .kind = PARAM_ENUM,                                                                                    \
-                .offset = offsetof(Type, unknown),                                                                     \
-                .values = unknown_values,                                                                              \
-                .fallback = "\"failure\"",                                                                             \
-                .doc = "What the condition is while its value is not known",                                           \
+                .name = "unknown", .kind = PARAM_ENUM, .offset = offsetof(Type, unknown), .values = unknown_values,    \
+                .fallback = "\"failure\"", .doc = "What the condition is while its value is not known",                \
         }

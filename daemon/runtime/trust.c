@@ -79,9 +79,11 @@ static void leave_last(Walk *walk) {
 
 /* From the directory that the link is in, or from the root, on along its target. */
 static char *follow(Walk *walk) {
-        g_autofree char *target = g_file_read_link(walk->at->str, NULL), *before = walk->path;
+        g_autofree char *target = g_file_read_link(walk->at->str, NULL);
+        char *path = g_strconcat(target ?: "", "/", walk->rest, NULL);
 
-        walk->path = g_strconcat(target ?: "", "/", walk->rest, NULL);
+        g_free(walk->path);
+        walk->path = path;
         walk->rest = walk->path;
         if (!target || ++walk->links > LINKS_MAX)
                 return refuse_errno(walk, target ? ELOOP : ENOENT);

@@ -136,6 +136,7 @@ int secrets_get(Secrets *secrets, const char *name, const char **ret_text, char 
         if (r < 0)
                 return r;
 
+        g_assert(text);
         if (!secrets->known)
                 secrets->known = g_ptr_array_new_with_free_func(on_secret_dropped);
 

@@ -2,7 +2,8 @@
 
 /*
  * One simple comparison of a variable, beside a plain lua_pcall() of the same chunk over a global table: no variables
- * to look up, no limits, nothing kept out. Prints nanoseconds of both and the median of their ratios, separated by tabs.
+ * to look up, no limits, nothing kept out. Prints nanoseconds of both and the median of their ratios, separated by
+ * tabs.
  */
 
 #include <lauxlib.h>

@@ -502,7 +502,8 @@ static void test_match_survives(Fixture *fixture, gconstpointer data) {
 
 /* The bus takes one rule only: the second is added when the first is gone. */
 static void test_match_refused(Fixture *fixture, gconstpointer data) {
-        SignalPattern unique = { .sender = ":1.0", .member = "Changed" }, other = { .sender = ":1.1", .member = "Changed" };
+        SignalPattern unique = { .sender = ":1.0", .member = "Changed" },
+                      other = { .sender = ":1.1", .member = "Changed" };
         Heard first = { 0 }, second = { 0 };
         g_auto(Outcome) outcome = { 0 };
 

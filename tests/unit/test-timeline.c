@@ -5,9 +5,9 @@
 #include <json-c/json_tokener.h>
 #include <string.h>
 
+#include "../../client/plot.h"
 #include "basic/cleanup.h"
 #include "engine/types/types.h"
-#include "../../client/plot.h"
 
 #define SECOND UINT64_C(1000000)
 
