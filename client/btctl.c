@@ -17,6 +17,8 @@ const Verb verb_table[] = {
         { "start", "TREE", 1, 1,
           OPTION_BIT(OPTION_INSTANCE) | OPTION_BIT(OPTION_SET) | OPTION_BIT(OPTION_WAIT) | OPTION_BIT(OPTION_FOLLOW),
           "Start a tree, and print the name of the run", verb_start },
+        { "run", "FILE", 1, 1, OPTION_BIT(OPTION_SET) | OPTION_BIT(OPTION_WAIT) | OPTION_BIT(OPTION_FOLLOW),
+          "Run a tree file that btd does not know, as root", verb_run },
         { "halt", "TREE|RUN", 1, 1, OPTION_BIT(OPTION_WAIT), "Halt all runs of a tree, or one run", verb_halt },
         { "get", "TREE|RUN [KEY]", 1, 2, 0, "Print the variables of a run, or one of them", verb_get },
         { "set", "TREE|RUN KEY=JSON...", 2, UINT_MAX, 0, "Set variables of a run", verb_set },

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* btctl start: starts a tree, and follows the run to its end where that is wanted. */
+/* btctl start and run: start a tree, and follow the run to its end where that is wanted. */
 
 #include <stdio.h>
 #include <string.h>
 
 #include "basic/cleanup.h"
+#include "definition/tree-name.h"
 #include "event.h"
+#include "file.h"
 #include "look.h"
 #include "target.h"
 #include "variables.h"
@@ -18,6 +20,7 @@ typedef struct Started {
         Watch *watch;     /* NULL: not waited for */
         GPtrArray *nodes; /* what is known of them by signals */
         char *tree, *instance;
+        char *text;      /* of the tree; NULL: btd has it */
         char *id, *path; /* once it is started */
         gint64 time;     /* CLOCK_MONOTONIC µs */
 } Started;
@@ -27,6 +30,7 @@ static void started_clear(Started *started) {
         g_clear_pointer(&started->nodes, g_ptr_array_unref);
         g_clear_pointer(&started->tree, g_free);
         g_clear_pointer(&started->instance, g_free);
+        g_clear_pointer(&started->text, g_free);
         g_clear_pointer(&started->id, g_free);
         g_clear_pointer(&started->path, g_free);
 }
@@ -101,11 +105,11 @@ static int start_tree(Started *started) {
         const char *id, *path;
         int status, r;
 
-        status = client_message(client, BTD_PATH, BTD_MANAGER, "StartTree", &message);
+        status = client_message(client, BTD_PATH, BTD_MANAGER, started->text ? "StartText" : "StartTree", &message);
         if (status != EXIT_SUCCESS)
                 return status;
 
-        r = sd_bus_message_append(message, "ss", started->tree, started->instance);
+        r = sd_bus_message_append(message, "ss", started->tree, started->text ?: started->instance);
         if (r >= 0)
                 r = variables_append(message, client->options.sets);
         if (r < 0)
@@ -150,32 +154,72 @@ static int parse_operand(Started *started, const char *operand) {
         return EXIT_SUCCESS;
 }
 
-int verb_start(Client *client, char **operands) {
-        g_auto(Started) started = { .client = client };
-        int status;
+/* The tree is called as if the file were on the search path. */
+static int read_text(Started *started, const char *path) {
+        g_autofree char *base = g_path_get_basename(path);
+        size_t length;
+        int r;
 
-        status = parse_operand(&started, operands[0]);
-        if (status != EXIT_SUCCESS)
-                return status;
+        if (g_str_has_suffix(base, TREE_SUFFIX))
+                base[strlen(base) - strlen(TREE_SUFFIX)] = 0;
+        if (!tree_name_valid(base)) {
+                report_error("%s: the name of a tree consists of letters, digits, '_' and '-', %u at most", path,
+                             TREE_NAME_MAX);
+                return EXIT_FAILURE;
+        }
+
+        r = file_read(path, &started->text, &length);
+        if (r < 0) {
+                report_error("%s: %s", path, g_strerror(-r));
+                return EXIT_FAILURE;
+        }
+        if (!g_utf8_validate_len(started->text, length, NULL)) {
+                report_error("%s: is not text in UTF-8", path);
+                return EXIT_FAILURE;
+        }
+
+        started->tree = g_steal_pointer(&base);
+        started->instance = g_strdup("");
+        return EXIT_SUCCESS;
+}
+
+/* What is to be started is known. */
+static int start(Started *started) {
+        const Client *client = started->client;
+        int status;
 
         status = variables_check("--set ", client->options.sets);
         if (status != EXIT_SUCCESS)
                 return status;
 
-        status = watch(&started);
+        status = watch(started);
         if (status != EXIT_SUCCESS)
                 return status;
 
-        status = start_tree(&started);
+        status = start_tree(started);
         if (status != EXIT_SUCCESS)
                 return status;
 
-        if (started.watch)
-                return wait_for_result(&started);
+        if (started->watch)
+                return wait_for_result(started);
 
         if (client->output.json)
-                output_print_json(started_to_json(&started));
+                output_print_json(started_to_json(started));
         else
-                puts(started.id);
+                puts(started->id);
         return EXIT_SUCCESS;
+}
+
+int verb_start(Client *client, char **operands) {
+        g_auto(Started) started = { .client = client };
+        int status = parse_operand(&started, operands[0]);
+
+        return status == EXIT_SUCCESS ? start(&started) : status;
+}
+
+int verb_run(Client *client, char **operands) {
+        g_auto(Started) started = { .client = client };
+        int status = read_text(&started, operands[0]);
+
+        return status == EXIT_SUCCESS ? start(&started) : status;
 }

@@ -242,6 +242,7 @@ static int daemon_setup(Daemon *daemon) {
                 .tables = node_types,
                 .runtime_directory = options->runtime,
                 .state_directory = options->state,
+                .limits = &options->limits,
         };
         int r;
 

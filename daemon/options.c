@@ -22,6 +22,7 @@ typedef struct Given {
         gboolean system, user, version;
         char *address, *log_level, *stop_timeout, *runtime, *state;
         char **trees;
+        char **limits;
         char **rest;
 } Given;
 
@@ -32,6 +33,7 @@ static void given_clear(Given *given) {
         g_free(given->runtime);
         g_free(given->state);
         g_strfreev(given->trees);
+        g_strfreev(given->limits);
         g_strfreev(given->rest);
 }
 
@@ -64,6 +66,8 @@ static int parse(Given *given, int argc, char **argv, char **ret_error) {
                   "error, warning, notice, info (default) or debug", "LEVEL" },
                 { "stop-timeout", 0, 0, G_OPTION_ARG_STRING, &given->stop_timeout,
                   "How long to wait for the runs at the end (" STOP_TIMEOUT_DEFAULT ")", "SPAN" },
+                { "limit", 0, 0, G_OPTION_ARG_STRING_ARRAY, &given->limits,
+                  "Let there be so many at most, see LIMITS in btd(8); can be given for each", "NAME=NUMBER" },
                 { "version", 0, 0, G_OPTION_ARG_NONE, &given->version, "Show the version", NULL },
                 { G_OPTION_REMAINING, 0, 0, G_OPTION_ARG_STRING_ARRAY, &given->rest, NULL, NULL },
                 { NULL },
@@ -97,6 +101,18 @@ static int parse_log_level(const char *name, int *ret_level) {
                 }
 
         return -EINVAL;
+}
+
+static int set_limits(Limits *limits, char **texts, char **ret_error) {
+        *limits = limits_default;
+        for (; texts && *texts; texts++) {
+                int r = limits_set(limits, *texts, ret_error);
+
+                if (r < 0)
+                        return r;
+        }
+
+        return 0;
 }
 
 static bool trees_valid(char **directories) {
@@ -156,6 +172,9 @@ int options_parse(Options *options, int argc, char **argv) {
                 return usage_error("--runtime= and --state= need the name of a directory");
         if (!trees_valid(given.trees))
                 return usage_error("--trees= needs the name of a directory, in UTF-8");
+
+        if (set_limits(&options->limits, given.limits, &error) < 0)
+                return usage_error("--limit=: %s", error);
 
         options->runtime = find_directory(&given, given.runtime, "RUNTIME_DIRECTORY", g_get_user_runtime_dir());
         options->state = find_directory(&given, given.state, "STATE_DIRECTORY", g_get_user_state_dir());

@@ -9,6 +9,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "basic/limit.h"
+
 typedef struct Options {
         bool user;
         char *address; /* of the bus to live on, or NULL */
@@ -17,6 +19,7 @@ typedef struct Options {
         char *state;   /* ... and of the machine, or NULL */
         int log_level;
         uint64_t stop_timeout; /* µs */
+        Limits limits;
 } Options;
 
 /* There is nothing more to do than to run; every other value is what to exit with. */

@@ -9,6 +9,7 @@
 #include "bus/history-bus.h"
 #include "bus/run-bus.h"
 #include "bus/tree-bus.h"
+#include "bus/variables-bus.h"
 
 static int start_tree(sd_bus_message *message, const Caller *who, void *userdata, sd_bus_error *ret_error) {
         const char *tree;
@@ -19,6 +20,27 @@ static int start_tree(sd_bus_message *message, const Caller *who, void *userdata
                 return r;
 
         return tree_bus_start(userdata, message, tree, who, ret_error);
+}
+
+static int start_text(sd_bus_message *message, const Caller *who, void *userdata, sd_bus_error *ret_error) {
+        g_autoptr(json_object) variables = NULL;
+        g_autofree char *error = NULL, *path = NULL;
+        const char *name, *text;
+        Run *run;
+        int r;
+
+        r = sd_bus_message_read(message, "ss", &name, &text);
+        if (r < 0)
+                return r;
+        r = variables_bus_read(message, &variables, ret_error);
+        if (r < 0)
+                return r;
+        r = manager_start_text(service_manager(userdata), name, text, variables, who, &run, &error);
+        if (r < 0)
+                return error_from_manager(ret_error, r, error);
+
+        path = run_bus_path(run_id(run));
+        return sd_bus_reply_method_return(message, "so", run_id(run), path);
 }
 
 static int halt_tree(sd_bus_message *message, const Caller *who, void *userdata, sd_bus_error *ret_error) {
@@ -87,6 +109,11 @@ static char *peek_name(sd_bus_message *message) {
 
 static int method_start_tree(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
         return service_authorize(userdata, message, (Deed){ PERMISSION_START, .tree = peek_name(message) }, start_tree,
+                                 ret_error);
+}
+
+static int method_start_text(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
+        return service_authorize(userdata, message, (Deed){ PERMISSION_LOAD, .tree = peek_name(message) }, start_text,
                                  ret_error);
 }
 
@@ -204,8 +231,7 @@ static int method_get_run(sd_bus_message *message, void *userdata, sd_bus_error 
 }
 
 static int method_subscribe(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
-        service_subscribe(userdata, sd_bus_message_get_sender(message));
-        return sd_bus_reply_method_return(message, NULL);
+        return service_subscribe(userdata, message, ret_error);
 }
 
 static int method_unsubscribe(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
@@ -259,6 +285,8 @@ const sd_bus_vtable manager_vtable[] = {
 
         SD_BUS_METHOD_WITH_ARGS("StartTree", SD_BUS_ARGS("s", tree, "s", instance, "a{ss}", variables),
                                 SD_BUS_RESULT("s", id, "o", run), method_start_tree, SD_BUS_VTABLE_UNPRIVILEGED),
+        SD_BUS_METHOD_WITH_ARGS("StartText", SD_BUS_ARGS("s", name, "s", text, "a{ss}", variables),
+                                SD_BUS_RESULT("s", id, "o", run), method_start_text, SD_BUS_VTABLE_UNPRIVILEGED),
         SD_BUS_METHOD_WITH_ARGS("HaltTree", SD_BUS_ARGS("s", tree), SD_BUS_RESULT("u", count), method_halt_tree,
                                 SD_BUS_VTABLE_UNPRIVILEGED),
         SD_BUS_METHOD_WITH_ARGS("HaltRun", SD_BUS_ARGS("s", id), SD_BUS_NO_RESULT, method_halt_run,

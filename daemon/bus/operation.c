@@ -15,8 +15,11 @@
 #include "bus/operation.h"
 #include "bus/polkit.h"
 
+#define TOO_MANY "%u calls of yours are waiting to be answered; wait for one of them"
+
 struct Operations {
         sd_bus *bus;
+        unsigned max; /* of one caller */
         OperationPermits permits;
         void *userdata;
         GQueue running; /* of Operation */
@@ -33,10 +36,11 @@ typedef struct Operation {
         Caller who;
 } Operation;
 
-Operations *operations_new(sd_bus *bus, OperationPermits permits, void *userdata) {
+Operations *operations_new(sd_bus *bus, unsigned max, OperationPermits permits, void *userdata) {
         Operations *operations = g_new0(Operations, 1);
 
         operations->bus = sd_bus_ref(bus);
+        operations->max = max;
         operations->permits = permits;
         operations->userdata = userdata;
         return operations;
@@ -131,6 +135,32 @@ static void ask_polkit(Operation *operation) {
                 finish_with(operation, r, NULL);
 }
 
+/* Those of one connection, before it is known whose it is. */
+static unsigned count_of_sender(const Operations *operations, const char *sender) {
+        unsigned n = 0;
+
+        for (const GList *link = operations->running.head; link; link = link->next) {
+                const Operation *operation = link->data;
+
+                n += g_strcmp0(sd_bus_message_get_sender(operation->message), sender) == 0;
+        }
+
+        return n;
+}
+
+/* Those that wait for polkit, of all connections of a user. */
+static unsigned count_of_user(const Operations *operations, uint32_t uid) {
+        unsigned n = 0;
+
+        for (const GList *link = operations->running.head; link; link = link->next) {
+                const Operation *operation = link->data;
+
+                n += operation->question && operation->who.uid == uid;
+        }
+
+        return n;
+}
+
 static int on_credentials(sd_bus_message *reply, void *userdata, sd_bus_error *unused) {
         Operation *operation = userdata;
         const Operations *operations = operation->operations;
@@ -157,24 +187,14 @@ static int on_credentials(sd_bus_message *reply, void *userdata, sd_bus_error *u
         caller_init(&operation->who, credentials.uid, credentials.pid);
         if (is_trusted(&credentials))
                 carry_out(operation);
+        else if (count_of_user(operations, credentials.uid) >= operations->max)
+                refuse(operation, ERROR_LIMIT_EXCEEDED, TOO_MANY, operations->max);
         else if (!operations->permits(&operation->deed, &credentials, operations->userdata, &error))
                 refuse(operation, ERROR_ACCESS_DENIED, "%s", error);
         else
                 ask_polkit(operation);
 
         return 0;
-}
-
-static unsigned count_of_caller(const Operations *operations, const char *sender) {
-        unsigned n = 0;
-
-        for (const GList *link = operations->running.head; link; link = link->next) {
-                const Operation *operation = link->data;
-
-                n += g_strcmp0(sd_bus_message_get_sender(operation->message), sender) == 0;
-        }
-
-        return n;
 }
 
 int operation_start(Operations *operations, sd_bus_message *message, Deed deed, OperationRun run,
@@ -184,10 +204,8 @@ int operation_start(Operations *operations, sd_bus_message *message, Deed deed, 
         Operation *operation;
         int r;
 
-        if (count_of_caller(operations, sender) >= OPERATIONS_OF_A_CALLER_MAX)
-                return sd_bus_error_setf(ret_error, ERROR_LIMIT_EXCEEDED,
-                                         "%u calls of yours are waiting to be answered; wait for one of them",
-                                         OPERATIONS_OF_A_CALLER_MAX);
+        if (count_of_sender(operations, sender) >= operations->max)
+                return sd_bus_error_setf(ret_error, ERROR_LIMIT_EXCEEDED, TOO_MANY, operations->max);
 
         operation = g_new0(Operation, 1);
         operation->operations = operations;

@@ -14,9 +14,6 @@
 #include "bus/permission.h"
 #include "runtime/caller.h"
 
-/* How many of one caller wait to be answered; another one is refused. */
-#define OPERATIONS_OF_A_CALLER_MAX 64u
-
 typedef struct Operations Operations;
 
 /* Like a method handler, but later: replies, or returns a negative errno with the error. */
@@ -25,7 +22,8 @@ typedef int (*OperationRun)(sd_bus_message *message, const Caller *who, void *us
 /* Does the tree itself keep the caller out? False: with a text for people. */
 typedef bool (*OperationPermits)(const Deed *deed, const Credentials *credentials, void *userdata, char **ret_error);
 
-Operations *operations_new(sd_bus *bus, OperationPermits permits, void *userdata);
+/* max: how many of one caller wait to be answered; another one is refused. */
+Operations *operations_new(sd_bus *bus, unsigned max, OperationPermits permits, void *userdata);
 /* Those under way are not answered any more. */
 void operations_free(Operations *operations);
 

@@ -17,6 +17,7 @@ typedef enum Permission {
         PERMISSION_SET = ACCESS_SET,
         PERMISSION_FORCE = ACCESS_FORCE,
         PERMISSION_RELOAD,
+        PERMISSION_LOAD, /* to run any tree at all, as powerful as root */
         PERMISSION_MAX_,
 } Permission;
 

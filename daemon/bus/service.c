@@ -185,14 +185,16 @@ static bool permits(const Deed *deed, const Credentials *credentials, void *user
 
 static void on_connected(Connection *connection, void *userdata) {
         Service *service = userdata;
+        const Limits *limits = manager_limits(service->manager);
         Publication *publication = g_new0(Publication, 1);
         int r;
 
         publication->bus = sd_bus_ref(connection_bus(connection));
         publication->slots = g_ptr_array_new_with_free_func(on_slot_dropped);
-        publication->operations = operations_new(publication->bus, permits, service);
+        publication->operations =
+                operations_new(publication->bus, limits->max[LIMIT_CALLS_OF_A_CALLER], permits, service);
         publication->changes = property_changes_new(service->context, publication->bus);
-        publication->subscribers = subscribers_new(connection, on_subscribers, service);
+        publication->subscribers = subscribers_new(connection, limits, on_subscribers, service);
         service->publication = publication;
 
         r = publish(service);
@@ -399,8 +401,8 @@ int service_authorize(Service *service, sd_bus_message *message, Deed deed, Oper
         return operation_start(service->publication->operations, message, deed, run, ret_error);
 }
 
-void service_subscribe(Service *service, const char *name) {
-        subscribers_add(service->publication->subscribers, name);
+int service_subscribe(Service *service, sd_bus_message *message, sd_bus_error *ret_error) {
+        return subscribers_add(service->publication->subscribers, message, ret_error);
 }
 
 void service_unsubscribe(Service *service, const char *name) {

@@ -37,7 +37,8 @@ const ServiceInfo *service_info(Service *service);
  * Takes the names in the deed. */
 int service_authorize(Service *service, sd_bus_message *message, Deed deed, OperationRun run, sd_bus_error *ret_error);
 
-void service_subscribe(Service *service, const char *name);
+/* To be returned by the method handler. */
+int service_subscribe(Service *service, sd_bus_message *message, sd_bus_error *ret_error);
 void service_unsubscribe(Service *service, const char *name);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Service, service_free)

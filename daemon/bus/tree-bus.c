@@ -70,7 +70,7 @@ int tree_bus_start(Service *service, sd_bus_message *message, const char *name, 
         r = variables_bus_read(message, &variables, ret_error);
         if (r < 0)
                 return r;
-        r = manager_start(service_manager(service), name, instance, variables, who->text, &run, &error);
+        r = manager_start_for(service_manager(service), name, instance, variables, who, &run, &error);
         if (r < 0)
                 return error_from_manager(ret_error, r, error);
 

@@ -40,6 +40,7 @@ struct Library {
         const LibraryCallbacks *callbacks;
         void *userdata;
         GHashTable *entries; /* of name */
+        unsigned max;        /* of them */
         Snapshot *snapshot;  /* while a look is under way */
 };
 
@@ -64,9 +65,14 @@ Library *library_new(const char *const *directories, bool secure, const NodeType
         library->secure = secure;
         library->tables = tables;
         library->callbacks = callbacks;
+        library->max = UINT_MAX;
         library->userdata = userdata;
         library->entries = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, (GDestroyNotify) entry_free);
         return library;
+}
+
+void library_set_max(Library *library, unsigned max) {
+        library->max = max;
 }
 
 void library_free(Library *library) {
@@ -156,8 +162,12 @@ static int on_read(const char *path, char **ret_text, size_t *ret_length, char *
         return snapshot_read(library->snapshot, path, ret_text, ret_length, ret_error);
 }
 
+static DefinitionSources sources_of(Library *library) {
+        return (DefinitionSources){ .find = on_find, .nearest = on_nearest, .read = on_read, .userdata = library };
+}
+
 static void look_at_file(Library *library, const char *name, const char *path) {
-        DefinitionSources sources = { .find = on_find, .nearest = on_nearest, .read = on_read, .userdata = library };
+        DefinitionSources sources = sources_of(library);
         Entry *entry = entry_get(library, name);
         struct stat st;
 
@@ -277,7 +287,13 @@ static GPtrArray *file_names(DIR *stream) {
         return names;
 }
 
-static void look_at_names(Library *library, const char *directory, const GPtrArray *names) {
+static void refuse_more(const Library *library, const char *path, GPtrArray *messages) {
+        g_ptr_array_add(messages, g_strdup_printf("%s: error: not loaded: there are %u trees already, which is the "
+                                                  "limit; see --limit=trees= of btd(8)",
+                                                  path, library->max));
+}
+
+static void look_at_names(Library *library, const char *directory, const GPtrArray *names, GPtrArray *messages) {
         for (unsigned i = 0; i < names->len; i++) {
                 const char *file = g_ptr_array_index(names, i);
                 g_autofree char *name = g_strndup(file, strlen(file) - strlen(TREE_SUFFIX));
@@ -288,6 +304,8 @@ static void look_at_names(Library *library, const char *directory, const GPtrArr
                         log_warning("%s: not loaded: the name of a tree consists of letters, digits, '_' and '-', "
                                     "%u at most",
                                     path, TREE_NAME_MAX);
+                else if (!entry && g_hash_table_size(library->entries) >= library->max)
+                        refuse_more(library, path, messages);
                 else if (!entry || !entry->seen)
                         look_at_file(library, name, path);
         }
@@ -333,7 +351,7 @@ static void look_at_directory(Library *library, const char *directory, GPtrArray
         if (refusal)
                 refuse_directory(library, directory, refusal, messages);
         else
-                look_at_names(library, directory, names);
+                look_at_names(library, directory, names, messages);
 }
 
 static void forget_unseen(Library *library) {
@@ -367,6 +385,16 @@ void library_reload(Library *library, GPtrArray *messages) {
         update_all(library, messages);
         forget_unseen(library);
         g_clear_pointer(&library->snapshot, snapshot_free);
+}
+
+int library_load_text(Library *library, const char *text, Diagnostics *diagnostics, Definition **ret_definition) {
+        DefinitionSources sources = sources_of(library);
+        int r;
+
+        library->snapshot = snapshot_new(library->secure);
+        r = definition_load_text(text, strlen(text), library->tables, &sources, diagnostics, ret_definition);
+        g_clear_pointer(&library->snapshot, snapshot_free);
+        return r;
 }
 
 const LibraryEntry *library_get(const Library *library, const char *name) {

@@ -33,10 +33,16 @@ typedef struct LibraryCallbacks {
 Library *library_new(const char *const *directories, bool secure, const NodeType *const *const *tables,
                      const LibraryCallbacks *callbacks, void *userdata);
 void library_free(Library *library);
+/* More than so many are not loaded. */
+void library_set_max(Library *library, unsigned max);
 
 /* Reads the directories again. The errors of all files and directories are added to messages, as texts to be freed; a
  * directory that does not exist is none. */
 void library_reload(Library *library, GPtrArray *messages);
+
+/* A tree that is in no file of its own, but can use all that there are. name: as messages call it. -EINVAL: there were
+ * errors. */
+int library_load_text(Library *library, const char *text, Diagnostics *diagnostics, Definition **ret_definition);
 
 /* NULL: not known. */
 const LibraryEntry *library_get(const Library *library, const char *name);

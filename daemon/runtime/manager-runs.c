@@ -75,22 +75,28 @@ static const RunCallbacks run_callbacks = {
         .finished = on_run_finished,
 };
 
-static int check_free(const Manager *manager, const LibraryEntry *entry, const char *instance, char **ret_error) {
-        const Run *run = runs_last(manager->runs, entry->name, instance);
+static int refuse_second(const Run *run, char **ret_error) {
+        const char *instance = run_instance(run), *how = run_halting(run) ? "ending" : "running";
 
-        if (run && run_status(run) == STATUS_RUNNING) {
-                *ret_error =
-                        *instance ? g_strdup_printf("instance '%s' of tree '%s' is already %s as %s", instance,
-                                                    entry->name, run_halting(run) ? "ending" : "running", run_id(run))
-                                  : g_strdup_printf("tree '%s' is already %s as %s; give another --instance to "
-                                                    "run it twice",
-                                                    entry->name, run_halting(run) ? "ending" : "running", run_id(run));
-                return MANAGER_ALREADY_RUNNING;
+        *ret_error = *instance ? g_strdup_printf("instance '%s' of tree '%s' is already %s as %s", instance,
+                                                 run_tree(run), how, run_id(run))
+                               : g_strdup_printf("tree '%s' is already %s as %s; give another --instance to run it "
+                                                 "twice",
+                                                 run_tree(run), how, run_id(run));
+        return MANAGER_ALREADY_RUNNING;
+}
+
+static int check_limits(const Manager *manager, uint32_t uid, char **ret_error) {
+        unsigned max = manager->limits.max[LIMIT_RUNS], own = manager->limits.max[LIMIT_RUNS_OF_A_CALLER];
+
+        if (runs_n_running(manager->runs) >= max) {
+                *ret_error = g_strdup_printf("%u trees are running already, which is the limit; halt some first", max);
+                return MANAGER_LIMIT;
         }
-
-        if (runs_n_running(manager->runs) >= MANAGER_RUNNING_MAX) {
-                *ret_error = g_strdup_printf("%u trees are running already, which is the limit; halt some first",
-                                             MANAGER_RUNNING_MAX);
+        if (limits_bind(uid) && runs_n_running_of(manager->runs, uid) >= own) {
+                *ret_error = g_strdup_printf("%u trees are running for you already, which is the limit for one user; "
+                                             "halt some first",
+                                             own);
                 return MANAGER_LIMIT;
         }
 
@@ -107,91 +113,108 @@ static const char *first_error(const LibraryEntry *entry, char **ret_owned) {
         return entry->path;
 }
 
-static int check_start(Manager *manager, const char *tree, const char *instance, json_object *variables,
-                       const LibraryEntry **ret_entry, char **ret_error) {
-        const LibraryEntry *entry;
-        int r;
-
+int manager_check_order(const Manager *manager, const Order *order, char **ret_error) {
         if (manager->stopping) {
                 *ret_error = g_strdup("the daemon is stopping and starts nothing any more");
                 return MANAGER_STOPPING;
         }
 
-        r = request_check(instance, variables, ret_error);
-        if (r < 0)
-                return r;
-        r = manager_find_tree(manager, tree, &entry, ret_error);
-        if (r < 0)
-                return r;
-
-        if (!entry->definition) {
-                g_autofree char *owned = NULL;
-
-                *ret_error = g_strdup_printf("tree '%s' has errors; correct its file, then reload: %s", entry->name,
-                                             first_error(entry, &owned));
-                return MANAGER_TREE_BROKEN;
-        }
-
-        r = definition_check_start(entry->definition, variables, ret_error);
-        if (r < 0)
-                return r;
-
-        *ret_entry = entry;
-        return check_free(manager, entry, instance, ret_error);
+        return request_check(order->instance, order->variables, ret_error);
 }
 
-static Run *make_run(Manager *manager, const LibraryEntry *entry, const char *instance, json_object *variables,
-                     const char *starter) {
-        g_autofree char *id =
-                g_strdup_printf("%s.%" PRIu64, entry->name, run_counter_next(manager->counter, entry->name));
-        Run *run =
-                run_new(id, entry->name, instance, entry->definition, &manager->run_services, &run_callbacks, manager);
+static int find_definition(Manager *manager, const char *tree, const LibraryEntry **ret_entry, char **ret_error) {
+        g_autofree char *owned = NULL;
+        int r;
 
-        if (variables)
-                run_give(run, variables);
+        r = manager_find_tree(manager, tree, ret_entry, ret_error);
+        if (r < 0 || (*ret_entry)->definition)
+                return r;
 
-        run_begin_journal(run, manager->journals, starter);
+        *ret_error = g_strdup_printf("tree '%s' has errors; correct its file, then reload: %s", (*ret_entry)->name,
+                                     first_error(*ret_entry, &owned));
+        return MANAGER_TREE_BROKEN;
+}
+
+static Run *make_run(Manager *manager, const char *tree, Definition *definition, const Order *order) {
+        g_autofree char *id = g_strdup_printf("%s.%" PRIu64, tree, run_counter_next(manager->counter, tree));
+        Run *run = run_new(id, tree, order->instance, definition, &manager->run_services, &run_callbacks, manager);
+
+        run_set_caller(run, order->uid);
+        if (order->variables)
+                run_give(run, order->variables);
+
+        run_begin_journal(run, manager->journals, order->starter ?: "restart");
         runs_add(manager->runs, run);
         return run;
 }
 
-/* starter NULL: the tree is restarted. */
-static int start(Manager *manager, const char *tree, const char *instance, json_object *variables, const char *starter,
-                 Run **ret_run, char **ret_error) {
-        const LibraryEntry *entry;
-        Run *run, *before;
+int manager_carry_out(Manager *manager, const char *tree, Definition *definition, const Order *order, Run **ret_run,
+                      char **ret_error) {
+        Run *run, *before = runs_last(manager->runs, tree, order->instance);
+        Order mine = *order;
         int r;
 
-        r = check_start(manager, tree, instance, variables, &entry, ret_error);
+        if (before && !order->starter)
+                mine.uid = run_caller(before);
+
+        r = definition_check_start(definition, order->variables, ret_error);
+        if (r < 0)
+                return r;
+        if (before && run_status(before) == STATUS_RUNNING)
+                return refuse_second(before, ret_error);
+        r = check_limits(manager, mine.uid, ret_error);
         if (r < 0)
                 return r;
 
-        if (starter)
-                restarts_cancel(manager->restarts, entry->name, instance);
-        before = runs_last(manager->runs, entry->name, instance);
+        if (order->starter)
+                restarts_cancel(manager->restarts, tree, order->instance);
         if (before)
                 runs_remove(manager->runs, before);
 
-        run = make_run(manager, entry, instance, variables, starter ?: "restart");
-        log_message(LOG_INFO, &(LogSubject){ .tree = entry->name, .run = run_id(run) }, "%s%s%s",
-                    starter ? "started" : "restarted", *instance ? " as instance " : "", instance);
+        run = make_run(manager, tree, definition, &mine);
+        log_message(LOG_INFO, &(LogSubject){ .tree = tree, .run = run_id(run) }, "%s%s%s",
+                    order->starter ? "started" : "restarted", *order->instance ? " as instance " : "", order->instance);
         TELL(manager, run_added, run);
         run_start(run);
         *ret_run = run;
         return 0;
 }
 
+static int start(Manager *manager, const char *tree, const Order *order, Run **ret_run, char **ret_error) {
+        const LibraryEntry *entry;
+        int r;
+
+        r = manager_check_order(manager, order, ret_error);
+        if (r < 0)
+                return r;
+        r = find_definition(manager, tree, &entry, ret_error);
+        if (r < 0)
+                return r;
+
+        return manager_carry_out(manager, entry->name, entry->definition, order, ret_run, ret_error);
+}
+
 int manager_start(Manager *manager, const char *tree, const char *instance, json_object *variables, const char *starter,
                   Run **ret_run, char **ret_error) {
-        return start(manager, tree, instance, variables, starter, ret_run, ret_error);
+        Order order = { .instance = instance, .variables = variables, .starter = starter };
+
+        return start(manager, tree, &order, ret_run, ret_error);
+}
+
+int manager_start_for(Manager *manager, const char *tree, const char *instance, json_object *variables,
+                      const Caller *who, Run **ret_run, char **ret_error) {
+        Order order = { .instance = instance, .variables = variables, .starter = who->text, .uid = who->uid };
+
+        return start(manager, tree, &order, ret_run, ret_error);
 }
 
 char *manager_on_restart_due(const char *tree, const char *instance, json_object *variables, void *userdata) {
+        Order order = { .instance = instance, .variables = variables };
         Manager *manager = userdata;
         char *error;
         Run *run;
 
-        if (start(manager, tree, instance, variables, NULL, &run, &error) >= 0)
+        if (start(manager, tree, &order, &run, &error) >= 0)
                 return NULL;
 
         log_message(LOG_ERR, &(LogSubject){ .tree = tree }, "not restarted: %s", error);

@@ -3,7 +3,7 @@
 
 /*
  * What the manager is made of. For its own files only: trees, observers and the end are in manager.c, the life of runs
- * in manager-runs.c, and what people do to them in manager-control.c.
+ * in manager-runs.c, those without a file in manager-text.c, and what people do to runs in manager-control.c.
  */
 
 #include "runtime/journals.h"
@@ -28,6 +28,7 @@ struct Manager {
         Journals *journals;
         Runs *runs;
         Restarts *restarts;
+        Limits limits;
         GArray *observers; /* of Observer */
         GSource *idle;     /* while it is due */
         bool stopping;
@@ -39,6 +40,20 @@ struct Manager {
                 if (observer_->callbacks->callback)                                                                    \
                         observer_->callbacks->callback(__VA_ARGS__ __VA_OPT__(, ) observer_->userdata);                \
         }
+
+/* What somebody wants to be started. */
+typedef struct Order {
+        const char *instance;
+        json_object *variables; /* an object, or NULL */
+        const char *starter;    /* for people; NULL: it is started again */
+        uint32_t uid;           /* whose run it is; when it is started again, that of the one before */
+} Order;
+
+/* What can be said before the tree is known: a negative errno with a text for people. */
+int manager_check_order(const Manager *manager, const Order *order, char **ret_error);
+/* After that. */
+int manager_carry_out(Manager *manager, const char *tree, Definition *definition, const Order *order, Run **ret_run,
+                      char **ret_error);
 
 /* If the daemon is stopping and nothing runs any more, the observers are to hear of it. */
 void manager_check_idle(Manager *manager);

@@ -57,12 +57,14 @@ Manager *manager_new(GMainContext *context, const LeafServices *services, const 
         Manager *manager = g_new0(Manager, 1);
 
         manager->context = context;
+        manager->limits = options->limits ? *options->limits : limits_default;
         manager->services = services;
         manager->ticker = ticker_new(context);
         manager->locks = locks_new();
         manager->run_services = (RunServices){ .leaves = services, .ticker = manager->ticker, .locks = manager->locks };
         manager->library =
                 library_new(options->directories, options->secure, options->tables, &library_callbacks, manager);
+        library_set_max(manager->library, manager->limits.max[LIMIT_TREES]);
         manager->counter = run_counter_new(options->state_directory ?: options->runtime_directory);
         manager->journals = journals_new(options->runtime_directory, options->state_directory);
         manager->runs = runs_new(on_run_removed, manager);
@@ -216,6 +218,10 @@ GPtrArray *manager_trees(Manager *manager) {
 
 const GPtrArray *manager_runs(Manager *manager) {
         return runs_list(manager->runs);
+}
+
+const Limits *manager_limits(const Manager *manager) {
+        return &manager->limits;
 }
 
 unsigned manager_n_running(const Manager *manager) {

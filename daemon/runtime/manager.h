@@ -6,6 +6,7 @@
  * it is bus/manager-bus.c.
  */
 
+#include "basic/limit.h"
 #include "runtime/caller.h"
 #include "runtime/journals.h"
 #include "runtime/library.h"
@@ -42,15 +43,13 @@ typedef struct ManagerObserver {
 #define MANAGER_NOT_PAUSED (-ENOTCONN)
 #define MANAGER_NOTHING_HAPPENED (-ENODATA)
 
-/* How many runs can be running at once. */
-#define MANAGER_RUNNING_MAX 1024u
-
 typedef struct ManagerOptions {
         const char *const *directories; /* the search path, see library.h */
         bool secure;
         const NodeType *const *const *tables; /* of node types */
         const char *runtime_directory;        /* for what is to survive a restart of the daemon, or NULL */
         const char *state_directory;          /* ... and of the machine, or NULL */
+        const Limits *limits;                 /* copied; NULL: as they are without option */
 } ManagerOptions;
 
 Manager *manager_new(GMainContext *context, const LeafServices *services, const ManagerOptions *options);
@@ -69,6 +68,12 @@ GPtrArray *manager_reload(Manager *manager);
 /* variables: an object, may be NULL; borrowed. instance: "" for the plain one. starter: who wants it, for people. */
 int manager_start(Manager *manager, const char *tree, const char *instance, json_object *variables, const char *starter,
                   Run **ret_run, char **ret_error);
+/* The same for somebody else, who can have only so many. */
+int manager_start_for(Manager *manager, const char *tree, const char *instance, json_object *variables,
+                      const Caller *who, Run **ret_run, char **ret_error);
+/* Of a tree that is in no file, under a name that no other tree has; it can use those that there are. */
+int manager_start_text(Manager *manager, const char *name, const char *text, json_object *variables, const Caller *who,
+                       Run **ret_run, char **ret_error);
 /* Of runs that have finished, a restart that is due is called off. */
 int manager_halt_run(Manager *manager, const char *id, const Caller *who, char **ret_error);
 int manager_halt_tree(Manager *manager, const char *tree, const Caller *who, unsigned *ret_count, char **ret_error);
@@ -90,6 +95,7 @@ Run *manager_run(Manager *manager, const char *id);
 GPtrArray *manager_trees(Manager *manager);      /* of LibraryEntry, by name; free the array only */
 const GPtrArray *manager_runs(Manager *manager); /* of Run, in order of start */
 unsigned manager_n_running(const Manager *manager);
+const Limits *manager_limits(const Manager *manager);
 /* Of the runs that go on and those that have finished. */
 Journals *manager_journals(const Manager *manager);
 

@@ -19,6 +19,7 @@ struct Run {
         const RunCallbacks *callbacks;
         void *userdata;
 
+        uint32_t caller;    /* whose it is */
         json_object *given; /* the variables that it was started with, or NULL */
         Progress *progress;
         ActivityContext context;

@@ -88,6 +88,14 @@ json_object *run_given(const Run *run) {
         return run->given;
 }
 
+void run_set_caller(Run *run, uint32_t uid) {
+        run->caller = uid;
+}
+
+uint32_t run_caller(const Run *run) {
+        return run->caller;
+}
+
 void run_start(Run *run) {
         progress_start(run->progress, run_now());
         run_settle(run);

@@ -44,6 +44,9 @@ void run_free(Run *run);
 void run_give(Run *run, json_object *variables);
 /* These, or NULL; borrowed. */
 json_object *run_given(const Run *run);
+/* Whose run it is: the user ID of who wanted it; 0, until it is set, for the daemon itself. */
+void run_set_caller(Run *run, uint32_t uid);
+uint32_t run_caller(const Run *run);
 void run_start(Run *run);
 /* Asks; it is over when the callback says that it has finished. why: the cause to be (taken), "halted by UID 0". Asking
  * again changes nothing. */

@@ -85,3 +85,15 @@ const GPtrArray *runs_list(const Runs *runs) {
 unsigned runs_n_running(const Runs *runs) {
         return runs->all->len - runs->finished.length;
 }
+
+unsigned runs_n_running_of(const Runs *runs, uint32_t uid) {
+        unsigned n = 0;
+
+        for (unsigned i = 0; i < runs->all->len; i++) {
+                const Run *run = g_ptr_array_index(runs->all, i);
+
+                n += run_caller(run) == uid && run_status(run) == STATUS_RUNNING;
+        }
+
+        return n;
+}

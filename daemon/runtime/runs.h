@@ -31,5 +31,7 @@ const char *runs_nearest(const Runs *runs, const char *id);
 /* In order of start. */
 const GPtrArray *runs_list(const Runs *runs);
 unsigned runs_n_running(const Runs *runs);
+/* Of one user. */
+unsigned runs_n_running_of(const Runs *runs, uint32_t uid);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Runs, runs_free)

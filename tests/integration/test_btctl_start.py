@@ -8,6 +8,7 @@ import signal
 
 import pytest
 
+from daemon import tree_text
 from btctl_runs import BAD, GOOD, LONG, UTF8, begin, end, without_times
 
 
@@ -31,6 +32,39 @@ def test_start_sets_variables(btd):
     [row] = btd.client.manager("ListRuns")
     variables = btd.client.call(row[1], "org.btd1.Run", "GetVariables")
     assert json.loads(variables["name"]) == "eth0" and json.loads(variables["list"]) == [1, {}]
+
+
+def test_run(btd, tmp_path):
+    """A tree that btd does not know: its run is like any other."""
+    btd.start(f"--runtime={tmp_path}/runtime", f"--state={tmp_path}/state")
+    path = tmp_path / "mine.json"
+    path.write_text(tree_text(GOOD, inputs={"n": "int"}))
+    result = btd.btctl("run", str(path), "--set=n=1", "--wait", env=UTF8)
+    assert (result.returncode, without_times(result.stdout), result.stderr) == (0, "✓ mine.1: success after T\n", "")
+    for words in ("status", "mine"), ("status", "mine.1"), ("show", "mine.1"), ("history",):
+        result = btd.btctl(*words, env=UTF8)
+        assert (result.returncode, result.stderr) == (0, ""), words
+        assert "mine.1" in result.stdout
+    assert "mine" not in btd.btctl("list").stdout
+    assert btd.btctl("run", str(path), "--set=n=true").stderr == "btctl: n: expected a whole number, but got true\n"
+
+    path.write_text(tree_text({"type": "Sequnce", "children": [GOOD]}))
+    assert btd.btctl("run", str(path)) == (
+        1, "", "btctl: tree 'mine' has errors: mine.json:4:11: error: unknown type 'Sequnce'; did you mean "
+               "'Sequence'? (in Sequnce)\n")
+
+
+@pytest.mark.parametrize("name, content, told", [
+    ("no tree.json", b"{}", "the name of a tree consists of letters, digits, '_' and '-', 100 at most"),
+    ("latin1.json", b"\xe9", "is not text in UTF-8"),
+    ("gone.json", None, "No such file or directory"),
+])
+def test_run_what_is_no_tree(btd, tmp_path, name, content, told):
+    btd.start()
+    path = tmp_path / name
+    if content is not None:
+        path.write_bytes(content)
+    assert btd.btctl("run", str(path)) == (1, "", f"btctl: {path}: {told}\n")
 
 
 def test_start_and_wait(btd):

@@ -18,6 +18,7 @@ SLEEP = {"type": "Sleep", "name": "Nap", "duration": "1h"}
 INTERFACES = {
     MANAGER: {
         "StartTree(s tree, s instance, a{ss} variables) -> (s id, o run)",
+        "StartText(s name, s text, a{ss} variables) -> (s id, o run)",
         "HaltTree(s tree) -> (u count)",
         "HaltRun(s id) -> ()",
         "Reload() -> (as errors)",
@@ -25,6 +26,8 @@ INTERFACES = {
         "ListRuns() -> (a(sosssttss) runs)",
         "GetTree(s tree) -> (o path)",
         "GetRun(s id) -> (o path)",
+        "ListHistory(s tree) -> (a(sssstts) runs)",
+        "GetJournal(s id, t offset) -> (ay text)",
         "Subscribe() -> ()",
         "Unsubscribe() -> ()",
         "signal RunNew(s id, o run)",
@@ -387,6 +390,20 @@ def test_nothing_is_started_while_it_stops(btd, tmp_path):
         btd.client.start("nap")
     assert error.value.name == "org.btd1.Error.Stopping"
     assert btd.wait_exit() == 0
+
+
+def test_there_can_be_only_so_many_subscribers(btd, bus):
+    btd.start("--limit=subscribers=1")
+    btd.client.manager("Subscribe")
+    btd.client.manager("Subscribe")
+    other = Client(bus.address)
+    with pytest.raises(DBusError) as error:
+        other.call("/org/btd1", MANAGER, "Subscribe")
+    assert (error.value.name, str(error.value.message)) == (
+        "org.btd1.Error.LimitExceeded", "1 programs are subscribed already, which is the limit; try again later")
+    btd.client.manager("Unsubscribe")
+    other.call("/org/btd1", MANAGER, "Subscribe")
+    other.close()
 
 
 def test_a_subscriber_that_leaves_is_forgotten(btd, bus):

@@ -64,6 +64,7 @@ def run_btd(*options, without=()):
     (["--user", "--system"], "--system and --user exclude each other"),
     (["--log-level=loud"], "'loud' is not a log level; give error, warning, notice, info or debug"),
     (["--stop-timeout=5"], "'5' is not a time span; give one like 30s or 1min"),
+    (["--limit=runs=9", "--limit=tree=5"], "--limit=: there is no limit 'tree'; did you mean 'trees'?"),
     (["--trees="], "--trees= needs the name of a directory, in UTF-8"),
     (["--address"], "Missing argument for --address"),
 ])

@@ -40,6 +40,7 @@ def refusal(machine, *words, user):
     (("set", "camera", "a=1"), "set variables of 'camera.1'"),
     (("force", "camera", "Sleep", "success"), "force a result in 'camera.1'"),
     (("reload",), "reload"),
+    (("run", "/etc/btd/trees/camera.json"), "run a tree of your own as 'camera'"),
 ])
 def test_changing_needs_an_administrator(machine, words, deed):
     if not machine.btctl("status", "camera.1").returncode == 0:

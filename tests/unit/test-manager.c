@@ -295,7 +295,7 @@ static void test_limit(void) {
             "{ \"btd\": 1, \"root\": { \"type\": \"Delay\", \"delay\": \"1h\", \"child\": { \"type\": "
             "\"FakeNow\" } } }");
         g_ptr_array_unref(manager_reload(stage->manager));
-        for (unsigned i = 0; i < MANAGER_RUNNING_MAX; i++) {
+        for (unsigned i = 0; i < limits_default.max[LIMIT_RUNS]; i++) {
                 g_autofree char *instance = g_strdup_printf("i%u", i);
 
                 start(stage, "wait", instance);

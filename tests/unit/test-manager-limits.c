@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* How much one may have of the manager, and trees that are given to it as texts. */
+
+#include <errno.h>
+#include <glib/gstdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "basic/cleanup.h"
+#include "basic/timers.h"
+#include "fake-leaves.h"
+#include "runtime/manager.h"
+
+#define WAITS "{ \"type\": \"FakeAction\", \"name\": \"A\" }"
+#define TREE(keys, root) "{ \"btd\": 1, " keys "\"root\": " root " }"
+
+typedef struct Stage {
+        GMainContext *context;
+        Timers *timers;
+        LeafServices services;
+        char *directories[2];
+        Manager *manager;
+        GPtrArray *messages;
+} Stage;
+
+static void put(const Stage *stage, const char *file, const char *text) {
+        g_autofree char *path = g_build_filename(stage->directories[0], file, NULL);
+
+        g_assert_true(g_file_set_contents(path, text, -1, NULL));
+}
+
+static Stage *stage_new(void) {
+        Stage *stage = g_new0(Stage, 1);
+        Limits limits = { .max = { [LIMIT_TREES] = 2, [LIMIT_RUNS] = 4, [LIMIT_RUNS_OF_A_CALLER] = 2 } };
+        ManagerOptions options = { .tables = fake_tables, .limits = &limits };
+
+        stage->directories[0] = g_dir_make_tmp("btd-test-XXXXXX", NULL);
+        options.directories = (const char *const *) stage->directories;
+        stage->context = g_main_context_new();
+        stage->timers = timers_new(stage->context);
+        stage->services = (LeafServices){ .timers = stage->timers };
+        stage->manager = manager_new(stage->context, &stage->services, &options);
+        put(stage, "a.json", TREE("", WAITS));
+        put(stage, "b.json", TREE("", "{ \"type\": \"FakeNow\" }"));
+        stage->messages = manager_reload(stage->manager);
+        g_assert_cmpuint(stage->messages->len, ==, 0);
+        return stage;
+}
+
+static void stage_free(Stage *stage) {
+        const char *const files[] = { "a.json", "b.json", "c.json" };
+
+        manager_free(stage->manager);
+        timers_free(stage->timers);
+        g_main_context_unref(stage->context);
+        for (size_t i = 0; i < G_N_ELEMENTS(files); i++) {
+                g_autofree char *path = g_build_filename(stage->directories[0], files[i], NULL);
+
+                g_remove(path);
+        }
+        g_remove(stage->directories[0]);
+        g_free(stage->directories[0]);
+        g_ptr_array_unref(stage->messages);
+        g_free(stage);
+        fake_reset();
+}
+
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(Stage, stage_free)
+
+static void turn(const Stage *stage) {
+        while (g_main_context_iteration(stage->context, FALSE))
+                ;
+}
+
+/* NULL: it is started. */
+static Run *start_for(const Stage *stage, uint32_t uid, const char *instance, const char *expected) {
+        Caller who = { .uid = uid, .text = (char *) "a test" };
+        g_autofree char *error = NULL;
+        Run *run = NULL;
+        int r = manager_start_for(stage->manager, "a", instance, NULL, &who, &run, &error);
+
+        g_assert_cmpint(r, ==, expected ? MANAGER_LIMIT : 0);
+        g_assert_cmpstr(error, ==, expected);
+        turn(stage);
+        return run;
+}
+
+#define MINE "2 trees are running for you already, which is the limit for one user; halt some first"
+#define ALL "4 trees are running already, which is the limit; halt some first"
+
+static void test_runs_of_a_caller(void) {
+        g_autoptr(Stage) stage = stage_new();
+        uint32_t other = geteuid() + 1000;
+        Run *run = start_for(stage, other, "1", NULL);
+
+        start_for(stage, other, "2", NULL);
+        start_for(stage, other, "3", MINE);
+        start_for(stage, other + 1, "3", NULL);
+        run_halt(run, cause_new(CAUSE_HALTED, NULL, "enough"));
+        turn(stage);
+        start_for(stage, other, "4", NULL);
+        start_for(stage, other, "5", MINE);
+
+        /* Who may do everything is bound by what there can be in all. */
+        start_for(stage, 0, "5", NULL);
+        start_for(stage, 0, "6", ALL);
+        start_for(stage, other + 1, "6", ALL);
+}
+
+static void test_trees(void) {
+        g_autoptr(Stage) stage = stage_new();
+        g_autofree char *message = g_strdup_printf("%s/c.json: error: not loaded: there are 2 trees already, which is "
+                                                   "the limit; see --limit=trees= of btd(8)",
+                                                   stage->directories[0]);
+
+        put(stage, "c.json", TREE("", WAITS));
+        g_ptr_array_unref(stage->messages);
+        stage->messages = manager_reload(stage->manager);
+        g_assert_cmpuint(stage->messages->len, ==, 1);
+        g_assert_cmpstr(g_ptr_array_index(stage->messages, 0), ==, message);
+        g_assert_null(manager_tree(stage->manager, "c"));
+        g_assert_nonnull(manager_tree(stage->manager, "b"));
+}
+
+static Run *start_text(const Stage *stage, const char *name, const char *text, int r, const char *expected) {
+        Caller who = { .text = (char *) "a test" };
+        g_autofree char *error = NULL;
+        Run *run = NULL;
+
+        g_assert_cmpint(manager_start_text(stage->manager, name, text, NULL, &who, &run, &error), ==, r);
+        g_assert_cmpstr(error, ==, expected);
+        turn(stage);
+        return run;
+}
+
+/* A run like any other, of a tree that is not listed. */
+static void test_text(void) {
+        g_autoptr(Stage) stage = stage_new();
+        g_autoptr(GPtrArray) trees = NULL;
+        Run *run = start_text(stage, "mine", TREE("", WAITS), 0, NULL);
+
+        g_assert_cmpstr(run_id(run), ==, "mine.1");
+        g_assert_cmpint(run_status(run), ==, STATUS_RUNNING);
+        g_assert_true(manager_run(stage->manager, "mine.1") == run);
+        g_assert_null(manager_tree(stage->manager, "mine"));
+        trees = manager_trees(stage->manager);
+        g_assert_cmpuint(trees->len, ==, 2);
+        start_text(stage, "mine", TREE("", WAITS), MANAGER_ALREADY_RUNNING,
+                   "tree 'mine' is already running as mine.1; give another --instance to run it twice");
+        fake_end("A", STATUS_SUCCESS, NULL);
+        turn(stage);
+        g_assert_cmpint(run_status(run), ==, STATUS_SUCCESS);
+        start_text(stage, "mine", TREE("", "{ \"type\": \"SubTree\", \"tree\": \"b\" }"), 0, NULL);
+        g_assert_cmpint(run_status(manager_run(stage->manager, "mine.2")), ==, STATUS_SUCCESS);
+}
+
+static void test_text_refused(void) {
+        g_autoptr(Stage) stage = stage_new();
+
+        start_text(stage, "../x", TREE("", WAITS), -EINVAL,
+                   "the name of a tree consists of letters, digits, '_' and '-', 100 at most");
+        start_text(stage, "a", TREE("", WAITS), -EINVAL,
+                   "there is a tree 'a' already; start that one, or give this another name");
+        start_text(stage, "x", "{ \"btd\": 1,\n\"root\": 5 }", MANAGER_TREE_BROKEN,
+                   "tree 'x' has errors: x.json:2:9: error: expected a node, such as {\"type\": \"Sequence\", ...}, "
+                   "not a number");
+        start_text(stage, "x", "{ \"btd\": 1, \"trees\": { \"y\": { \"root\": " WAITS " } } }", MANAGER_TREE_BROKEN,
+                   "tree 'x' has no 'root'");
+        start_text(stage, "x", TREE("\"restart\": \"always\", ", WAITS), MANAGER_TREE_BROKEN,
+                   "tree 'x' cannot be started again, since it is in no file; leave out 'restart'");
+
+        start_text(stage, "x", TREE("\"autostart\": 5, ", "5"), MANAGER_TREE_BROKEN,
+                   "tree 'x' has 2 errors, which 'btctl validate' shows; the first one: x.json:1:26: error: autostart: "
+                   "expected true or false, not a number");
+        manager_stop(stage->manager);
+        start_text(stage, "x", TREE("", WAITS), MANAGER_STOPPING, "the daemon is stopping and starts nothing any more");
+}
+
+int main(int argc, char **argv) {
+        g_test_init(&argc, &argv, NULL);
+        g_test_add_func("/manager-limits/runs-of-a-caller", test_runs_of_a_caller);
+        g_test_add_func("/manager-limits/trees", test_trees);
+        g_test_add_func("/manager-limits/text", test_text);
+        g_test_add_func("/manager-limits/text-refused", test_text_refused);
+        return g_test_run();
+}
