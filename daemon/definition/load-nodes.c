@@ -192,7 +192,7 @@ static void finish_node(Loader *loader, const Reading *reading) {
                 node->params = reading->target.values;
         node->extras = reading->extras.values;
         node->sound = !reading->target.wrong && !reading->extras.wrong;
-        if (reading->type && reading->type->flags & (TYPE_SUBTREE | TYPE_FOR_EACH))
+        if (node->type && node->type->flags & (TYPE_SUBTREE | TYPE_FOR_EACH))
                 loader_add_use(loader, reading->target.node);
 }
 

@@ -118,9 +118,15 @@ static int no_references(const Param *param, char **ret_error) {
         return -EINVAL;
 }
 
-/* Only what a leaf is started with, and does not tell everybody. */
+/* Only what a leaf is started with, and does not tell everybody. What is no type that is known may be one. */
 static bool may_be_secret(const Loader *loader, const Target *target, const Param *param) {
-        return target->node != PLAN_NONE && plan_node(loader->plan, target->node)->type->leaf && !param->shown;
+        const NodeType *type;
+
+        if (target->node == PLAN_NONE)
+                return false;
+
+        type = plan_node(loader->plan, target->node)->type;
+        return !type || (type->leaf && !param->shown);
 }
 
 static int no_secrets(const Param *param, char **ret_error) {

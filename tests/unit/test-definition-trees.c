@@ -215,6 +215,14 @@ static const struct {
         { "{'btd':1,'trees':{'a':{'root':{'type':'Do'}}},'root':{'type':'SubTree','tree':'a','child':{'type':'Do'}}}",
           "t:1:83: error: a SubTree takes no 'child', since what it runs is the tree that it names (in SubTree)" },
 
+        /* What was meant is only guessed. */
+        { "{'btd':1,'root':{'type':'Sequence','children':[{'type':'SubTre','tree':'x'},{'type':'ForEac','items':[],'as'"
+          ":"
+          "'9','child':{'type':'Do'}},{'type':'Dp','text':'{secret:x}'}]}}",
+          "t:1:56: error: unknown type 'SubTre'; did you mean 'SubTree'? (in Sequence/SubTre)\n"
+          "t:1:85: error: unknown type 'ForEac'; did you mean 'ForEach'? (in Sequence/ForEac)\n"
+          "t:1:145: error: unknown type 'Dp'; did you mean 'Do'? (in Sequence/Dp)" },
+
         /* Circles. */
         { "{'btd':1,'trees':{'a':{'root':{'type':'SubTree','tree':'b'}},'b':{'root':{'type':'Inverter','child':"
           "{'type':'SubTree','tree':'c'}}},'c':{'root':{'type':'SubTree','tree':'a'}}},"
