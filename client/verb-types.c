@@ -8,6 +8,8 @@
 
 #include "basic/span.h"
 #include "columns.h"
+#include "definition/extras.h"
+#include "definition/params.h"
 #include "definition/types.h"
 #include "node-types.h"
 #include "text.h"
@@ -60,9 +62,23 @@ static void append_limits(GString *text, const Param *param) {
                 g_string_append_printf(text, ", at most %s", max);
 }
 
-/* "integer, at least 1, required". */
-static char *param_text(const Param *param) {
-        g_autoptr(GString) text = g_string_new(param->single ? "string or array of strings" : kinds[param->kind]);
+static const char *kind_text(const Param *param) {
+        bool names = param->reads || param->writes;
+
+        if (param->kind == PARAM_STRINGS && param->single)
+                return "string or array of strings";
+        if (names && param->kind == PARAM_STRING)
+                return "name of a variable";
+        if (names && param->kind == PARAM_STRINGS)
+                return "array of names of variables";
+
+        return names && param->kind == PARAM_STRING_MAP ? "object of names of variables" : kinds[param->kind];
+}
+
+/* "integer, at least 1, required". composite: of a control or decorator, where few take references. */
+static char *param_text(const Param *param, bool composite) {
+        g_autoptr(GString) text = g_string_new(kind_text(param));
+        bool references = param_takes_references(param, composite), names = param->reads || param->writes;
 
         for (const char *const *value = param->values; param->kind == PARAM_ENUM && *value; value++)
                 g_string_append_printf(text, "%s \"%s\"", value == param->values ? "" : ",", *value);
@@ -72,7 +88,9 @@ static char *param_text(const Param *param) {
                 g_string_append(text, ", required");
         else if (param->fallback)
                 g_string_append_printf(text, ", default %s", param->fallback);
-        if (param->literal)
+        if (composite && references)
+                g_string_append(text, ", {references} too");
+        else if (!composite && !references && !names && !param_is_script(param))
                 g_string_append(text, ", no {references}");
 
         return g_string_free(g_steal_pointer(&text), FALSE);
@@ -86,9 +104,9 @@ static void print_wrapped(const Output *output, const char *paragraphs, size_t i
         fputs(text->str, stdout);
 }
 
-static void print_params(const Output *output, const Param *params, const char *prefix) {
+static void print_params(const Output *output, const Param *params, bool composite, const char *prefix) {
         for (const Param *param = params; param && param->name; param++) {
-                g_autofree char *name = g_strconcat(prefix, param->name, NULL), *text = param_text(param);
+                g_autofree char *name = g_strconcat(prefix, param->name, NULL), *text = param_text(param, composite);
                 g_autoptr(GString) line = g_string_new("  ");
 
                 output_append(output, line, STYLE_BOLD, name);
@@ -100,9 +118,13 @@ static void print_params(const Output *output, const Param *params, const char *
                 if (param->kind == PARAM_OBJECT) {
                         g_autofree char *inner = g_strconcat(name, ".", NULL);
 
-                        print_params(output, param->members, inner);
+                        print_params(output, param->members, composite, inner);
                 }
         }
+}
+
+static bool is_composite(const NodeType *type) {
+        return type->class == NODE_CONTROL || type->class == NODE_DECORATOR;
 }
 
 /* "control, 2 or more children". */
@@ -139,7 +161,7 @@ static void print_type(const Output *output, const NodeType *type) {
         }
         if (type->params && type->params->name) {
                 puts("\nParameters:");
-                print_params(output, type->params, "");
+                print_params(output, type->params, is_composite(type), "");
         }
 }
 
@@ -163,6 +185,22 @@ static void print_class(const Output *output, const GPtrArray *types, NodeClass 
         columns_print(columns, output);
 }
 
+/* What a node can say whatever its type is. */
+static void print_any_node(const Output *output) {
+        g_autoptr(Columns) columns = columns_new(2);
+        g_autoptr(GString) line = g_string_new(NULL);
+
+        output_append(output, line, STYLE_BOLD, "Keys of any node");
+        puts(line->str);
+        for (const Param *param = extras_params; param->name; param++) {
+                g_string_printf(line, "  %s", param->name);
+                columns_add(columns, line->str);
+                columns_add(columns, param->doc);
+        }
+
+        columns_print(columns, output);
+}
+
 static void print_types(const Output *output) {
         g_autoptr(GPtrArray) types = node_types_list();
 
@@ -171,15 +209,18 @@ static void print_types(const Output *output) {
                         puts("");
                 print_class(output, types, class);
         }
+
+        puts("");
+        print_any_node(output);
 }
 
-static json_object *param_to_json(const Param *param) {
+static json_object *param_to_json(const Param *param, bool composite) {
         json_object *json = json_object_new_object(), *list;
 
         json_object_object_add(json, "name", json_object_new_string(param->name));
-        json_object_object_add(json, "kind", json_object_new_string(kinds[param->kind]));
+        json_object_object_add(json, "kind", json_object_new_string(kind_text(param)));
         json_object_object_add(json, "required", json_object_new_boolean(param->required));
-        json_object_object_add(json, "references", json_object_new_boolean(!param->literal));
+        json_object_object_add(json, "references", json_object_new_boolean(param_takes_references(param, composite)));
         if (param->fallback)
                 json_object_object_add(json, "default", json_tokener_parse(param->fallback));
         if (param->min != 0 || param->max != 0) {
@@ -191,7 +232,7 @@ static json_object *param_to_json(const Param *param) {
         if (param->kind == PARAM_OBJECT) {
                 list = json_object_new_array();
                 for (const Param *member = param->members; member->name; member++)
-                        json_object_array_add(list, param_to_json(member));
+                        json_object_array_add(list, param_to_json(member, composite));
                 json_object_object_add(json, "members", list);
         }
         json_object_object_add(json, "doc", param->doc ? json_object_new_string(param->doc) : NULL);
@@ -204,7 +245,7 @@ static json_object *type_to_json(const NodeType *type) {
         json_object *json = json_object_new_object(), *params = json_object_new_array();
 
         for (const Param *param = type->params; param && param->name; param++)
-                json_object_array_add(params, param_to_json(param));
+                json_object_array_add(params, param_to_json(param, is_composite(type)));
 
         json_object_object_add(json, "name", json_object_new_string(type->name));
         json_object_object_add(json, "aliases", output_strings_to_json((char **) (type->aliases ?: none)));

@@ -230,11 +230,9 @@ static void read_tree(Loader *loader, Unit *unit, uint32_t key) {
         g_hash_table_insert(unit->plans, (char *) name, plan);
 
         loader->plan = plan;
-        if (loader_read_tree_heading(loader, key + 1, &heading)) {
-                plan->root = heading.root;
-                loader_read_declarations(loader, plan, &heading);
-        } else
-                plan->shapeless = true;
+        plan->shapeless = !loader_read_tree_heading(loader, key + 1, &heading);
+        plan->root = heading.root;
+        loader_read_declarations(loader, plan, &heading);
         loader->plan = NULL;
 }
 

@@ -156,7 +156,7 @@ void loader_check_inputs(Loader *loader) {
                         const PlanUse *use = plan_use(plan, i);
                         Call call = { .loader = loader, .plan = plan, .node = use->node, .tree = use->tree };
 
-                        if (use->tree)
+                        if (use->tree && !use->tree->vague)
                                 check_call(&call);
                 }
         }

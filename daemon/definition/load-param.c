@@ -135,13 +135,9 @@ static int no_secrets(const Param *param, char **ret_error) {
         return -EINVAL;
 }
 
-static bool is_literal(const Target *target, const Param *param) {
-        return param->literal || param->causes || param->reads || param->writes || (target->literal && !param->late);
-}
-
+/* In which a brace is a brace. */
 static bool is_plain(const Target *target, const Param *param) {
-        return target->plain || param->plain || param->kind == PARAM_EXPRESSION || param->kind == PARAM_CODE ||
-               param->kind == PARAM_EXPRESSIONS;
+        return target->plain || param->plain || param_is_script(param);
 }
 
 static void add_template(Loader *loader, const Target *target, const Param *param, uint32_t item, json_object *value) {
@@ -165,7 +161,7 @@ static int settle_references(Loader *loader, Target *target, const Param *param,
         r = reference_check(*value, &error);
         if (r == 0)
                 r = reference_expand(loader->nothing, *value, &unescaped, &error);
-        else if (r > 0 && is_literal(target, param))
+        else if (r > 0 && !param_takes_references(param, target->literal))
                 r = no_references(param, &error);
         else if (r > 0 && reference_to_secret_inside(*value) && !may_be_secret(loader, target, param))
                 r = no_secrets(param, &error);

@@ -31,7 +31,8 @@ void loader_error_at(Loader *loader, size_t offset, char *text) {
         loader->file->wrong = true;
         if (loader->plan) {
                 loader->plan->wrong = true;
-                loader->plan->unsure |= loader->n_open == 0;
+                loader->plan->vague |= loader->n_open == 0;
+                loader->plan->unsure |= loader->plan->vague;
         }
 
         diagnostics_add(loader->diagnostics, loader->file->number, offset, false, full ? NULL : current_path(loader),

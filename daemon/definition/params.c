@@ -442,6 +442,15 @@ void params_set_defaults(Arena *arena, const Param *params, void *values) {
                 }
 }
 
+bool param_is_script(const Param *param) {
+        return param->kind == PARAM_EXPRESSION || param->kind == PARAM_CODE || param->kind == PARAM_EXPRESSIONS;
+}
+
+bool param_takes_references(const Param *param, bool literal) {
+        return !param_is_script(param) && !param->literal && !param->plain && !param->causes && !param->reads &&
+               !param->writes && (!literal || param->late);
+}
+
 const Param *params_find(const Param *params, const char *key, size_t length) {
         for (const Param *param = params; param && param->name; param++)
                 if (param->name[0] == key[0] && strncmp(param->name, key, length) == 0 && param->name[length] == 0)

@@ -52,5 +52,10 @@ int param_set_at(const ParamSetter *setter, const Place *place, const Param *par
 /* Sets the fields that have a default. */
 void params_set_defaults(Arena *arena, const Param *params, void *values);
 
+/* Is it text that is compiled? */
+bool param_is_script(const Param *param);
+/* literal: those around it take none. */
+bool param_takes_references(const Param *param, bool literal);
+
 /* params may be NULL. NULL: no such parameter. */
 const Param *params_find(const Param *params, const char *key, size_t length);

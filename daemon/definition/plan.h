@@ -76,6 +76,7 @@ struct Plan {
 
         bool queued;    /* is read, or will be */
         bool wrong;     /* something is wrong with it */
+        bool vague;     /* at its top, so that it may declare something else */
         bool unsure;    /* so that not all variables are known that it sets */
         bool shapeless; /* no tree can be made of it */
 

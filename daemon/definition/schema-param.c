@@ -5,6 +5,7 @@
 #include <glib.h>
 #include <json-c/json_tokener.h>
 
+#include "definition/params.h"
 #include "definition/schema-param.h"
 
 json_object *schema_of_kind(const char *kind) {
@@ -107,24 +108,14 @@ static json_object *schema_of_value(const Param *param, bool literal) {
 }
 
 /* Does a reference need to be allowed on its own, being no value of the kind? */
-static bool takes_reference(const Param *param, bool literal) {
-        switch (param->kind) {
-        case PARAM_STRING:
-        case PARAM_JSON:
-        case PARAM_EXPRESSION:
-        case PARAM_CODE:
-        case PARAM_EXPRESSIONS:
-                return false;
-        default:
-                return !param->literal && !param->causes && !param->reads && !param->writes &&
-                       (!literal || param->late);
-        }
+static bool needs_reference(const Param *param, bool literal) {
+        return param->kind != PARAM_STRING && param->kind != PARAM_JSON && param_takes_references(param, literal);
 }
 
 static json_object *schema_of_param(const Param *param, bool literal) {
         json_object *schema = schema_of_value(param, literal || param->literal);
 
-        if (takes_reference(param, literal))
+        if (needs_reference(param, literal))
                 schema = schema_either(schema, schema_ref("reference"));
         if (param->doc)
                 json_object_object_add(schema, "description", json_object_new_string(param->doc));

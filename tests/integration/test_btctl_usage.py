@@ -128,6 +128,31 @@ def test_validate(tmp_path):
     assert second["diagnostics"] == []
 
 
+def test_validate_what_uses_other_files(tmp_path):
+    """They are beside the file, or where a user's btd looks; each error is told of the file that it is in."""
+    home, files = tmp_path / "home", tmp_path / "files"
+    path = home / ".config/btd/trees"
+    path.mkdir(parents=True)
+    files.mkdir()
+    env = {"HOME": str(home), "XDG_CONFIG_HOME": str(home / ".config")}
+    use = '{ "type": "SubTree", "tree": "%s" }'
+    (files / "boot.json").write_text('{ "btd": 1, "include": ["steps.json"], "root": { "type": "Sequence", "children": [' + use % "step" + ", "
+                                     + use % "beside" + ", " + use % "elsewhere" + "] } }")
+    (files / "steps.json").write_text('{ "btd": 1, "trees": { "step": { "root": { "type": "AlwaysSuccess" } } } }')
+    (files / "beside.json").write_text(daemon.tree_text(GOOD))
+    (path / "elsewhere.json").write_text(daemon.tree_text(GOOD))
+    boot = files / "boot.json"
+    assert btctl("--user", "validate", str(boot), env=env) == (0, f"{boot}: ok, 11 nodes\n", "")
+    assert btctl("validate", str(files / "steps.json")) == (0, f"{files}/steps.json: ok, only trees to be included\n", "")
+
+    (path / "elsewhere.json").write_text('{ "btd": 1,\n  "root": { "type": "AlwaysSucces" } }')
+    wrong = f"{path}/elsewhere.json:2:21: error: unknown type 'AlwaysSucces'; did you mean 'AlwaysSuccess'? (in AlwaysSucces)\n"
+    assert btctl("--user", "validate", str(boot), env=env) == (
+        1, "", f"{boot}:1:192: error: tree: '{path}/elsewhere.json' cannot be used, since it has errors (in Sequence/SubTree)\n{wrong}")
+    [result] = json.loads(btctl("--user", "validate", "--json", str(boot), env=env).stdout)
+    assert [entry["file"] for entry in result["diagnostics"]] == [str(boot), f"{path}/elsewhere.json"]
+
+
 def test_validate_without_a_file():
     result = btctl("validate", "/nonexistent.json")
     assert result.returncode == 1
@@ -144,6 +169,7 @@ def test_types():
         assert json.loads(btctl("types", name, "--json").stdout)["name"] == name
     assert {entry["name"] for entry in json.loads(btctl("types", "--json").stdout)} \
         == set(btctl("complete", "types").stdout.split())
+    assert "\nKeys of any node\n  fail_if " in everything
 
 
 def test_types_explains_parameters():
@@ -154,6 +180,8 @@ def test_types_explains_parameters():
     assert "\n  backoff.initial (time span, required)\n" in text
     assert "\n  interval (time span, at least 10ms, default \"10s\")\n" in btctl("types", "Command").stdout
     assert "\n  state (string or array of strings)\n" in btctl("types", "UnitState").stdout
+    assert "\n  inputs (any value, {references} too)\n" in btctl("types", "SubTree").stdout
+    assert "\n  outputs (object of names of variables)\n" in btctl("types", "SubTree").stdout
 
 
 @pytest.mark.parametrize("name, message", [

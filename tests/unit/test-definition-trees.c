@@ -195,6 +195,12 @@ static const struct {
           "t:1:66: error: 'root' is missing; a tree needs it: the node at the top (in e)\n"
           "t:1:67: error: unknown key 'rot'; did you mean 'root'? (a tree takes: root, blackboard, inputs, outputs, "
           "description) (in e)" },
+        { "{'btd':1,'trees':{'a':{'rot':{}},'b':5},'root':{'type':'Sequence','children':[{'type':'SubTree','tree':'a',"
+          "'outputs':{'x':'y'}},{'type':'SubTree','tree':'b'}]}}",
+          "t:1:23: error: 'root' is missing; a tree needs it: the node at the top (in a)\n"
+          "t:1:24: error: unknown key 'rot'; did you mean 'root'? (a tree takes: root, blackboard, inputs, outputs, "
+          "description) (in a)\n"
+          "t:1:38: error: a tree is an object, {\"root\": ...}, not a number (in b)" },
         { "{'btd':1,'trees':{'a':{'root':{'type':'Do'}},'a':{'root':{'type':'Do'}}}}",
           "t:1:46: error: trees: 'a' is given twice" },
         { "{'btd':1}", "t:1:1: error: 'root' is missing; a tree file needs it: the node at the top" },
