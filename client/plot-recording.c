@@ -29,7 +29,7 @@ static void on_event(const StoryEvent *event, void *userdata) {
                 plotter->why = g_strdup(event->text);
         } else if (event->status != STATUS_IDLE) {
                 timeline_change(plotter->timeline, event->node, event->status, event->time, event->text);
-        } else if (event->node == NODE_NONE && !event->values) {
+        } else if (event->node == NODE_NONE && !g_str_equal(event->what, "started")) {
                 timeline_mark(plotter->timeline, event->time, event->what, event->text);
         }
 }

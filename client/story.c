@@ -9,7 +9,14 @@
 
 #include "basic/cause-json.h"
 #include "basic/cleanup.h"
+#include "replay-view.h"
 #include "story.h"
+
+/* What was told of a node last: the how manieth event that was, from 1. */
+typedef struct Told {
+        unsigned number;
+        Status status;
+} Told;
 
 struct Story {
         const Recording *recording;
@@ -19,6 +26,8 @@ struct Story {
         GArray *events; /* of StoryEvent: those of the record that is being replayed */
         GArray *stops;  /* of NodeId: the breakpoints that it stands at */
         unsigned told;  /* how many of the records */
+        Told *nodes;    /* for each */
+        unsigned n_changes;
 };
 
 static const Tree *tree_of(const Story *story) {
@@ -46,10 +55,11 @@ static json_object *detail(const Record *record, const char *name) {
         return value;
 }
 
-static char *cause_text(const Story *story, const Record *record) {
+/* Of what somebody did to the run. */
+static char *cause_text(const Record *record) {
         g_autoptr(Cause) cause = cause_from_json(detail(record, "cause"));
 
-        return cause ? cause_describe(tree_of(story), cause, record->node) : NULL;
+        return cause ? g_strdup(cause->text) : NULL;
 }
 
 static char *started_text(const Story *story) {
@@ -59,15 +69,15 @@ static char *started_text(const Story *story) {
 }
 
 /* "failure, forced by UID 0 (btctl)" */
-static char *forced_text(const Story *story, const Record *record) {
-        g_autofree char *cause = cause_text(story, record);
+static char *forced_text(const Record *record) {
+        g_autofree char *cause = cause_text(record);
 
         return g_strdup_printf("%s%s%s", json_object_get_string(detail(record, "status")) ?: "?", cause ? ", " : "",
                                cause ?: "");
 }
 
 static char *lock_text(const Story *story, const Record *record) {
-        return g_strdup(definition_lock(story->recording->definition, record->node));
+        return g_strdup_printf("'%s'", definition_lock(story->recording->definition, record->node));
 }
 
 /* What stands in the record itself, if there is anything to tell. */
@@ -82,7 +92,7 @@ static void add_record(Story *story, const Record *record) {
                 break;
         case RECORD_HALT:
                 event.what = "halting";
-                event.text = cause_text(story, record);
+                event.text = cause_text(record);
                 break;
         case RECORD_SET:
                 event.what = "set";
@@ -113,7 +123,7 @@ static void add_record(Story *story, const Record *record) {
                 break;
         case RECORD_FORCE:
                 event.what = "forced";
-                event.text = forced_text(story, record);
+                event.text = forced_text(record);
                 break;
         case RECORD_RECOVERED:
                 event.what = "recovered";
@@ -137,6 +147,17 @@ static void add_answers(Story *story) {
                 add_record(story, &g_array_index(records, Record, story->told));
 }
 
+/* A node that is skipped is told of whenever its parent comes by; it is news when that has been started anew. */
+static bool is_news(Story *story, NodeId node, Status status) {
+        NodeId parent = tree_of(story)->nodes[node].parent;
+        Told *told = &story->nodes[node];
+        bool again = status == STATUS_SKIPPED && told->status == status && parent != NODE_NONE &&
+                     story->nodes[parent].number < told->number;
+
+        *told = (Told){ ++story->n_changes, status };
+        return !again;
+}
+
 static void on_changed(NodeId node, void *userdata) {
         Story *story = userdata;
         const Progress *progress = replay_progress(story->replay);
@@ -146,6 +167,9 @@ static void on_changed(NodeId node, void *userdata) {
         uint64_t now = progress_now(progress);
 
         add_answers(story);
+        if (!is_news(story, node, status))
+                return;
+
         add(story, (StoryEvent){
                            .time = now - start_of(story),
                            .node = node,
@@ -190,7 +214,7 @@ static void add_status(Story *story, uint64_t time) {
         add(story, (StoryEvent){
                            .time = time,
                            .node = NODE_NONE,
-                           .what = status_to_string(status),
+                           .what = replay_view_status(progress),
                            .status = status,
                            .duration = time,
                            .text = cause ? cause_describe(tree_of(story), cause, NODE_NONE) : NULL,
@@ -207,7 +231,7 @@ static void complete(const Story *story, StoryEvent *event) {
                 return;
 
         cause = progress_node_cause(progress, event->node);
-        event->text = cause ? cause_describe(tree_of(story), cause, event->node) : NULL;
+        event->text = cause ? g_strdup(cause->text) : NULL;
 }
 
 static void tell(Story *story) {
@@ -270,6 +294,7 @@ int story_new(const Recording *recording, StoryObserver observer, void *userdata
                 .userdata = userdata,
                 .events = g_array_new(FALSE, FALSE, sizeof(StoryEvent)),
                 .stops = g_array_new(FALSE, FALSE, sizeof(NodeId)),
+                .nodes = g_new0(Told, definition_tree(recording->definition)->n_nodes),
         };
         g_array_set_clear_func(story->events, event_clear);
 
@@ -289,5 +314,6 @@ void story_free(Story *story) {
         replay_free(story->replay);
         g_array_unref(story->events);
         g_array_unref(story->stops);
+        g_free(story->nodes);
         g_free(story);
 }

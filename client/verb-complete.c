@@ -55,6 +55,18 @@ static int complete_runs(Client *client, const char *verb) {
         return status;
 }
 
+/* With those that are not listed any more. */
+static int complete_past(Client *client, const char *verb) {
+        g_autoptr(GPtrArray) runs = NULL;
+        int status;
+
+        status = run_info_list_past(client, "", &runs);
+        for (guint i = 0; status == EXIT_SUCCESS && i < runs->len; i++)
+                puts(((const RunInfo *) g_ptr_array_index(runs, i))->id);
+
+        return status;
+}
+
 static int complete_types(Client *client, const char *verb) {
         g_autoptr(GPtrArray) types = node_types_list();
 
@@ -70,7 +82,7 @@ int verb_complete(Client *client, char **operands) {
                 int (*complete)(Client *client, const char *verb);
         } table[] = {
                 { "verbs", complete_verbs }, { "options", complete_options }, { "trees", complete_trees },
-                { "runs", complete_runs },   { "types", complete_types },
+                { "runs", complete_runs },   { "types", complete_types },     { "past", complete_past },
         };
 
         for (size_t i = 0; i < G_N_ELEMENTS(table); i++)

@@ -64,6 +64,8 @@ int verb_history(Client *client, char **operands) {
                 output_print_json(to_json(runs));
         else if (runs->len > 0)
                 print(&client->output, runs);
+        else if (operands[0])
+                client_say(client, "no run of tree '%s' has finished yet", operands[0]);
         else
                 client_say(client, "no run has finished yet");
 

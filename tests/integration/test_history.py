@@ -1,0 +1,256 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Runs told from their journals: of those that go on, of those of the past, and from files."""
+
+import json
+import os
+import pathlib
+import re
+import xml.etree.ElementTree as xml
+
+import pytest
+
+from btctl_runs import BAD, GOOD, LONG, SOURCE, UTF8, btctl
+from client import DBusError
+
+JOURNALS = pathlib.Path(SOURCE, "tests", "journals")
+# One of each version of the format at least, named after it: what was once written can always be read.
+STORED = sorted(JOURNALS.glob("*.journal"))
+MANAGER = "org.btd1.Manager"
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+@pytest.fixture
+def kept(btd, tmp_path):
+    """A daemon that keeps journals; start() starts it, again after a stop()."""
+    start = btd.start
+    btd.start = lambda: start(f"--runtime={tmp_path}/run", f"--state={tmp_path}/state")
+    return btd
+
+
+def refuse(result, message, code=1):
+    hint = "Try 'btctl --help'.\n" if code == 2 else ""
+    assert result == (code, "", f"btctl: {message}\n{hint}")
+
+
+def story(text):
+    """What happened, without when and for how long."""
+    return [re.sub(r" (after|for) [0-9.]+[a-z]+", "", line[10:]) for line in text.splitlines()]
+
+
+def finish(btd, tree, *arguments):
+    path = btd.client.start(tree, *arguments)[1]
+    return btd.client.finish(path)
+
+
+@pytest.mark.parametrize("journal", STORED, ids=lambda path: path.stem)
+def test_stored_journals_can_be_read(journal):
+    assert journal.name.split("-")[0].isdigit()
+    assert btctl("show", str(journal), "--ascii", "-q") == (0, journal.with_suffix(".story").read_text(), "")
+
+
+def test_replay_of_a_file():
+    journal = str(JOURNALS / "1-commission.journal")
+    early = btctl("replay", journal, "--until=20ms", "--ascii").stdout
+    assert "`- x Send (Spawn) after 4.8ms: exited with status 75\n" in early
+    assert ("* Upload (RetryUntilSuccessful) for 16.6ms, attempt 2 of 2; before: exited with status 75; "
+            "goes on in 8ms\n") in early
+    assert "|- - Prepare (ParallelAll)\n" in early
+
+    waiting = btctl("replay", journal, "--until=50ms", "--ascii").stdout
+    assert "|- * Lamp (Sleep) for 17.9ms, waits for the lock 'bench'\n" in waiting
+    assert "`- * Soon (Timeout) for 17.9ms, times out in 12ms\n" in waiting
+
+    stopped = btctl("replay", journal, "--until=0.5s", "--ascii").stdout
+    assert stopped.startswith("= commission.1: paused for 500ms\n")
+    assert "|- - Watch (WhileDoElse): stands at its breakpoint\n" in stopped
+
+    end = btctl("replay", journal, "--ascii").stdout
+    assert end == btctl("replay", journal, "--ascii", "--until=end").stdout
+    assert end == btctl("replay", journal, "--ascii", "--until=1h").stdout
+    assert end.startswith("# commission.1: halted after 849ms\n")
+    assert "    Cause: halted by UID 0 (btctl)\n" in end
+
+    run = json.loads(btctl("replay", journal, "--json").stdout)
+    assert run["status"] == "halted" and run["cause_chain"][0]["kind"] == "halted"
+    assert [node["name"] for node in run["nodes"] if node["status"] == "halted"] == \
+        ["Commission", "Never", "Work", "Burn", "Soak"]
+
+
+def test_story_as_json():
+    events = [json.loads(line) for line in
+              btctl("show", str(JOURNALS / "1-commission.journal"), "--json").stdout.splitlines()]
+    assert events[0] == {"time_usec": 2021, "event": "started", "run": "commission.1", "text": "by UID 0 (btctl)",
+                         "variables": {"device": "cam7"}}
+    assert [event["variables"] for event in events if event["event"] == "set"] == \
+        [{"report": "cam7 rev 2"}, {"calm": False}]
+    failed = [event for event in events if event["event"] == "failure" and event["path"].endswith("/Send")]
+    assert [event["text"] for event in failed] == 2 * ["exited with status 75"]
+    assert events[-1] == {"time_usec": 848993, "event": "halted", "run": "commission.1", "duration_usec": 848993,
+                          "text": "halted by UID 0 (btctl)"}
+
+
+def bars(svg):
+    return [bar.find(SVG + "title").text for bar in xml.fromstring(svg).iter(SVG + "rect") if bar.find(SVG + "title") is not None]
+
+
+def test_plot_of_a_file():
+    svg = btctl("plot", str(JOURNALS / "1-commission.journal")).stdout
+    drawn = bars(svg)
+    assert [bar for bar in drawn if bar.startswith("Send:")] == [
+        "Send: failure, from 3.42ms for 4.8ms: exited with status 75",
+        "Send: failure, from 30.7ms for 1.42ms: exited with status 75"]
+    assert "Work: halted, from 583ms for 29.5ms: stopped by Commission/Watch" in drawn
+    assert "halted after 849ms: halted by UID 0 (btctl)" in svg
+    assert "<title>paused, at 320ms</title>" in svg
+    for word in "success", "failure", "halted", "skipped", "critical path: what the run waited for":
+        assert f">{word}</text>" in svg
+    assert ">running</text>" not in svg
+
+
+def test_trace_of_a_file():
+    trace = json.loads(btctl("plot", str(JOURNALS / "1-commission.journal"), "--format=trace").stdout)
+    sends = [event for event in trace["traceEvents"] if event["ph"] == "X" and event["name"] == "Send"]
+    assert [(event["dur"], event["args"]["cause"]) for event in sends] == \
+        [(4795, "exited with status 75"), (1422, "exited with status 75")]
+
+
+@pytest.mark.parametrize("verb", ["show", "replay", "plot"])
+def test_bad_files(verb, tmp_path):
+    good = (JOURNALS / "1-commission.journal").read_bytes()
+    path = tmp_path / "x.journal"
+
+    def check(content, message):
+        path.write_bytes(content)
+        result = btctl(verb, str(path))
+        assert (result.returncode, result.stderr) == (1, f"btctl: {path}: {message}\n")
+
+    refuse(btctl(verb, "./nothing"), "./nothing: cannot be read: No such file or directory")
+    refuse(btctl(verb, "nothing.journal"), "nothing.journal: cannot be read: No such file or directory")
+    check(b"", "it is empty")
+    check(b"{}\n", "its first line does not fit its checksum")
+    check(good.replace(b"cam7", b"cam8", 1), "its first line does not fit its checksum")
+    check(good.replace(b"cam7 rev 2", b"cam8 rev 2"), "line 5: it does not fit its checksum")
+    assert btctl(verb, str(path)).stdout == ""
+
+
+def test_bad_options():
+    journal = str(JOURNALS / "1-commission.journal")
+    refuse(btctl("replay", journal, "--until=soon"),
+           "--until: 'soon' is neither a time span such as '90s' or '1h 30min' nor 'end'", 2)
+    refuse(btctl("plot", journal, "--format=png"), "--format: 'png' is neither 'svg' nor 'trace'", 2)
+    refuse(btctl("show", journal, "--format=svg"), "'show' takes no option '--format'", 2)
+    refuse(btctl("show"), "'show' needs an operand: btctl show TREE|RUN|FILE", 2)
+
+
+def test_a_journal_that_breaks_off(tmp_path):
+    """What is known is told, and how it was then."""
+    good = (JOURNALS / "1-commission.journal").read_bytes()
+    path = tmp_path / "x.journal"
+    path.write_bytes(good[:good.index(b"380045 tick") + 9])
+    assert story(btctl("show", str(path), "-q", "--ascii").stdout)[-2:] == \
+        ["> commission.1: goes one tick further", "= commission.1: paused"]
+    assert "= commission.1: paused for 380ms\n" in btctl("replay", str(path), "--ascii").stdout
+
+
+def test_story_of_a_run_that_goes_on(kept):
+    kept.tree("boot", LONG)
+    kept.start()
+    assert kept.btctl("start", "boot").returncode == 0
+    for operand in "boot", "boot.1":
+        header, *lines = kept.btctl("show", operand, env=UTF8).stdout.splitlines()
+        assert re.fullmatch(r"boot\.1 of tree 'boot', started .*", header)
+        assert story("\n".join(lines)) == [f"» boot.1: started by UID {os.getuid()} (btctl)", "● Long: running",
+                                           "● boot.1: running"]
+
+    assert bars(kept.btctl("plot", "boot").stdout)[0].startswith("Long: running, from ")
+    assert "● Long (Sleep) for " in kept.btctl("replay", "boot", env=UTF8).stdout
+    assert kept.btctl("halt", "boot", "--wait").returncode == 0
+    assert kept.btctl("show", "boot", env=UTF8).stdout.endswith("s by UID %d (btctl)\n" % os.getuid())
+
+
+def test_history(kept):
+    kept.tree("boot", BAD)
+    kept.tree("net", GOOD)
+    kept.tree("idle", GOOD)
+    kept.start()
+    assert kept.btctl("history") == (0, "no run has finished yet\n", "")
+    assert kept.btctl("history", "idle") == (0, "no run of tree 'idle' has finished yet\n", "")
+    assert kept.btctl("history", "idle", "-q") == (0, "", "")
+    refuse(kept.btctl("history", "nett"), "no tree 'nett'; did you mean 'net'?")
+    refuse(kept.btctl("show", "idle"), "'idle' has not run yet")
+    refuse(kept.btctl("plot", "boot.7"),
+           "there is no journal of a run 'boot.7'; 'btctl history' shows the runs that have finished")
+    refuse(kept.btctl("replay", "nett"), "no tree 'nett'; did you mean 'net'?")
+
+    finish(kept, "boot")
+    finish(kept, "net", "eth0")
+    finish(kept, "net")
+    listed = [re.split(r"  +", line) for line in kept.btctl("history", env=UTF8).stdout.splitlines()]
+    assert listed[0] == ["RUN", "RESULT", "STARTED", "TOOK", "CAUSE"]
+    assert [line[:2] for line in listed[1:]] == [["net.2", "✓ success"], ["net.1 (eth0)", "✓ success"],
+                                                 ["boot.1", "✗ failure"]]
+    assert listed[3][4] == "Boot/LoadConfig: exited with status 3"
+    assert [run["id"] for run in json.loads(kept.btctl("history", "net", "--json").stdout)] == ["net.2", "net.1"]
+
+
+def test_history_survives_the_daemon(kept):
+    """The tree may be gone by then, too."""
+    file = kept.tree("boot", BAD)
+    kept.start()
+    finish(kept, "boot")
+    before = kept.btctl("history", "--json").stdout
+    told = kept.btctl("show", "boot.1", "-q").stdout
+    assert "exited with status 3" in told
+    kept.stop()
+    os.unlink(os.path.join(kept.trees, "boot.json"))
+    kept.start()
+    assert kept.btctl("history", "--json").stdout == before
+    assert kept.btctl("history", "boot", "--json").stdout == before
+    for operand in "boot", "boot.1":
+        assert kept.btctl("show", operand, "-q").stdout == told
+
+
+def test_damaged_journals_are_listed(kept, tmp_path):
+    kept.tree("boot", GOOD)
+    kept.start()
+    finish(kept, "boot")
+    kept.stop()
+    (tmp_path / "state/history/boot.7.journal").write_text("what?\n")
+    kept.start()
+    run = {run["id"]: run for run in json.loads(kept.btctl("history", "boot", "--json").stdout)}["boot.7"]
+    assert (run["status"], run["cause"]) == ("damaged", "it is not the journal of a run")
+    refuse(kept.btctl("show", "boot.7"), "boot.7: its first line does not fit its checksum")
+
+
+def test_without_a_journal(btd):
+    """Where the daemon has no directories for them."""
+    btd.tree("boot", LONG)
+    btd.start()
+    btd.client.start("boot")
+    assert btd.btctl("history") == (0, "no run has finished yet\n", "")
+    refuse(btd.btctl("show", "boot"),
+           "there is no journal of a run 'boot.1'; 'btctl history' shows the runs that have finished")
+
+
+def test_long_journals_come_in_parts(kept):
+    """... of which none keeps the daemon from its work for long."""
+    text = "x" * 700000
+    kept.tree("boot", GOOD, blackboard={"text": text}, description=text)
+    kept.start()
+    finish(kept, "boot")
+
+    first, rest = (bytes(kept.client.manager("GetJournal", "st", "boot.1", offset)) for offset in (0, 1 << 20))
+    assert first.startswith(b"btd-journal 1 {") and len(first) == 1 << 20
+    assert 0 < len(rest) < 1 << 20
+    assert bytes(kept.client.manager("GetJournal", "st", "boot.1", len(first) + len(rest))) == b""
+    assert "success" in kept.btctl("show", "boot.1").stdout
+
+
+@pytest.mark.parametrize("run", ["", ".", "..", "../history/boot.1", "/etc/passwd", "boot.1/"])
+def test_no_other_files_are_read(kept, run):
+    kept.tree("boot", GOOD)
+    kept.start()
+    finish(kept, "boot")
+    with pytest.raises(DBusError) as error:
+        kept.client.manager("GetJournal", "st", run, 0)
+    assert error.value.name == "org.btd1.Error.NoSuchRun"

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* From the text of a journal to a picture. */
+
+#include <string.h>
+
+#include "../../client/plot-recording.h"
+#include "../../client/story.h"
+#include "basic/cleanup.h"
+#include "engine/types/types.h"
+#include "leaves/leaf.h"
+#include "sanitized.h"
+
+#define N_NODES 1000u
+#define MSEC UINT64_C(1000)
+
+static const NodeType *const *const tables[] = { engine_types, leaf_types, NULL };
+
+/* A sequence of leaves, each with a name of its own. */
+static char *tree_text(unsigned n_nodes) {
+        GString *text = g_string_new("{\"btd\":1,\"root\":{\"type\":\"Sequence\",\"name\":\"Boot\",\"children\":[");
+
+        for (unsigned i = 1; i < n_nodes; i++)
+                g_string_append_printf(text, "%s{\"type\":\"%s\",\"name\":\"A leaf with a name of its own %u\",%s}",
+                                       i > 1 ? "," : "", "ForceSuccess", i,
+                                       "\"child\":{\"type\":\"Sleep\",\"duration\":\"1ms\"}");
+        g_string_append(text, "]}}");
+        return g_string_free(text, FALSE);
+}
+
+static json_object *files_of(const char *text) {
+        json_object *files = json_object_new_array(), *file = json_object_new_object();
+
+        json_object_object_add(file, "path", json_object_new_string("boot.json"));
+        json_object_object_add(file, "text", json_object_new_string(text));
+        json_object_array_add(files, file);
+        return files;
+}
+
+static void add_record(GString *journal, uint64_t time, RecordKind kind, NodeId node, const char *details) {
+        size_t line = record_begin(journal, time, kind, node);
+
+        if (details)
+                g_string_append_printf(journal, " %s", details);
+        record_end(journal, line);
+}
+
+/* Each leaf takes a millisecond; every tenth fails. */
+static char *journal_text(unsigned n_leaves) {
+        g_autofree char *tree = tree_text(n_leaves + 1);
+        g_autoptr(json_object) files = files_of(tree), variables = json_object_new_object();
+        JournalHeader header = {
+                .run = (char *) "boot.1",
+                .tree = (char *) "boot",
+                .started = 1700000000000000,
+                .start = 1000,
+                .files = files,
+                .variables = variables,
+        };
+        GString *journal = g_string_new(NULL);
+
+        journal_header_append(journal, &header);
+        add_record(journal, 0, RECORD_START, NODE_NONE, NULL);
+        add_record(journal, 0, RECORD_TICK, NODE_NONE, NULL);
+        for (unsigned i = 1; i <= n_leaves; i++) {
+                NodeId leaf = 2 * i;
+
+                add_record(journal, (i - 1) * MSEC, RECORD_BEGIN, leaf, NULL);
+                add_record(journal, i * MSEC, RECORD_ENDED, leaf,
+                           i % 10 ? "{\"status\":\"success\"}"
+                                  : "{\"status\":\"failure\",\"cause\":[{\"kind\":\"failed\",\"text\":\"it says why it "
+                                    "has come to this\"}]}");
+                add_record(journal, i * MSEC, RECORD_TICK, NODE_NONE, NULL);
+        }
+        add_record(journal, n_leaves * MSEC, RECORD_FINISHED, NODE_NONE, "{\"status\":\"success\"}");
+        return g_string_free(journal, FALSE);
+}
+
+/* All of it, as 'btctl plot' does it. */
+static void test_thousand_nodes(void) {
+        g_autofree char *text = journal_text(N_NODES / 2), *svg = NULL, *error = NULL;
+        int64_t limit = (SANITIZED ? 2000 : 100) * (int64_t) MSEC, best = INT64_MAX;
+
+        /* The machine may be busy with something else. */
+        for (unsigned i = 0; i < 5 && best >= limit; i++) {
+                int64_t begin = g_get_monotonic_time();
+                g_autoptr(Recording) recording = NULL;
+
+                g_assert_cmpint(recording_new("boot.1", text, strlen(text), tables, &recording, &error), ==, 0);
+                g_free(svg);
+                svg = plot_recording(recording, plot_svg, &error);
+                g_assert_nonnull(svg);
+                best = MIN(best, g_get_monotonic_time() - begin);
+        }
+
+        g_test_message("%zu bytes in %" G_GINT64_FORMAT "us", strlen(svg), best);
+        g_assert_cmpint(best, <, limit);
+        g_assert_cmpuint(strlen(svg), <, 500 * 1024);
+        g_assert_nonnull(strstr(svg, "success after 500ms"));
+        g_assert_nonnull(strstr(svg, "Sleep: failure, from 499ms for 1ms: it says why it has come to this"));
+}
+
+static void collect(const StoryEvent *event, void *userdata) {
+        g_autofree char *line = g_strdup_printf("%u %s", (unsigned) (event->time / MSEC), event->what);
+
+        g_ptr_array_add(userdata, g_steal_pointer(&line));
+}
+
+static Recording *make_recording(const char *text, size_t length) {
+        g_autofree char *error = NULL;
+        Recording *recording;
+
+        g_assert_cmpint(recording_new("x.journal", text, length, tables, &recording, &error), ==, 0);
+        return recording;
+}
+
+static char *tell(const Recording *recording, uint64_t until) {
+        g_autoptr(GPtrArray) lines = g_ptr_array_new_with_free_func(g_free);
+        g_autofree char *error = NULL;
+        g_autoptr(Story) story = NULL;
+
+        g_assert_cmpint(story_new(recording, collect, lines, &story, &error), ==, 0);
+        g_assert_cmpint(story_tell(story, until, &error), ==, 0);
+        g_ptr_array_add(lines, NULL);
+        return g_strjoinv(", ", (char **) lines->pdata);
+}
+
+static void test_until(void) {
+        g_autofree char *text = journal_text(2), *part = NULL, *all = NULL;
+        g_autoptr(Recording) recording = make_recording(text, strlen(text));
+
+        part = tell(recording, MSEC / 2);
+        g_assert_cmpstr(part, ==, "0 started, 0 running, 0 running, 0 running, 0 running");
+        all = tell(recording, UINT64_MAX);
+        g_assert_cmpstr(all, ==,
+                        "0 started, 0 running, 0 running, 0 running, 1 success, 1 success, 1 running, 1 running, "
+                        "2 success, 2 success, 2 success, 2 success");
+}
+
+/* The machine has gone down: how it was then is told. */
+static void test_broken_off(void) {
+        g_autofree char *text = journal_text(1), *told = NULL;
+        const char *ended = strstr(text, "1000 ended");
+        g_autoptr(Recording) recording = make_recording(text, (size_t) (ended - text) + 5);
+
+        told = tell(recording, UINT64_MAX);
+        g_assert_cmpstr(told, ==, "0 started, 0 running, 0 running, 0 running, 0 running");
+        g_assert_cmpuint(recording_length(recording), ==, 0);
+        recording->live = true;
+        g_assert_cmpuint(recording_length(recording), >, 0);
+}
+
+static void assert_refused(const char *text, const char *expected) {
+        g_autofree char *error = NULL;
+        Recording *recording;
+
+        g_assert_cmpint(recording_new("x.journal", text, strlen(text), tables, &recording, &error), <, 0);
+        g_assert_cmpstr(error, ==, expected);
+}
+
+static void test_no_journal(void) {
+        g_autofree char *text = journal_text(1);
+
+        assert_refused("", "it is empty");
+        assert_refused("{}", "its first line does not fit its checksum");
+        strstr(text, "\"boot\"")[1] = 'B';
+        assert_refused(text, "its first line does not fit its checksum");
+}
+
+/* What follows from the records is not what they say. */
+static void test_misfit(void) {
+        g_autofree char *text = journal_text(1), *error = NULL;
+        g_autoptr(GString) journal = g_string_new_len(text, strchr(text, '\n') + 1 - text);
+        g_autoptr(GPtrArray) lines = g_ptr_array_new_with_free_func(g_free);
+        g_autoptr(Recording) recording = NULL;
+        g_autoptr(Story) story = NULL;
+
+        add_record(journal, 0, RECORD_START, NODE_NONE, NULL);
+        add_record(journal, 0, RECORD_ENDED, 2, "{\"status\":\"success\"}");
+        recording = make_recording(journal->str, journal->len);
+        g_assert_cmpint(story_new(recording, collect, lines, &story, &error), ==, 0);
+        g_assert_cmpint(story_tell(story, UINT64_MAX, &error), <, 0);
+        g_assert_cmpstr(error, ==, "line 3: node #2 is not running");
+}
+
+int main(int argc, char **argv) {
+        g_test_init(&argc, &argv, NULL);
+        g_test_add_func("/story/until", test_until);
+        g_test_add_func("/story/broken-off", test_broken_off);
+        g_test_add_func("/story/no-journal", test_no_journal);
+        g_test_add_func("/story/misfit", test_misfit);
+        g_test_add_func("/plot/thousand-nodes", test_thousand_nodes);
+        return g_test_run();
+}
