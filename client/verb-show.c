@@ -42,13 +42,15 @@ int verb_show(Client *client, char **operands) {
         g_autoptr(Recording) recording = NULL;
         g_autoptr(Story) story = NULL;
         g_autofree char *error = NULL;
+        Teller teller;
         int status;
 
         status = recording_open(client, operands[0], &recording);
         if (status != EXIT_SUCCESS)
                 return status;
 
-        if (story_new(recording, on_event, &(Teller){ client, recording }, &story, &error) < 0)
+        teller = (Teller){ client, recording };
+        if (story_new(recording, on_event, &teller, &story, &error) < 0)
                 return report_error("%s: %s", recording->name, error);
         if (!client->output.json && !client->output.quiet)
                 print_header(client, recording);
