@@ -24,6 +24,7 @@ struct Activity {
         Status status;
         bool held;      /* the kind has been called, and its release is due */
         bool stopping;  /* the kind has been told to stop */
+        bool no_room;   /* there was none for one of its results */
         bool timed_out; /* ... because its time was over */
         bool halted;    /* ... or its outcome is no longer asked for */
         Cause *cause;
@@ -49,6 +50,14 @@ static void release(Activity *activity) {
         activity->held = false;
 }
 
+/* Who could not leave his results has not succeeded. */
+static Status bound(Activity *activity, Status status) {
+        bool no_room = activity->no_room;
+
+        activity->no_room = false;
+        return no_room && status == STATUS_SUCCESS ? STATUS_FAILURE : status;
+}
+
 /* An action that has ended is released at once: nothing more is to come from it. Before that its run has to know of the
  * end, since with the release the world may forget it. */
 static void settle(Activity *activity, Status status) {
@@ -56,7 +65,7 @@ static void settle(Activity *activity, Status status) {
 
         g_clear_pointer(&activity->timeout, timer_free);
         g_clear_pointer(&activity->halt_timeout, timer_free);
-        activity->status = status;
+        activity->status = bound(activity, status);
         if (is_condition(activity))
                 context->changed(activity, context->userdata);
         else if (context->ended(activity, context->userdata))
@@ -135,7 +144,7 @@ static Status start(Activity *activity) {
         activity->leaf.params = activity->params.values;
         activity->leaf.checked = !activity->params.owned;
         activity->held = true;
-        activity->status = kind_of(activity)->start(&activity->leaf);
+        activity->status = bound(activity, kind_of(activity)->start(&activity->leaf));
         assert(activity->status != STATUS_IDLE &&
                (activity->status <= STATUS_SKIPPED || activity->status == STATUS_ERROR));
 
@@ -311,7 +320,14 @@ void leaf_give_cause(Leaf *leaf, Cause *given) {
 
 void leaf_set_output(Leaf *leaf, const char *key, json_object *value) {
         Activity *activity = activity_of(leaf);
+        json_object *hidden = secrets_hide_all(&activity->secrets, value);
 
-        activity->context->output(activity, key, secrets_hide_all(&activity->secrets, value),
-                                  activity->context->userdata);
+        if (blackboard_has_room(leaf->blackboard, blackboard_growth(leaf->blackboard, key, hidden))) {
+                activity->context->output(activity, key, hidden, activity->context->userdata);
+                return;
+        }
+
+        activity->no_room = true;
+        leaf_set_cause(leaf, "%s: " BLACKBOARD_FULL_TEXT, key);
+        json_object_put(hidden);
 }

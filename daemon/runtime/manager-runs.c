@@ -119,6 +119,11 @@ int manager_check_order(const Manager *manager, const Order *order, char **ret_e
                 return MANAGER_STOPPING;
         }
 
+        if (order->variables && blackboard_bytes_of(order->variables) > BLACKBOARD_BYTES_MAX) {
+                *ret_error = g_strdup(BLACKBOARD_FULL_TEXT);
+                return MANAGER_LIMIT;
+        }
+
         return request_check(order->instance, order->variables, ret_error);
 }
 

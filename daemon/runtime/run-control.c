@@ -2,6 +2,7 @@
 
 /* A run by hand, as far as it can be told what to do at all. */
 
+#include <errno.h>
 #include <json-c/linkhash.h>
 
 #include "runtime/request.h"
@@ -99,9 +100,23 @@ static int check_values(const Run *run, json_object *values, char **ret_error) {
         return 0;
 }
 
+static int check_room(Run *run, json_object *values, char **ret_error) {
+        const Blackboard *blackboard = run_blackboard(run);
+        int64_t growth = 0;
+
+        json_object_object_foreach(values, key, value) growth += blackboard_growth(blackboard, key, value);
+        if (blackboard_has_room(blackboard, growth))
+                return 0;
+
+        *ret_error = g_strdup(BLACKBOARD_FULL_TEXT);
+        return -EDQUOT;
+}
+
 int run_set_values(Run *run, json_object *values, char **ret_error) {
         int r = check_values(run, values, ret_error);
 
+        if (r >= 0)
+                r = check_room(run, values, ret_error);
         if (r < 0)
                 return r;
         if (run_status(run) != STATUS_RUNNING)

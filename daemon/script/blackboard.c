@@ -14,6 +14,7 @@
 
 typedef struct BlackboardVariable {
         json_object *value;
+        uint64_t bytes; /* that the value comes to; 0 when it is not set */
         bool is_set;
         GPtrArray *watches; /* BlackboardWatch, NULL when there are none */
 } Variable;
@@ -25,6 +26,8 @@ struct Blackboard {
         char **names;          /* that a local scope holds */
         GHashTable *variables; /* key (owned) -> Variable; NULL until there is one */
         uint64_t n_changes;
+        uint64_t bytes; /* of its own variables */
+        uint64_t total; /* of an outermost scope: of those of all scopes */
 };
 
 struct BlackboardWatch {
@@ -77,6 +80,7 @@ void blackboard_free(Blackboard *blackboard) {
         if (!blackboard)
                 return;
 
+        blackboard->outermost->total -= blackboard->bytes;
         g_clear_pointer(&blackboard->variables, g_hash_table_unref);
         g_strfreev(blackboard->names);
         g_free(blackboard);
@@ -143,6 +147,52 @@ static void call_back(const GPtrArray *watches) {
         }
 }
 
+static uint64_t bytes_of_array(json_object *array) {
+        uint64_t bytes = 2;
+
+        for (size_t i = 0; i < json_object_array_length(array); i++)
+                bytes += blackboard_bytes_of(json_object_array_get_idx(array, i)) + 1;
+
+        return bytes;
+}
+
+static uint64_t bytes_of_object(json_object *object) {
+        uint64_t bytes = 2;
+
+        json_object_object_foreach(object, key, member) bytes += strlen(key) + blackboard_bytes_of(member) + 4;
+
+        return bytes;
+}
+
+uint64_t blackboard_bytes_of(json_object *value) {
+        switch (json_object_get_type(value)) {
+        case json_type_string:
+                return (uint64_t) json_object_get_string_len(value) + 2;
+        case json_type_array:
+                return bytes_of_array(value);
+        case json_type_object:
+                return bytes_of_object(value);
+        default:
+                return sizeof(uint64_t); /* about what a number is */
+        }
+}
+
+static void account(Blackboard *holder, Variable *variable, uint64_t bytes) {
+        holder->bytes += bytes - variable->bytes;
+        holder->outermost->total += bytes - variable->bytes;
+        variable->bytes = bytes;
+}
+
+int64_t blackboard_growth(const Blackboard *blackboard, const char *key, json_object *value) {
+        const Variable *variable = held_by(holder_of(blackboard, key), key);
+
+        return (int64_t) blackboard_bytes_of(value) - (int64_t) (variable ? variable->bytes : 0);
+}
+
+bool blackboard_has_room(const Blackboard *blackboard, int64_t growth) {
+        return growth <= 0 || blackboard->outermost->total + (uint64_t) growth <= BLACKBOARD_BYTES_MAX;
+}
+
 void blackboard_set(Blackboard *blackboard, const char *key, json_object *value) {
         Blackboard *holder = (Blackboard *) holder_of(blackboard, key);
         Variable *variable = look_up_or_add(holder, key);
@@ -152,6 +202,7 @@ void blackboard_set(Blackboard *blackboard, const char *key, json_object *value)
                 return;
         }
 
+        account(holder, variable, blackboard_bytes_of(value));
         json_object_put(variable->value);
         variable->value = value;
         variable->is_set = true;
@@ -164,6 +215,7 @@ static void unset(Blackboard *holder, Variable *variable) {
         if (!variable->is_set)
                 return;
 
+        account(holder, variable, 0);
         g_clear_pointer(&variable->value, json_object_put);
         variable->is_set = false;
         holder->n_changes++;

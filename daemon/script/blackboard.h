@@ -65,6 +65,18 @@ BlackboardWatch *blackboard_watch(Blackboard *blackboard, const char *const *key
                                   void *userdata);
 void blackboard_watch_free(BlackboardWatch *watch);
 
+/*
+ * All variables of a run, in all scopes, may come to so many bytes, about as many as they have as JSON. Whoever brings
+ * in something new sees to it; the variables do so for nobody.
+ */
+#define BLACKBOARD_BYTES_MAX (8u << 20)
+#define BLACKBOARD_FULL_TEXT "the variables of the run would come to more than 8 MiB"
+
+uint64_t blackboard_bytes_of(json_object *value);
+/* How many more, or fewer, there are when the variable has that value. */
+int64_t blackboard_growth(const Blackboard *blackboard, const char *key, json_object *value);
+bool blackboard_has_room(const Blackboard *blackboard, int64_t growth);
+
 /* A letter or underscore, then letters, digits, '_', '-' and '.', 255 characters at most. */
 bool blackboard_key_valid(const char *key);
 /* The same, or '@' and the same. */

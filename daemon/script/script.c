@@ -96,6 +96,23 @@ static bool has_changed(const Blackboard *blackboard, const char *name, json_obj
         return !value_same(before, value);
 }
 
+static int check_room(const Script *script, const Blackboard *blackboard, json_object *const *values,
+                      char **ret_error) {
+        int64_t growth = 0;
+
+        for (unsigned i = 0; i < script->uses->len; i++) {
+                const char *name = g_array_index(script->uses, Use, i).name;
+
+                if (has_changed(blackboard, name, values[i]))
+                        growth += blackboard_growth(blackboard, name, values[i]);
+        }
+        if (blackboard_has_room(blackboard, growth))
+                return 0;
+
+        *ret_error = script_error_value(script, BLACKBOARD_FULL_TEXT);
+        return -EINVAL;
+}
+
 /* From here on nothing of Lua is in use any more, since who watches the variables may evaluate something, too. */
 static void set_variables(const Script *script, Blackboard *blackboard, json_object *const *values) {
         for (unsigned i = 0; i < script->uses->len; i++) {
@@ -114,6 +131,8 @@ int script_run(const Script *script, Blackboard *blackboard, char **ret_error) {
         if (r == 0)
                 r = read_variables(script, blackboard, (json_object **) values->pdata, ret_error);
         end(script);
+        if (r == 0)
+                r = check_room(script, blackboard, (json_object *const *) values->pdata, ret_error);
         if (r == 0)
                 set_variables(script, blackboard, (json_object *const *) values->pdata);
 

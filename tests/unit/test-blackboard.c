@@ -385,6 +385,30 @@ static void test_seen(void) {
         g_assert_cmpstr(no_text, ==, "");
 }
 
+/* Whatever is set, unset and forgotten: what is there counts once. */
+static void test_bytes(void) {
+        g_autoptr(Blackboard) outermost = blackboard_new();
+        g_autofree char *text = g_strnfill(BLACKBOARD_BYTES_MAX - 2, 'x');
+        json_object *whole = json_object_new_string(text);
+        g_autoptr(json_object) more = json_object_new_int(1), none = json_object_new_object();
+
+        g_assert_cmpuint(blackboard_bytes_of(whole), ==, BLACKBOARD_BYTES_MAX);
+        {
+                g_autoptr(Blackboard) scope = blackboard_new_scope(outermost);
+
+                blackboard_set(scope, "a", json_object_get(whole));
+                blackboard_set(scope, "a", json_object_get(whole));
+                g_assert_true(blackboard_has_room(outermost, 0));
+                g_assert_false(blackboard_has_room(outermost, blackboard_growth(outermost, "a", more)));
+                g_assert_true(blackboard_has_room(scope, blackboard_growth(scope, "a", more)));
+        }
+        g_assert_true(blackboard_has_room(outermost, blackboard_growth(outermost, "a", whole)));
+        blackboard_set(outermost, "a", whole);
+        g_assert_false(blackboard_has_room(outermost, 1));
+        blackboard_reset(outermost, none);
+        g_assert_true(blackboard_has_room(outermost, BLACKBOARD_BYTES_MAX));
+}
+
 int main(int argc, char **argv) {
         g_test_init(&argc, &argv, NULL);
 
@@ -401,5 +425,6 @@ int main(int argc, char **argv) {
         g_test_add_func("/reference/no-variable", test_no_variable);
         g_test_add_func("/reference/outermost", test_outermost);
         g_test_add_func("/reference/inside", test_inside);
+        g_test_add_func("/blackboard/bytes", test_bytes);
         return g_test_run();
 }

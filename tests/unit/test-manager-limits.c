@@ -108,6 +108,17 @@ static void test_runs_of_a_caller(void) {
         start_for(stage, other + 1, "6", ALL);
 }
 
+static void test_variables(void) {
+        g_autoptr(Stage) stage = stage_new();
+        g_autofree char *text = g_strnfill(BLACKBOARD_BYTES_MAX, 'x'), *error = NULL;
+        g_autoptr(json_object) variables = json_object_new_object();
+        Run *run;
+
+        json_object_object_add(variables, "a", json_object_new_string(text));
+        g_assert_cmpint(manager_start(stage->manager, "a", "", variables, "a test", &run, &error), ==, MANAGER_LIMIT);
+        g_assert_cmpstr(error, ==, "the variables of the run would come to more than 8 MiB");
+}
+
 static void test_trees(void) {
         g_autoptr(Stage) stage = stage_new();
         g_autofree char *message = g_strdup_printf("%s/c.json: error: not loaded: there are 2 trees already, which is "
@@ -180,6 +191,7 @@ static void test_text_refused(void) {
 int main(int argc, char **argv) {
         g_test_init(&argc, &argv, NULL);
         g_test_add_func("/manager-limits/runs-of-a-caller", test_runs_of_a_caller);
+        g_test_add_func("/manager-limits/variables", test_variables);
         g_test_add_func("/manager-limits/trees", test_trees);
         g_test_add_func("/manager-limits/text", test_text);
         g_test_add_func("/manager-limits/text-refused", test_text_refused);

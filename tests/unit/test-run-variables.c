@@ -2,6 +2,7 @@
 
 /* How runs react to their variables, and to locks that they share. */
 
+#include <errno.h>
 #include <json-c/json_tokener.h>
 
 #include "basic/cleanup.h"
@@ -26,6 +27,64 @@ static void assert_variable(const RunStage *stage, const char *key, const char *
 }
 
 #define TREE(blackboard, root) "{ 'btd': 1, 'blackboard': { " blackboard " }, 'root': " root " }"
+
+/* All but a few bytes of what there may be. */
+static json_object *nearly_all(void) {
+        g_autofree char *text = g_strnfill(BLACKBOARD_BYTES_MAX - 100, 'x');
+
+        return json_object_new_string(text);
+}
+
+static void test_output_without_room(void) {
+        g_autoptr(RunStage) stage = run_stage_new_file(
+                TREE("'a': null, 'b': null",
+                     "{ 'type': 'Fallback', 'name': 'F', 'children': [" ACTION("A") ", " ACTION("B") "] }"));
+
+        run_stage_start(stage);
+        fake_set_output("A", "a", nearly_all());
+        fake_set_output("A", "a", nearly_all());
+        fake_set_output("A", "b", nearly_all());
+        fake_set_output("A", "c", json_object_new_int(1));
+        fake_end("A", STATUS_SUCCESS, NULL);
+        run_stage_turn(stage);
+        run_stage_assert_node(stage, 1, STATUS_FAILURE, "b: the variables of the run would come to more than 8 MiB");
+        assert_variable(stage, "b", "null");
+        assert_variable(stage, "c", "1");
+
+        /* Less is always possible. */
+        fake_set_output("B", "a", json_object_new_int(0));
+        fake_set_output("B", "b", nearly_all());
+        fake_end("B", STATUS_SUCCESS, NULL);
+        run_stage_turn(stage);
+        run_stage_assert_finished(stage, STATUS_SUCCESS, NULL);
+}
+
+static void test_set_without_room(void) {
+        g_autoptr(RunStage) stage = run_stage_new_file(TREE("'a': null, 'b': null", ACTION("A")));
+        g_autoptr(json_object) values = json_object_new_object();
+        g_autofree char *error = NULL;
+
+        run_stage_start(stage);
+        json_object_object_add(values, "a", nearly_all());
+        json_object_object_add(values, "b", nearly_all());
+        g_assert_cmpint(run_set_values(stage->run, values, &error), ==, -EDQUOT);
+        g_assert_cmpstr(error, ==, "the variables of the run would come to more than 8 MiB");
+        assert_variable(stage, "a", "null");
+        run_stage_halt(stage, "enough");
+}
+
+static void test_script_without_room(void) {
+        g_autoptr(RunStage) stage = run_stage_new_file(
+                TREE("'a': 'x', 'b': 1",
+                     "{ 'type': 'Script', 'name': 'S', 'code': 'a = string.rep(a, 2900000)  b = a  c = a' }"));
+
+        run_stage_start(stage);
+        run_stage_assert_finished(
+                stage, STATUS_ERROR,
+                "S: a = string.rep(a, 2900000)  b = a  c = a: the variables of the run would come to more "
+                "than 8 MiB");
+        assert_variable(stage, "b", "1");
+}
 
 static void test_while(void) {
         g_autoptr(RunStage) stage = run_stage_new_file(
@@ -446,6 +505,9 @@ static void test_uninterruptible(void) {
 
 int main(int argc, char **argv) {
         g_test_init(&argc, &argv, NULL);
+        g_test_add_func("/run-variables/output-without-room", test_output_without_room);
+        g_test_add_func("/run-variables/set-without-room", test_set_without_room);
+        g_test_add_func("/run-variables/script-without-room", test_script_without_room);
         g_test_add_func("/run-variables/while", test_while);
         g_test_add_func("/run-variables/seen-then", test_seen_then);
         g_test_add_func("/run-variables/waited-for", test_waited_for);
