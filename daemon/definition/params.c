@@ -1,333 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/*
- * One setter for each kind of parameter. Each either sets its field or reports what is wrong; none stops at the
- * first fault of an array or object.
- */
+/* From the value of a parameter to its field, by its kind; objects member by member. */
 
 #include <errno.h>
 #include <json-c/linkhash.h>
-#include <math.h>
 #include <string.h>
 
-#include "basic/cause.h"
 #include "basic/cleanup.h"
-#include "basic/excerpt.h"
-#include "basic/span.h"
+#include "definition/param-kinds.h"
 #include "definition/param-report.h"
-#include "definition/params.h"
 #include "definition/text.h"
-#include "script/blackboard.h"
-
-static bool is_string(json_object *value) {
-        return json_object_is_type(value, json_type_string);
-}
-
-/* May the value become anything at all, or any text at least? */
-static bool may_become_anything(const ParamSetter *setter, json_object *value) {
-        g_autofree char *variable = setter->provisional ? reference_key(value) : NULL;
-
-        return variable != NULL;
-}
-
-static bool may_become_text(const ParamSetter *setter, json_object *value) {
-        return setter->provisional && is_string(value) && reference_inside(value);
-}
-
-static int set_bool(const ParamSetter *setter, const Place *place, bool *field, json_object *value) {
-        if (may_become_anything(setter, value))
-                return 0;
-        if (!json_object_is_type(value, json_type_boolean))
-                return param_report_kind(setter, place, "true or false", value);
-
-        *field = json_object_get_boolean(value);
-        return 0;
-}
-
-/* 5.0 is a whole number, too. */
-static bool as_integer(json_object *value, int64_t *ret_number, bool *ret_fits) {
-        double number = json_object_get_double(value);
-
-        if (json_object_is_type(value, json_type_int)) {
-                *ret_fits = number < 0 || json_object_get_uint64(value) <= INT64_MAX;
-                *ret_number = json_object_get_int64(value);
-                return true;
-        }
-
-        if (!json_object_is_type(value, json_type_double) || !isfinite(number))
-                return false;
-
-        /* Beyond these limits all numbers are whole. */
-        *ret_fits = number >= -0x1p63 && number < 0x1p63;
-        *ret_number = *ret_fits ? (int64_t) number : 0;
-        return !*ret_fits || (double) *ret_number == number;
-}
-
-static int set_int(const ParamSetter *setter, const Place *place, const Param *param, int64_t *field,
-                   json_object *value) {
-        int64_t number;
-        bool fits;
-
-        if (may_become_anything(setter, value))
-                return 0;
-        if (!as_integer(value, &number, &fits))
-                return param_report_kind(setter, place, "a whole number", value);
-        if (!fits || (param_has_min(param) && number < param->min) || (param_has_max(param) && number > param->max))
-                return param_report_range(setter, place, param, value);
-
-        *field = number;
-        return 0;
-}
-
-static int set_number(const ParamSetter *setter, const Place *place, const Param *param, double *field,
-                      json_object *value) {
-        double number = json_object_get_double(value);
-
-        if (may_become_anything(setter, value))
-                return 0;
-        if (!json_object_is_type(value, json_type_int) && !json_object_is_type(value, json_type_double))
-                return param_report_kind(setter, place, "a number", value);
-        if (!isfinite(number) || (param_has_min(param) && number < (double) param->min) ||
-            (param_has_max(param) && number > (double) param->max))
-                return param_report_range(setter, place, param, value);
-
-        *field = number;
-        return 0;
-}
-
-/* The text of a string that a parameter can hold, or NULL after a report. */
-static const char *get_text(const ParamSetter *setter, const Place *place, const char *expected, json_object *value) {
-        const char *text;
-
-        if (!is_string(value)) {
-                param_report_kind(setter, place, expected, value);
-                return NULL;
-        }
-
-        text = json_object_get_string(value);
-        if (strlen(text) != (size_t) json_object_get_string_len(value)) {
-                param_report(setter, place, "the text contains a NUL character");
-                return NULL;
-        }
-
-        return text;
-}
-
-static int set_string(const ParamSetter *setter, const Place *place, const char **field, json_object *value) {
-        const char *text = get_text(setter, place, "a string", value);
-
-        if (!text)
-                return -EINVAL;
-
-        *field = arena_string(setter->arena, text, strlen(text));
-        return 0;
-}
-
-static int set_span(const ParamSetter *setter, const Place *place, const Param *param, uint64_t *field,
-                    json_object *value) {
-        const char *text;
-        uint64_t usec;
-        int r;
-
-        if (may_become_text(setter, value))
-                return 0;
-        if (json_object_is_type(value, json_type_int) || json_object_is_type(value, json_type_double))
-                return param_report_bare_number(setter, place, value);
-
-        text = get_text(setter, place, PARAM_SPAN_EXPECTED, value);
-        if (!text)
-                return -EINVAL;
-
-        r = span_parse(text, &usec);
-        if (r == -ERANGE)
-                return param_report_long_span(setter, place, value);
-        if (r < 0)
-                return param_report_bad_span(setter, place, value);
-        if ((param->min > 0 && usec < (uint64_t) param->min) || (param->max > 0 && usec > (uint64_t) param->max))
-                return param_report_range(setter, place, param, value);
-
-        *field = usec;
-        return 0;
-}
-
-static int set_enum(const ParamSetter *setter, const Place *place, const Param *param, int *field, json_object *value) {
-        if (may_become_text(setter, value))
-                return 0;
-
-        if (!is_string(value)) {
-                g_autofree char *values = param_names_describe(param);
-                g_autofree char *expected = g_strdup_printf("one of %s", values);
-
-                return param_report_kind(setter, place, expected, value);
-        }
-
-        for (int i = 0; param->values[i]; i++)
-                if (g_str_equal(param->values[i], json_object_get_string(value))) {
-                        *field = i;
-                        return 0;
-                }
-
-        return param_report_enum(setter, place, param, value);
-}
-
-/* A string inside of a list or map, with what goes before it. There a reference to a number or a boolean means its
- * text: there is no other way to write that. NULL: reported. */
-static const char *copy_element(const ParamSetter *setter, const Place *place, const char *prefix, json_object *value) {
-        g_autofree char *variable = is_string(value) ? NULL : param_variable_at(setter, place);
-        bool scalar = json_object_is_type(value, json_type_int) || json_object_is_type(value, json_type_double) ||
-                      json_object_is_type(value, json_type_boolean);
-        g_autofree char *element = NULL;
-        const char *text;
-
-        if (variable && scalar)
-                text = json_object_get_string(value);
-        else
-                text = get_text(setter, place, "a string", value);
-        if (!text)
-                return NULL;
-
-        element = g_strconcat(prefix, text, NULL);
-        return arena_string(setter->arena, element, strlen(element));
-}
-
-static int check_pattern(const ParamSetter *setter, const Place *place, const Param *param, const char *text) {
-        g_autofree char *problem = param->causes ? cause_pattern_problem(text) : NULL;
-
-        return problem ? param_report(setter, place, "%s", problem) : 0;
-}
-
-/* A string alone is a list of one. */
-static int set_single(const ParamSetter *setter, const Place *place, const Param *param, const char *const **field,
-                      json_object *value) {
-        const char *text = get_text(setter, place, "a string or an array of strings", value);
-        const char **strings;
-
-        if (!text || check_pattern(setter, place, param, text) < 0)
-                return -EINVAL;
-
-        strings = arena_alloc(setter->arena, 2 * sizeof(char *));
-        strings[0] = arena_string(setter->arena, text, strlen(text));
-        *field = strings;
-        return 0;
-}
-
-static int set_strings(const ParamSetter *setter, const Place *place, const Param *param, const char *const **field,
-                       json_object *value) {
-        const char **strings;
-        size_t n;
-        int r = 0;
-
-        if (may_become_anything(setter, value))
-                return 0;
-        if (param->single && !json_object_is_type(value, json_type_array))
-                return set_single(setter, place, param, field, value);
-        if (!json_object_is_type(value, json_type_array))
-                return param_report_kind(setter, place, "an array of strings", value);
-
-        n = json_object_array_length(value);
-        strings = arena_alloc(setter->arena, (n + 1) * sizeof(char *));
-        for (size_t i = 0; i < n; i++) {
-                Place element = { .parent = place, .index = i };
-
-                strings[i] = copy_element(setter, &element, "", json_object_array_get_idx(value, i));
-                if (!strings[i] || check_pattern(setter, &element, param, strings[i]) < 0)
-                        r = -EINVAL;
-        }
-
-        if (r == 0)
-                *field = strings;
-        return r;
-}
-
-static int compare_strings(const void *a, const void *b) {
-        return strcmp(*(const char *const *) a, *(const char *const *) b);
-}
-
-static int set_string_map(const ParamSetter *setter, const Place *place, const char *const **field,
-                          json_object *value) {
-        const char **strings;
-        size_t n = 0;
-        int r = 0;
-
-        if (may_become_anything(setter, value))
-                return 0;
-        if (!json_object_is_type(value, json_type_object))
-                return param_report_kind(setter, place, "an object of strings", value);
-
-        strings = arena_alloc(setter->arena, ((size_t) json_object_object_length(value) + 1) * sizeof(char *));
-        json_object_object_foreach(value, key, member) {
-                Place element = { .parent = place, .key = key };
-                g_autofree char *prefix = g_strconcat(key, "=", NULL);
-                const char *text = NULL;
-
-                if (*key == 0 || strchr(key, '=')) {
-                        g_autofree char *shown = excerpt(key, strlen(key));
-
-                        setter->report(&element, true,
-                                       g_strdup_printf("'%s' is no name: it is empty or has a '='", shown),
-                                       setter->userdata);
-                } else
-                        text = copy_element(setter, &element, prefix, member);
-
-                if (text)
-                        strings[n++] = text;
-                else
-                        r = -EINVAL;
-        }
-
-        qsort(strings, n, sizeof(char *), compare_strings);
-        if (r == 0)
-                *field = strings;
-        return r;
-}
-
-static int set_script(const ParamSetter *setter, const Place *place, const Param *param, const Script **field,
-                      json_object *value) {
-        bool is_code = param->kind == PARAM_CODE;
-        const char *text = get_text(setter, place, is_code ? "code, a string" : "an expression, a string", value);
-        Place at = *place;
-        char *error;
-        int r;
-
-        if (!text)
-                return -EINVAL;
-
-        r = setter->compile(param, is_code, text, field, &error, &at.offset, setter->userdata);
-        if (r < 0) {
-                at.inside = true;
-                setter->report(&at, false, error, setter->userdata);
-        }
-
-        return r;
-}
-
-static int compare_scripts(const void *a, const void *b) {
-        return strcmp(((const NamedScript *) a)->name, ((const NamedScript *) b)->name);
-}
-
-static int set_expressions(const ParamSetter *setter, const Place *place, const Param *param, const NamedScript **field,
-                           json_object *value) {
-        NamedScript *scripts;
-        size_t n = 0;
-        int r = 0;
-
-        if (!json_object_is_type(value, json_type_object))
-                return param_report_kind(setter, place, "an object of expressions", value);
-
-        scripts = arena_alloc(setter->arena, ((size_t) json_object_object_length(value) + 1) * sizeof(NamedScript));
-        json_object_object_foreach(value, key, member) {
-                Place element = { .parent = place, .key = key };
-
-                scripts[n].name = arena_string(setter->arena, key, strlen(key));
-                if (set_script(setter, &element, param, &scripts[n++].script, member) < 0)
-                        r = -EINVAL;
-        }
-
-        qsort(scripts, n, sizeof(NamedScript), compare_scripts);
-        if (r == 0)
-                *field = scripts;
-        return r;
-}
 
 static int set_field(const ParamSetter *setter, const Place *place, const Param *param, void *values,
                      json_object *value);
@@ -337,7 +19,7 @@ static int set_object(const ParamSetter *setter, const Place *place, const Param
         void *values;
         int r = 0;
 
-        if (may_become_anything(setter, value))
+        if (param_may_be_anything(setter, value))
                 return 0;
         if (!json_object_is_type(value, json_type_object))
                 return param_report_kind(setter, place, "an object", value);
@@ -369,21 +51,21 @@ static int set_field(const ParamSetter *setter, const Place *place, const Param 
 
         switch (param->kind) {
         case PARAM_BOOL:
-                return set_bool(setter, place, field, value);
+                return param_set_bool(setter, place, field, value);
         case PARAM_INT:
-                return set_int(setter, place, param, field, value);
+                return param_set_int(setter, place, param, field, value);
         case PARAM_NUMBER:
-                return set_number(setter, place, param, field, value);
+                return param_set_number(setter, place, param, field, value);
         case PARAM_STRING:
-                return set_string(setter, place, field, value);
+                return param_set_string(setter, place, field, value);
         case PARAM_SPAN:
-                return set_span(setter, place, param, field, value);
+                return param_set_span(setter, place, param, field, value);
         case PARAM_ENUM:
-                return set_enum(setter, place, param, field, value);
+                return param_set_enum(setter, place, param, field, value);
         case PARAM_STRINGS:
-                return set_strings(setter, place, param, field, value);
+                return param_set_strings(setter, place, param, field, value);
         case PARAM_STRING_MAP:
-                return set_string_map(setter, place, field, value);
+                return param_set_string_map(setter, place, field, value);
         case PARAM_JSON:
                 *(json_object **) field = arena_own(setter->arena, json_object_get(value));
                 return 0;
@@ -391,9 +73,9 @@ static int set_field(const ParamSetter *setter, const Place *place, const Param 
                 return set_object(setter, place, param, field, value);
         case PARAM_EXPRESSION:
         case PARAM_CODE:
-                return set_script(setter, place, param, field, value);
+                return param_set_script(setter, place, param, field, value);
         case PARAM_EXPRESSIONS:
-                return set_expressions(setter, place, param, field, value);
+                return param_set_expressions(setter, place, param, field, value);
         case PARAM_KIND_MAX_:
                 break;
         }
