@@ -106,6 +106,12 @@ void machine_condition_changed(Machine *machine, NodeId leaf) {
         machine_input(machine, leaf);
 }
 
+void machine_condition_set(Machine *machine, NodeId leaf) {
+        assert(machine->nodes[leaf].type->class == NODE_CONDITION);
+
+        node_mark(machine, leaf);
+}
+
 void machine_timer_expired(Machine *machine, NodeId node) {
         if (node == NODE_NONE) {
                 machine->attention &= ~ATTENTION_INTERVAL;

@@ -136,6 +136,8 @@ void machine_start(Machine *machine);
 void machine_halt(Machine *machine);
 void machine_leaf_ended(Machine *machine, NodeId leaf, Status status);
 void machine_condition_changed(Machine *machine, NodeId leaf);
+/* The same, but the tree has done that itself during the last tick, see machine_variable_set(). */
+void machine_condition_set(Machine *machine, NodeId leaf);
 void machine_timer_expired(Machine *machine, NodeId node);
 /* Something outside has set a variable: what looks at variables while it runs (while, Switch, OnChange, Precondition)
  * is to look again. */

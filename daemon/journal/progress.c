@@ -209,6 +209,13 @@ void progress_condition_changed(Progress *progress, NodeId node, uint64_t now) {
         progress_end(progress);
 }
 
+void progress_condition_turned(Progress *progress, NodeId node, uint64_t now) {
+        progress_begin(progress, now);
+        progress_note(progress, RECORD_TURNED, node);
+        machine_condition_set(progress->machine, node);
+        progress_end(progress);
+}
+
 void progress_timer_expired(Progress *progress, NodeId node, uint64_t now) {
         progress_begin(progress, now);
         progress_note(progress, node == NODE_NONE ? RECORD_INTERVAL : RECORD_TIMER, node);

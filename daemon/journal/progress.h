@@ -75,6 +75,8 @@ void progress_halt(Progress *progress, Cause *why, uint64_t now);
 /* True: the leaf was halted, and nothing more is asked of it; else it is, until it is freed. */
 bool progress_leaf_ended(Progress *progress, NodeId node, uint64_t now);
 void progress_condition_changed(Progress *progress, NodeId node, uint64_t now);
+/* The same, but by what the run itself did while it was busy: a tree that always does so is slowed down. */
+void progress_condition_turned(Progress *progress, NodeId node, uint64_t now);
 void progress_timer_expired(Progress *progress, NodeId node, uint64_t now);
 void progress_lock_granted(Progress *progress, NodeId node, uint64_t now);
 /* From outside: an object. */

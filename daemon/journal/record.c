@@ -19,6 +19,7 @@ static const char *const kind_names[RECORD_KIND_MAX_] = {
         [RECORD_TICK] = "tick",
         [RECORD_ENDED] = "ended",
         [RECORD_CHANGED] = "changed",
+        [RECORD_TURNED] = "turned",
         [RECORD_TIMER] = "timer",
         [RECORD_INTERVAL] = "interval",
         [RECORD_SET] = "set",

@@ -21,6 +21,7 @@ typedef enum RecordKind {
         RECORD_TICK,     /* what has been recorded since the last one is looked at now */
         RECORD_ENDED,    /* NODE {status, cause}: an action has ended */
         RECORD_CHANGED,  /* NODE: a condition may have another value */
+        RECORD_TURNED,   /* NODE: the same, by what the tree itself has done */
         RECORD_TIMER,    /* NODE: its timer has expired */
         RECORD_INTERVAL, /* the run's own timer has */
         RECORD_SET,      /* {key: value, ...}: variables were set from outside, or by an action: NODE */

@@ -36,10 +36,12 @@ static void apply_ended(Replay *replay, const Record *record, uint64_t now) {
 }
 
 static void apply_changed(Replay *replay, const Record *record, uint64_t now) {
-        if (progress_leaf(replay->progress, record->node) && is_of_class(replay, record, NODE_CONDITION))
-                progress_condition_changed(replay->progress, record->node, now);
-        else
+        if (!progress_leaf(replay->progress, record->node) || !is_of_class(replay, record, NODE_CONDITION))
                 replay_misfit(replay, "nothing looks at node #%u", record->node);
+        else if (record->kind == RECORD_TURNED)
+                progress_condition_turned(replay->progress, record->node, now);
+        else
+                progress_condition_changed(replay->progress, record->node, now);
 }
 
 static void apply_timer(Replay *replay, const Record *record, uint64_t now) {
@@ -142,6 +144,7 @@ static const Input inputs[RECORD_KIND_MAX_] = {
         [RECORD_TICK] = { apply_tick },
         [RECORD_ENDED] = { apply_ended, OF_NODE },
         [RECORD_CHANGED] = { apply_changed, OF_NODE },
+        [RECORD_TURNED] = { apply_changed, OF_NODE },
         [RECORD_TIMER] = { apply_timer, OF_NODE },
         [RECORD_INTERVAL] = { apply_timer },
         [RECORD_SET] = { apply_set, OF_EITHER },

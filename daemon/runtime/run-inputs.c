@@ -19,11 +19,14 @@ uint64_t run_now(void) {
         return (uint64_t) g_get_monotonic_time();
 }
 
-/* A lock may have been let go again since. */
-static void give(Run *run, const Kept *input) {
+/* What was kept is the run's own doing. A lock may have been let go again since. */
+static void give(Run *run, const Kept *input, bool kept) {
         switch (input->kind) {
         case RUN_INPUT_CONDITION:
-                progress_condition_changed(run->progress, input->node, run_now());
+                if (kept)
+                        progress_condition_turned(run->progress, input->node, run_now());
+                else
+                        progress_condition_changed(run->progress, input->node, run_now());
                 break;
         case RUN_INPUT_LOCK:
                 if (node_locks_has(run->locks, input->node))
@@ -37,7 +40,7 @@ static void give_kept(Run *run) {
 
         g_clear_pointer(&run->later, timer_free);
         for (unsigned i = 0; i < kept->len; i++)
-                give(run, &g_array_index(kept, Kept, i));
+                give(run, &g_array_index(kept, Kept, i), true);
 }
 
 static void on_later(void *userdata) {
@@ -74,7 +77,7 @@ void run_input(Run *run, RunInput kind, NodeId node) {
         }
 
         run->unprompted = 0;
-        give(run, &input);
+        give(run, &input, false);
         run_settle(run);
 }
 
