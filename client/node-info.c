@@ -3,6 +3,7 @@
 /* Nodes as they are read from the bus. */
 
 #include <errno.h>
+#include <json-c/json_tokener.h>
 #include <string.h>
 
 #include "basic/cleanup.h"
@@ -18,6 +19,7 @@ void node_info_free(NodeInfo *node) {
         g_free(node->title);
         g_free(node->status);
         g_free(node->detail);
+        json_object_put(node->cause);
         g_free(node);
 }
 
@@ -133,6 +135,45 @@ static int get_titles(Client *client, const char *path, const char *interface, c
         return r < 0 ? client_bad_message(r) : EXIT_SUCCESS;
 }
 
+/* 1: there was one, 0: no more. */
+static int read_cause(sd_bus_message *message, const GPtrArray *nodes) {
+        const char *kind, *text, *facts;
+        uint32_t index, because;
+        json_object *cause;
+        NodeInfo *node;
+        int r;
+
+        r = sd_bus_message_read(message, "(usssu)", &index, &kind, &text, &facts, &because);
+        if (r <= 0 || index >= nodes->len)
+                return r;
+
+        cause = json_object_new_object();
+        json_object_object_add(cause, "kind", json_object_new_string(kind));
+        json_object_object_add(cause, "text", json_object_new_string(text));
+        json_object_object_add(cause, "facts", *facts ? json_tokener_parse(facts) : NULL);
+        json_object_object_add(cause, "because", because == NODE_INFO_ROOT ? NULL : json_object_new_uint64(because));
+
+        node = g_ptr_array_index(nodes, index);
+        json_object_put(node->cause);
+        node->cause = cause;
+        return 1;
+}
+
+int node_info_get_causes(Client *client, const char *run_path, const GPtrArray *nodes) {
+        g_autoptr(sd_bus_message) reply = NULL;
+        int status, r;
+
+        status = client_call(client, &reply, run_path, BTD_RUN, "GetCauses", NULL);
+        if (status != EXIT_SUCCESS)
+                return status;
+
+        r = sd_bus_message_enter_container(reply, SD_BUS_TYPE_ARRAY, "(usssu)");
+        while (r >= 0 && (r = read_cause(reply, nodes)) > 0)
+                ;
+
+        return r < 0 ? client_bad_message(r) : EXIT_SUCCESS;
+}
+
 static int get_titled_nodes(Client *client, const char *path, const char *interface, const char *format,
                             GPtrArray **ret_nodes) {
         g_autoptr(GPtrArray) nodes = NULL;
@@ -216,6 +257,8 @@ json_object *node_info_to_json(const NodeInfo *node, const GPtrArray *nodes) {
         json_object_object_add(json, "since_usec", json_object_new_uint64(node->since));
         json_object_object_add(json, "duration_usec", json_object_new_uint64(node->duration));
         json_object_object_add(json, "detail", json_object_new_string(node->detail));
+        if (node->cause)
+                json_object_object_add(json, "cause", json_object_get(node->cause));
 
         return json;
 }

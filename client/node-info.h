@@ -18,9 +18,10 @@ typedef struct NodeInfo {
         char *name;  /* as given by the user, else the type */
         char *title; /* what it is about: a unit, a program; NULL: nothing to say */
         char *status;
-        uint64_t since;    /* CLOCK_REALTIME µs; 0: never started */
-        uint64_t duration; /* µs */
-        char *detail;      /* what it waits for, or why it failed; may be empty */
+        uint64_t since;     /* CLOCK_REALTIME µs; 0: never started */
+        uint64_t duration;  /* µs */
+        char *detail;       /* what it waits for, or why it failed; may be empty */
+        json_object *cause; /* why it is over: see node_info_get_causes(); NULL: nothing to say */
 } NodeInfo;
 
 void node_info_free(NodeInfo *node);
@@ -34,6 +35,10 @@ void node_info_append_label(const Output *output, GString *line, const char *nam
 int node_info_of_run(Client *client, const char *run_path, GPtrArray **ret_nodes);
 int node_info_of_tree(Client *client, const char *tree_path, GPtrArray **ret_nodes);
 int node_info_of_signal(sd_bus_message *message, GPtrArray **ret_nodes);
+
+/* For the nodes of a run, each at its index: "kind", "text", "facts", and "because", the index of the node whose cause
+ * is the next one on the way down. */
+int node_info_get_causes(Client *client, const char *run_path, const GPtrArray *nodes);
 
 /* Moves the nodes to their index among those that are known, where NULL stands for one that is not; the changed are
  * only borrowed from there afterwards. */

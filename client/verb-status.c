@@ -50,6 +50,9 @@ static int show_run(Client *client, const RunInfo *run) {
                 return status;
 
         if (client->output.json) {
+                status = node_info_get_causes(client, run->path, nodes);
+                if (status != EXIT_SUCCESS)
+                        return status;
                 output_print_json(run_view_to_json(client, run, chain, nodes));
                 return EXIT_SUCCESS;
         }

@@ -58,6 +58,10 @@ static char *describe_child(const Run *run, const Cause *child) {
         }
 }
 
+static const char *facts_text(const Cause *cause) {
+        return json_object_to_json_string_ext(cause->facts, JSON_C_TO_STRING_NOSLASHESCAPE);
+}
+
 static int append_cause_fields(sd_bus_message *message, const Run *run, const Cause *cause) {
         g_autofree char *child = cause->text ? NULL : describe_child(run, cause->because);
         int r;
@@ -66,8 +70,7 @@ static int append_cause_fields(sd_bus_message *message, const Run *run, const Ca
         if (r >= 0)
                 r = append_text(message, "text", cause->text ?: child);
         if (r >= 0 && cause->facts)
-                r = append_text(message, "facts",
-                                json_object_to_json_string_ext(cause->facts, JSON_C_TO_STRING_NOSLASHESCAPE));
+                r = append_text(message, "facts", facts_text(cause));
 
         return r;
 }
@@ -128,6 +131,29 @@ int cause_bus_append_node(sd_bus_message *message, const Run *run, NodeId node) 
                 r = append_above(message, run, node);
         if (r >= 0)
                 r = cause ? append_chain(message, run, cause) : append_level(message, run, node, NULL);
+
+        return r < 0 ? r : sd_bus_message_close_container(message);
+}
+
+static int append_cause(sd_bus_message *message, const Run *run, NodeId node) {
+        g_autoptr(Cause) cause = run_node_cause(run, node);
+        g_autofree char *child = NULL;
+
+        if (!cause)
+                return 0;
+
+        child = cause->text ? NULL : describe_child(run, cause->because);
+        return sd_bus_message_append(message, CAUSE_SIGNATURE, node, cause->kind, cause->text ?: child,
+                                     cause->facts ? facts_text(cause) : "",
+                                     cause->because ? cause->because->node : NODE_NONE);
+}
+
+int cause_bus_append_all(sd_bus_message *message, const Run *run) {
+        uint32_t n_nodes = definition_tree(run_definition(run))->n_nodes;
+        int r = sd_bus_message_open_container(message, 'a', CAUSE_SIGNATURE);
+
+        for (NodeId node = 0; r >= 0 && node < n_nodes; node++)
+                r = append_cause(message, run, node);
 
         return r < 0 ? r : sd_bus_message_close_container(message);
 }

@@ -15,3 +15,8 @@
 int cause_bus_append_run(sd_bus_message *message, const Run *run);
 /* Of the node, with the run and the nodes above it. */
 int cause_bus_append_node(sd_bus_message *message, const Run *run, NodeId node);
+
+/* One level each of all nodes that have a cause: the node, "kind", "text", "facts" or "", and the node whose cause is
+ * the next one on the way down, UINT32_MAX: it begins here. */
+#define CAUSE_SIGNATURE "(usssu)"
+int cause_bus_append_all(sd_bus_message *message, const Run *run);

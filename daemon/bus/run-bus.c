@@ -269,6 +269,20 @@ static int method_get_cause_chain(sd_bus_message *message, void *userdata, sd_bu
         return sd_bus_message_send(reply);
 }
 
+static int method_get_causes(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
+        g_autoptr(sd_bus_message) reply = NULL;
+        int r;
+
+        r = sd_bus_message_new_method_return(message, &reply);
+        if (r < 0)
+                return r;
+        r = cause_bus_append_all(reply, run_at(userdata, sd_bus_message_get_path(message)));
+        if (r < 0)
+                return r;
+
+        return sd_bus_message_send(reply);
+}
+
 const sd_bus_vtable run_vtable[] = {
         SD_BUS_VTABLE_START(0),
 
@@ -295,6 +309,8 @@ const sd_bus_vtable run_vtable[] = {
                                 SD_BUS_VTABLE_UNPRIVILEGED),
         SD_BUS_METHOD_WITH_ARGS("GetCauseChain", SD_BUS_ARGS("u", node), SD_BUS_RESULT("aa{sv}", chain),
                                 method_get_cause_chain, SD_BUS_VTABLE_UNPRIVILEGED),
+        SD_BUS_METHOD_WITH_ARGS("GetCauses", SD_BUS_NO_ARGS, SD_BUS_RESULT("a" CAUSE_SIGNATURE, causes),
+                                method_get_causes, SD_BUS_VTABLE_UNPRIVILEGED),
         SD_BUS_METHOD_WITH_ARGS("GetVariables", SD_BUS_NO_ARGS, SD_BUS_RESULT("a{ss}", variables), method_get_variables,
                                 SD_BUS_VTABLE_UNPRIVILEGED),
         SD_BUS_METHOD_WITH_ARGS("GetVariable", SD_BUS_ARGS("s", name), SD_BUS_RESULT("s", value), method_get_variable,

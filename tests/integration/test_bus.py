@@ -62,6 +62,7 @@ INTERFACES = {
         "GetNodes() -> (a(uussstts) nodes)",
         "GetTitles() -> (a{us} titles)",
         "GetCauseChain(u node) -> (aa{sv} chain)",
+        "GetCauses() -> (a(usssu) causes)",
         "GetVariables() -> (a{ss} variables)",
         "GetVariable(s name) -> (s value)",
         "SetVariables(a{ss} variables) -> ()",

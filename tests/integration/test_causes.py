@@ -206,6 +206,23 @@ def test_status_in_json_has_the_same(btd):
     assert run["cause_chain"] == chain_of(btd, path) and run["journal"] == []
 
 
+def test_status_in_json_has_a_cause_of_every_node(btd):
+    finished(btd, "boot", {"type": "Parallel", "children": [
+        {"type": "Timeout", "timeout": "20ms", "child": {"type": "Sleep", "duration": "1h"}},
+        {"type": "Sequence", "name": "Never", "skip_if": "true", "children": [{"type": "AlwaysSuccess"}]},
+        {"type": "Sleep", "name": "Halted", "duration": "1h"}]})
+    run = json.loads(btd.btctl("status", "boot", "--json").stdout)
+    causes = {node["name"]: node.get("cause") for node in run["nodes"]}
+    assert causes["Parallel"] == {"kind": "threshold", "text": "1 of its 3 children failed",
+                                  "facts": {"children": 3, "failed": 1, "succeeded": 0}, "because": 1}
+    assert causes["Timeout"]["kind"] == "timeout" and causes["Timeout"]["because"] is None
+    assert causes["Timeout"]["facts"]["limit"] == "20ms"
+    assert causes["Sleep"] == {"kind": "halted", "text": "stopped by Parallel/Timeout",
+                               "facts": {"by": "Parallel/Timeout"}, "because": 1}
+    assert causes["Halted"]["text"] == "stopped by Parallel" and causes["Halted"]["because"] == 0
+    assert causes["Never"]["kind"] == "guard" and causes["AlwaysSuccess"] is None
+
+
 def test_what_a_service_says_is_safe_to_print(btd):
     finished(btd, "bad", {"type": "Spawn", "argv": ["/bin/\033[31m"]})
     text = btd.btctl("status", "bad", env=UTF8).stdout

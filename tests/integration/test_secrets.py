@@ -65,6 +65,7 @@ def everything(btd, path, tree):
         yield interface, repr(client.get_all(at, interface))
         for method in "GetNodes", "GetTitles":
             yield method, repr(client.call(at, interface, method))
+    yield "GetCauses", repr(client.call(path, RUN, "GetCauses"))
     yield "GetVariables", repr(client.call(path, RUN, "GetVariables"))
     for node in range(client.get(tree_path, TREE, "NodeCount")):
         yield "GetCauseChain", repr(client.call(path, RUN, "GetCauseChain", "u", node))
