@@ -48,8 +48,11 @@ def chapter_trees():
     return dict(re.findall(r"<!-- tree: (\w+) -->\n```json\n(.*?)```", read("README.md"), re.S))
 
 
-def manual_tree():
-    return re.search(r"\.Bd -literal[^\n]*\n(.*?)\.Ed", read("daemon", "definition", "btd-tree.5"), re.S)[1]
+def manual_trees():
+    """Whole files, and what stands in one around a root."""
+    blocks = re.findall(r"\.Bd -literal[^\n]*\n(.*?)\.Ed", read("daemon", "definition", "btd-tree.5"), re.S)
+    texts = [block if block.startswith("{") else '{ "btd": 1, ' + block + "}" for block in blocks if '"root"' in block]
+    return {f"btd-tree.5-{number}": text for number, text in enumerate(texts)}
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=os.path.basename)
@@ -59,7 +62,7 @@ def test_example_is_valid(path):
     assert "error" not in result.stdout and "warning" not in result.stdout
 
 
-DOCUMENTED = {"README.md": first_tree(), "btd-tree.5": manual_tree(), **chapter_trees()}
+DOCUMENTED = {"README.md": first_tree(), **manual_trees(), **chapter_trees()}
 
 
 @pytest.mark.parametrize("text", DOCUMENTED.values(), ids=DOCUMENTED)
