@@ -6,6 +6,7 @@ import os
 import xml.etree.ElementTree as ElementTree
 
 import pytest
+from gi.repository import Gio, GLib
 
 from client import Client, DBusError, wait
 
@@ -391,6 +392,29 @@ def test_nothing_is_started_while_it_stops(btd, tmp_path):
         btd.client.start("nap")
     assert error.value.name == "org.btd1.Error.Stopping"
     assert btd.wait_exit() == 0
+
+
+def test_only_so_many_calls_of_one_can_wait(btd):
+    """How many of them do wait at the same moment is not to be foreseen; that some do is."""
+    btd.tree("nap", SLEEP)
+    btd.start("--limit=calls-of-a-caller=1")
+    answers = []
+
+    def answered(connection, result):
+        try:
+            answers.append(connection.call_finish(result).unpack()[0])
+        except GLib.Error as error:
+            answers.append(error.message)
+    for number in range(50):
+        btd.client.connection.call("org.btd1", "/org/btd1", MANAGER, "StartTree",
+                                   GLib.Variant("(ssa{ss})", ("nap", f"i{number}", {})), None,
+                                   Gio.DBusCallFlags.NONE, -1, None, answered)
+    wait(lambda: len(answers) == 50, "the answers")
+    refused = {answer for answer in answers if not answer.startswith("nap.")}
+    assert refused == {"GDBus.Error:org.btd1.Error.LimitExceeded: 1 calls of yours are waiting to be answered; wait "
+                       "for one of them"}
+    assert "nap.1" in answers
+    assert btd.client.start("nap")[0].startswith("nap.")
 
 
 def test_there_can_be_only_so_many_subscribers(btd, bus):
