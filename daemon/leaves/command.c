@@ -7,6 +7,7 @@
 #include "engine/tree.h"
 #include "leaves/registry.h"
 #include "leaves/spawn-execution.h"
+#include "leaves/unknown.h"
 
 typedef struct Command {
         Execution *execution; /* NULL: between two */
@@ -36,11 +37,14 @@ static void set_timeout_cause(Leaf *leaf) {
 
 /* The leaf may be gone afterwards. */
 static void on_ended(Status status, Leaf *leaf) {
+        const SpawnParams *params = leaf->params;
         Command *op = leaf->op;
 
-        g_clear_pointer(&op->execution, execution_free);
         if (op->timed_out)
                 set_timeout_cause(leaf);
+        else if (status == STATUS_FAILURE && !execution_has_run(op->execution))
+                status = unknown_status(params->unknown);
+        g_clear_pointer(&op->execution, execution_free);
 
         wait_for_next(leaf);
         leaf_set_value(leaf, status);
@@ -62,7 +66,7 @@ static Status execute(Leaf *leaf) {
         op->timed_out = false;
         if (execution_new(leaf, params, ++op->n_executions, on_ended, &op->execution) < 0) {
                 wait_for_next(leaf);
-                return STATUS_FAILURE;
+                return unknown_status(params->unknown);
         }
 
         set_timer(leaf, params->timeout, on_timeout);
@@ -70,8 +74,11 @@ static Status execute(Leaf *leaf) {
 }
 
 static void on_due(void *userdata) {
-        if (execute(userdata) == STATUS_FAILURE)
-                leaf_set_value(userdata, STATUS_FAILURE);
+        Leaf *leaf = userdata;
+        Status status = execute(leaf);
+
+        if (!((Command *) leaf->op)->execution)
+                leaf_set_value(leaf, status);
 }
 
 static void wait_for_next(Leaf *leaf) {
@@ -114,7 +121,9 @@ const NodeType command_type = {
         .summary = "Holds while a program that is run again and again succeeds",
         .doc = "Runs the program as Spawn does, and holds when it has exited with a status in success_exit. It is run "
                "again every interval for as long as anything looks at the value, and until it has ended the last value "
-               "stands. When nothing looks any longer, it is killed.",
+               "stands. Its value is unknown when it could not be started, or nobody knows what came of it. When "
+               "nothing "
+               "looks any longer, it is killed.",
         .check = command_check,
         .leaf = &command_kind,
 };

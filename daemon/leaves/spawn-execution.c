@@ -28,7 +28,7 @@ struct Execution {
         SpawnOutput *output, *error;
         SpawnChild *child;
         SpawnUnit *unit;
-        bool stopping;
+        bool stopping, has_run;
 };
 
 static bool is_success(const SpawnParams *params, const SpawnEnd *end) {
@@ -94,6 +94,8 @@ static void on_ended(const SpawnEnd *end, void *userdata) {
         Execution *execution = userdata;
         const SpawnParams *params = execution->params;
 
+        execution->has_run = !end->error;
+
         /* Whoever stops it does not want to know. */
         if (execution->stopping) {
                 execution_end(execution, STATUS_FAILURE);
@@ -112,6 +114,10 @@ static void on_ended(const SpawnEnd *end, void *userdata) {
 
         set_cause(execution, end);
         execution_end(execution, STATUS_FAILURE);
+}
+
+bool execution_has_run(const Execution *execution) {
+        return execution->has_run;
 }
 
 /* Text to be read from the beginning, however slowly. */

@@ -22,6 +22,9 @@ int execution_new(Leaf *leaf, const SpawnParams *params, unsigned repetition, Ex
 /* Nothing of it is left, in time. */
 void execution_free(Execution *execution);
 
+/* False: the program could not be started, or nobody knows what came of it. */
+bool execution_has_run(const Execution *execution);
+
 /* Asks it to end, and makes it when it has had its time. True: nothing of it was running, and ended is not called. */
 bool execution_stop(Execution *execution);
 

@@ -7,6 +7,7 @@
 
 #include "leaves/spawn-properties.h"
 #include "leaves/spawn.h"
+#include "leaves/unknown.h"
 
 /* Microseconds. */
 #define INTERVAL_MIN (10 * 1000)
@@ -85,6 +86,7 @@ const Param command_params[] = {
                 .min = INTERVAL_MIN,
                 .doc = "How long after its end it is run again; \"infinity\": never",
         },
+        UNKNOWN_PARAM(SpawnParams),
         {
                 .name = "argv",
                 .kind = PARAM_STRINGS,

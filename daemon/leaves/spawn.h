@@ -27,12 +27,14 @@ typedef struct SpawnParams {
         uint64_t timeout;
         int kill_signal;
         uint64_t kill_timeout;
-        uint64_t interval; /* of Command */
+        /* Of Command. */
+        uint64_t interval;
+        int unknown;
 } SpawnParams;
 
 /* What only Command has comes first. */
 extern const Param command_params[];
-#define SPAWN_PARAMS (command_params + 1)
+#define SPAWN_PARAMS (command_params + 2)
 
 /* What is wrong with the parameters beyond their types, or NULL. Before the run some may not be known. */
 char *spawn_params_complaint(const SpawnParams *params);

@@ -149,6 +149,32 @@ static void test_cannot_execute(void) {
         g_unlink(file);
 }
 
+/* What cannot be started says nothing about what it would look at. */
+static void test_unknown(void) {
+        g_autoptr(LeafStage) stage = leaf_stage_new(NULL);
+        g_autofree char *file = make_file();
+        g_autofree char *argv = g_strdup_printf("\"argv\": [\"%s\"], \"interval\": \"10ms\", \"unknown\": ", file);
+        g_autofree char *as_success = g_strconcat(argv, "\"success\"", NULL),
+                        *as_running = g_strconcat(argv, "\"running\"", NULL);
+        g_autoptr(Actor) success = command(stage, as_success), running = command(stage, as_running),
+                         failure = command(stage, "\"argv\": [\"false\"], \"unknown\": \"success\""),
+                         slow = command(stage, "\"argv\": [\"sleep\", \"100\"], \"timeout\": \"10ms\", "
+                                               "\"unknown\": \"success\"");
+
+        g_assert_cmpint(success->status, ==, STATUS_SUCCESS);
+        g_assert_cmpint(running->status, ==, STATUS_RUNNING);
+        g_assert_cmpint(actor_wait(failure), ==, STATUS_FAILURE);
+        g_assert_cmpint(actor_wait(slow), ==, STATUS_FAILURE);
+        g_assert_cmpint(running->status, ==, STATUS_RUNNING);
+
+        g_assert_true(g_file_set_contents(file, "#!/bin/false\n", -1, NULL));
+        g_assert_cmpint(g_chmod(file, 0755), ==, 0);
+        g_assert_cmpint(actor_wait(running), ==, STATUS_FAILURE);
+        while (success->status != STATUS_FAILURE)
+                actor_wait_reports(success, success->n_reports + 1);
+        g_unlink(file);
+}
+
 static void test_output(void) {
         g_autoptr(LeafStage) stage = leaf_stage_new(NULL);
         g_autoptr(Actor) actor = shell(stage, "echo 42", ", \"stdout\": \"answer\"");
@@ -204,6 +230,7 @@ int main(int argc, char **argv) {
         g_test_add_func("/command/timeout", test_timeout);
         g_test_add_func("/command/timeout-first", test_timeout_first);
         g_test_add_func("/command/cannot-execute", test_cannot_execute);
+        g_test_add_func("/command/unknown", test_unknown);
         g_test_add_func("/command/output", test_output);
         g_test_add_func("/command/released", test_released);
         g_test_add_func("/command/bad-parameters", test_bad_parameters);
