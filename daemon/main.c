@@ -16,6 +16,7 @@
 #include "basic/timers.h"
 #include "bus/buses.h"
 #include "bus/service.h"
+#include "leaves/systemd.h"
 #include "notify.h"
 #include "options.h"
 #include "runtime/manager.h"
@@ -31,6 +32,7 @@ typedef struct Daemon {
         Timers *timers;
         Buses *buses;
         Connection *connection;
+        char *outputs; /* of processes, a directory, or NULL */
         LeafServices services;
         Manager *manager;
         ServiceInfo info;
@@ -44,6 +46,7 @@ typedef struct Daemon {
         Timer *watchdog;
         Timer *stop_timeout; /* while it is stopping */
         Timer *status;       /* while there is news to be told */
+        Call *system_state;  /* asked for when it is to stop */
 } Daemon;
 
 static const NodeType *const *const node_types[] = { engine_types, leaf_types, NULL };
@@ -114,21 +117,6 @@ static const ManagerObserver observer = {
         .idle = on_idle,
 };
 
-/* The name is also what keeps a second daemon from starting the same trees once more. */
-static void on_named(void *userdata) {
-        Daemon *daemon = userdata;
-        g_autofree char *text = NULL;
-
-        if (daemon->ready || manager_is_stopping(daemon->manager))
-                return;
-
-        manager_autostart(daemon->manager);
-        daemon->ready = true;
-        notify_ready(daemon);
-        text = status_text(daemon);
-        log_info("ready on bus '%s': %s", connection_name(daemon->connection), text);
-}
-
 static void give_up(Daemon *daemon) {
         const GPtrArray *runs = manager_runs(daemon->manager);
 
@@ -148,20 +136,71 @@ static void on_stop_timeout(void *userdata) {
         give_up(userdata);
 }
 
-/* Everything is halted; on_idle() follows, or the timeout. */
-static void stop(Daemon *daemon) {
+/* on_idle() follows, or the timeout. */
+static void stop(Daemon *daemon, void (*how)(Manager *manager)) {
+        if (manager_is_stopping(daemon->manager))
+                return;
+
         notify_try("STOPPING=1");
-        daemon->stop_timeout = timer_new(daemon->timers, daemon->options->stop_timeout, on_stop_timeout, daemon);
-        manager_stop(daemon->manager);
+        if (!daemon->stop_timeout)
+                daemon->stop_timeout =
+                        timer_new(daemon->timers, daemon->options->stop_timeout, on_stop_timeout, daemon);
+        how(daemon->manager);
 }
 
+/* What is kept for the next daemon is another's, or will be. */
 static void on_refused(const char *text, void *userdata) {
         Daemon *daemon = userdata;
 
         log_error("%s", text);
         daemon->refused = true;
-        if (!daemon->stop_timeout)
-                stop(daemon);
+        stop(daemon, manager_leave);
+}
+
+/* When the machine goes down there is no next daemon, and all is brought to an end while that is possible. */
+static void on_system_state(sd_bus_message *reply, const sd_bus_error *error, void *userdata) {
+        const char *state = NULL;
+
+        if (reply)
+                (void) sd_bus_message_read(reply, "v", "s", &state);
+
+        stop(userdata, g_strcmp0(state, "stopping") == 0 ? manager_stop : manager_leave);
+}
+
+/* By hand, it ends with all that it has started. Of a service, what may go on does so when it is started again. */
+static void stop_orderly(Daemon *daemon, int number) {
+        if (number == SIGINT || !g_getenv("NOTIFY_SOCKET")) {
+                stop(daemon, manager_stop);
+                return;
+        }
+        if (!connection_is_ready(daemon->connection)) {
+                stop(daemon, manager_leave);
+                return;
+        }
+
+        daemon->stop_timeout = timer_new(daemon->timers, daemon->options->stop_timeout, on_stop_timeout, daemon);
+        daemon->system_state = systemd_get(daemon->connection, SYSTEMD_MANAGER_PATH, SYSTEMD_MANAGER, "SystemState",
+                                           on_system_state, daemon);
+}
+
+/* The name is also what keeps a second daemon from starting the same trees once more. */
+static void on_named(void *userdata) {
+        Daemon *daemon = userdata;
+        g_autofree char *text = NULL;
+
+        if (daemon->ready || manager_is_stopping(daemon->manager))
+                return;
+
+        if (manager_recover(daemon->manager, &text) < 0) {
+                on_refused(text, daemon);
+                return;
+        }
+
+        manager_autostart(daemon->manager);
+        daemon->ready = true;
+        notify_ready(daemon);
+        text = status_text(daemon);
+        log_info("ready on bus '%s': %s", connection_name(daemon->connection), text);
 }
 
 static const ServiceCallbacks service_callbacks = {
@@ -169,13 +208,13 @@ static const ServiceCallbacks service_callbacks = {
         .refused = on_refused,
 };
 
-static void on_stop_signal(Daemon *daemon) {
+static void on_stop_signal(Daemon *daemon, int number) {
         if (daemon->stop_timeout) {
                 log_warning("asked to stop once more, not waiting any longer");
                 give_up(daemon);
         } else {
                 log_info("stopping");
-                stop(daemon);
+                stop_orderly(daemon, number);
         }
 }
 
@@ -193,7 +232,7 @@ static void on_signal(int number, void *userdata) {
         if (number == SIGHUP)
                 on_reload_signal(userdata);
         else
-                on_stop_signal(userdata);
+                on_stop_signal(userdata, number);
 }
 
 static int watch_signals(Daemon *daemon) {
@@ -253,9 +292,11 @@ static int daemon_setup(Daemon *daemon) {
         if (r < 0)
                 return r;
 
+        daemon->outputs = options->runtime ? g_build_filename(options->runtime, "outputs", NULL) : NULL;
         daemon->services = (LeafServices){ .buses = daemon->buses,
                                            .timers = daemon->timers,
                                            .user = options->user,
+                                           .outputs = daemon->outputs,
                                            .credentials = g_getenv("CREDENTIALS_DIRECTORY") };
         daemon->manager = manager_new(daemon->context, &daemon->services, &manager_options);
         manager_observe(daemon->manager, &observer, daemon);
@@ -280,12 +321,14 @@ static void drain(Daemon *daemon) {
 static void daemon_clear(Daemon *daemon) {
         signals_free(daemon->signals);
         timer_free(daemon->status);
+        call_free(daemon->system_state);
         service_free(daemon->service);
         manager_free(daemon->manager);
         timer_free(daemon->watchdog);
         timer_free(daemon->stop_timeout);
         buses_free(daemon->buses);
         timers_free(daemon->timers);
+        g_free(daemon->outputs);
         if (daemon->loop)
                 g_main_loop_unref(daemon->loop);
 }

@@ -22,7 +22,8 @@ static const Kind kinds[] = {
         { CAUSE_GUARD, "guard" },   { CAUSE_EXPRESSION },
         { CAUSE_PARAMETER },        { CAUSE_ATTEMPTS },
         { CAUSE_THRESHOLD },        { CAUSE_FORCED },
-        { CAUSE_HALTED },           { CAUSE_TREE },
+        { CAUSE_HALTED },           { CAUSE_LOST },
+        { CAUSE_TREE },
 };
 
 Cause *cause_new(const char *kind, json_object *facts, const char *text) {

@@ -31,6 +31,7 @@
 #define CAUSE_THRESHOLD "threshold"
 #define CAUSE_FORCED "forced"
 #define CAUSE_HALTED "halted"
+#define CAUSE_LOST "lost" /* the daemon was restarted, so what became of it is not known */
 #define CAUSE_TREE "tree" /* the tree itself is wrong */
 
 typedef struct Cause Cause;

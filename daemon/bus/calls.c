@@ -46,6 +46,7 @@ struct Call {
         GList link;
         sd_bus_message *message;
         CallMake make; /* makes the message; NULL: it was given */
+        const CallHooks *hooks;
         sd_bus_slot *slot;
         int error; /* why it could not be sent */
         CallDone done;
@@ -132,6 +133,8 @@ static bool call_send(Call *call) {
         Calls *calls = call->calls;
         int r = call_prepare(call);
 
+        if (r >= 0 && call->hooks)
+                call->hooks->sending(call->userdata);
         if (r >= 0)
                 r = sd_bus_call_async(calls->bus, &call->slot, call->message, on_reply, call, UINT64_MAX);
         if (r == -ENOTCONN || r == -ECONNRESET)
@@ -139,6 +142,8 @@ static bool call_send(Call *call) {
 
         if (r >= 0) {
                 call_move(call, &calls->in_flight);
+                if (call->hooks)
+                        call->hooks->sent(call->userdata);
                 return true;
         }
 
@@ -274,13 +279,15 @@ void calls_settle(Calls *calls) {
         calls_send(calls);
 }
 
-Call *calls_add(Calls *calls, sd_bus_message *message, CallMake make, CallDone done, void *userdata) {
+Call *calls_add(Calls *calls, sd_bus_message *message, CallMake make, const CallHooks *hooks, CallDone done,
+                void *userdata) {
         Call *call = g_new0(Call, 1);
 
         call->calls = calls;
         call->link.data = call;
         call->message = sd_bus_message_ref(message);
         call->make = make;
+        call->hooks = hooks;
         call->done = done;
         call->userdata = userdata;
 

@@ -20,7 +20,8 @@ void calls_detach(Calls *calls);
 /* From the main loop: does what had to be put off. */
 void calls_settle(Calls *calls);
 
-/* Either the message or what makes it. */
-Call *calls_add(Calls *calls, sd_bus_message *message, CallMake make, CallDone done, void *userdata);
+/* Either the message or what makes it; hooks may be NULL. */
+Call *calls_add(Calls *calls, sd_bus_message *message, CallMake make, const CallHooks *hooks, CallDone done,
+                void *userdata);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Calls, calls_free)

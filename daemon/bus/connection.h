@@ -46,6 +46,15 @@ typedef void (*CallDone)(sd_bus_message *reply, const sd_bus_error *error, void 
  * sent again. There is no timeout here. Freeing the call cancels it: a reply that comes later is ignored. */
 Call *connection_call(Connection *connection, sd_bus_message *message, CallDone done, void *userdata);
 
+/* The same, told when it is sent next, and when it has been: again if it is sent again. For those who keep a record of
+ * what they do. */
+typedef struct CallHooks {
+        void (*sending)(void *userdata);
+        void (*sent)(void *userdata);
+} CallHooks;
+Call *connection_call_hooked(Connection *connection, sd_bus_message *message, const CallHooks *hooks, CallDone done,
+                             void *userdata);
+
 /* The same for many calls that wait for each other: the message is made when its turn comes, and made again when it is
  * to be sent again. May be called before this returns. A negative errno is an answer, like a message that cannot be
  * sent. */

@@ -98,6 +98,10 @@ const Access *definition_access(const Definition *definition) {
         return definition->loaded.header.access ?: &nothing;
 }
 
+OnStop definition_on_stop(const Definition *definition) {
+        return definition->loaded.header.on_stop;
+}
+
 static char *checksum(const char *text, size_t length) {
         return g_compute_checksum_for_data(G_CHECKSUM_SHA256, (const guint8 *) text, length);
 }

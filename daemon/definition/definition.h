@@ -34,6 +34,7 @@ const Tree *definition_tree(const Definition *definition);
 const char *definition_description(const Definition *definition); /* NULL when none */
 bool definition_autostart(const Definition *definition);
 const RestartPolicy *definition_restart(const Definition *definition);
+OnStop definition_on_stop(const Definition *definition);
 const Access *definition_access(const Definition *definition);
 const char *definition_hash(const Definition *definition); /* SHA-256, in hex, of the text and of all that it uses */
 const char *definition_text(const Definition *definition); /* as it was loaded */

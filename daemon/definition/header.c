@@ -49,6 +49,8 @@ static const char *const restart_names[] = {
         NULL,
 };
 
+static const char *const on_stop_names[] = { [ON_STOP_KEEP] = "keep", [ON_STOP_HALT] = "halt", NULL };
+
 static const Param limit_members[] = {
         { .name = "burst",
           .kind = PARAM_INT,
@@ -102,6 +104,12 @@ const Param header_params[] = {
           .min = 1000,
           .max = INT64_MAX,
           .doc = "The time between two ticks that nothing but the tree itself asks for" },
+        { .name = "on_stop",
+          .kind = PARAM_ENUM,
+          .offset = offsetof(Header, on_stop),
+          .fallback = "\"keep\"",
+          .values = on_stop_names,
+          .doc = "Whether a run goes on when the service is stopped and started again, or is halted" },
         { .name = "restart",
           .kind = PARAM_ENUM,
           .offset = offsetof(Header, restart.when),

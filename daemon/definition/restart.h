@@ -2,10 +2,17 @@
 #pragma once
 
 /*
- * Whether a run of a tree that has ended by itself is followed by another, as the tree file says.
+ * Whether a run of a tree that has ended by itself is followed by another, and whether one that has not goes on with
+ * another daemon, as the tree file says.
  */
 
 #include "engine/backoff.h"
+
+/* What becomes of a run when the daemon is stopped and may come again. */
+typedef enum OnStop {
+        ON_STOP_KEEP, /* it goes on with the next daemon */
+        ON_STOP_HALT,
+} OnStop;
 
 typedef enum RestartWhen {
         RESTART_NO,

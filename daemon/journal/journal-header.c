@@ -38,6 +38,7 @@ static json_object *header_to_json(const JournalHeader *header) {
         for (size_t i = 0; i < G_N_ELEMENTS(texts); i++)
                 json_object_object_add(json, texts[i].name,
                                        json_object_new_string(*text_of((JournalHeader *) header, &texts[i]) ?: ""));
+        json_object_object_add(json, "uid", json_object_new_int64(header->uid));
         json_object_object_add(json, "seed", json_object_new_string(seed));
         json_object_object_add(json, "started", json_object_new_uint64(header->started));
         json_object_object_add(json, "start", json_object_new_uint64(header->start));
@@ -95,6 +96,7 @@ static bool start_from_json(json_object *json, JournalHeader *header) {
             !g_ascii_string_to_unsigned(json_object_get_string(seed), 16, 0, UINT64_MAX, &header->seed, NULL))
                 return false;
 
+        header->uid = (uint32_t) json_object_get_int64(member(json, "uid", json_type_int));
         header->start = json_object_get_uint64(start);
         header->started = json_object_get_uint64(started);
         return true;

@@ -21,6 +21,7 @@ typedef struct JournalHeader {
         char *instance; /* "" for the plain one */
         char *starter;  /* "UID 0 (btctl)", "autostart" */
         char *hash;     /* of the tree's texts */
+        uint32_t uid;   /* of the starter; 0 where it was the daemon itself */
         uint64_t seed;
         uint64_t started;       /* CLOCK_REALTIME µs */
         uint64_t start;         /* the same moment in CLOCK_MONOTONIC µs */

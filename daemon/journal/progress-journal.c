@@ -93,9 +93,11 @@ void progress_note_cause(Progress *progress, RecordKind kind, const Cause *cause
         note_json(progress, kind, NODE_NONE, json);
 }
 
-void progress_note_values(Progress *progress, NodeId node, json_object *values) {
-        if (progress->writer)
-                note_json(progress, RECORD_SET, node, values);
+void progress_note_values(Progress *progress, RecordKind kind, NodeId node, json_object *values) {
+        if (progress->writer && values)
+                note_json(progress, kind, node, values);
+        else
+                progress_note(progress, kind, node);
 }
 
 void progress_note_breakpoint(Progress *progress, NodeId node, bool set) {

@@ -72,7 +72,8 @@ Cause *progress_root_cause(const Progress *progress);
 void progress_note(Progress *progress, RecordKind kind, NodeId node);
 void progress_note_status(Progress *progress, RecordKind kind, NodeId node, Status status, const Cause *cause);
 void progress_note_cause(Progress *progress, RecordKind kind, const Cause *cause);
-void progress_note_values(Progress *progress, NodeId node, json_object *values);
+/* values: an object, or NULL. */
+void progress_note_values(Progress *progress, RecordKind kind, NodeId node, json_object *values);
 void progress_note_breakpoint(Progress *progress, NodeId node, bool set);
 /* Of a leaf that has just been started, with what it has set. */
 void progress_note_start(Progress *progress, NodeId node, Status status, const Cause *cause);

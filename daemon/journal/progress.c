@@ -236,7 +236,7 @@ void progress_set_variables(Progress *progress, json_object *values, uint64_t no
         uint64_t version = blackboard_version(blackboard);
 
         progress_begin(progress, now);
-        progress_note_values(progress, NODE_NONE, values);
+        progress_note_values(progress, RECORD_SET, NODE_NONE, values);
         set_variables(blackboard, values);
         if (blackboard_version(blackboard) != version)
                 machine_variable_changed(progress->machine);
@@ -266,9 +266,17 @@ void progress_set_output(Progress *progress, NodeId node, const char *key, json_
         values = json_object_new_object();
         json_object_object_add(values, key, g_steal_pointer(&output));
         progress_begin(progress, now);
-        progress_note_values(progress, node, values);
+        progress_note_values(progress, RECORD_SET, node, values);
         machine_variable_changed(progress->machine);
         progress_end(progress);
+}
+
+void progress_remember(Progress *progress, NodeId node, json_object *memory, uint64_t now) {
+        if (!progress->busy)
+                progress->now = now;
+
+        progress_note_values(progress, RECORD_NOTE, node, memory);
+        progress_flush(progress);
 }
 
 /* Nothing happens to the machine. */
@@ -280,6 +288,12 @@ static void note_only(Progress *progress, RecordKind kind, NodeId node, uint64_t
 
 void progress_recovered(Progress *progress, uint64_t now) {
         note_only(progress, RECORD_RECOVERED, NODE_NONE, now);
+
+        /* Perhaps that was not known yet. */
+        if (progress->status != STATUS_RUNNING) {
+                progress_note_status(progress, RECORD_FINISHED, NODE_NONE, progress->status, progress->cause);
+                progress_flush(progress);
+        }
 }
 
 void progress_rerun(Progress *progress, NodeId node, uint64_t now) {

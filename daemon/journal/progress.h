@@ -84,6 +84,10 @@ void progress_set_variables(Progress *progress, json_object *values, uint64_t no
 /* By a leaf, at any time; takes the value. */
 void progress_set_output(Progress *progress, NodeId node, const char *key, json_object *value, uint64_t now);
 
+/* By an action, at any time, before it does what cannot be seen in the world: what a daemon that takes the run up is to
+ * know of it, an object, or NULL. It is written when this returns. */
+void progress_remember(Progress *progress, NodeId node, json_object *memory, uint64_t now);
+
 /* By hand, while it is running and not halting; see runtime/run-control.h. */
 void progress_pause(Progress *progress, uint64_t now);
 void progress_resume(Progress *progress, uint64_t now);

@@ -15,29 +15,14 @@
 #define JSON_DEPTH_MAX 1000
 
 static const char *const kind_names[RECORD_KIND_MAX_] = {
-        [RECORD_START] = "start",
-        [RECORD_TICK] = "tick",
-        [RECORD_ENDED] = "ended",
-        [RECORD_CHANGED] = "changed",
-        [RECORD_TURNED] = "turned",
-        [RECORD_TIMER] = "timer",
-        [RECORD_INTERVAL] = "interval",
-        [RECORD_SET] = "set",
-        [RECORD_LOCKED] = "locked",
-        [RECORD_HALT] = "halt",
-        [RECORD_PAUSE] = "pause",
-        [RECORD_RESUME] = "resume",
-        [RECORD_STEP] = "step",
-        [RECORD_BREAK] = "break",
-        [RECORD_FORCE] = "force",
-        [RECORD_BEGIN] = "begin",
-        [RECORD_AT_ONCE] = "at-once",
-        [RECORD_STOPPED] = "stopped",
-        [RECORD_VALUE] = "value",
-        [RECORD_AT_ONCE_LOCKED] = "at-once-locked",
-        [RECORD_RECOVERED] = "recovered",
-        [RECORD_RERUN] = "rerun",
-        [RECORD_FINISHED] = "finished",
+        [RECORD_START] = "start",         [RECORD_TICK] = "tick",     [RECORD_ENDED] = "ended",
+        [RECORD_CHANGED] = "changed",     [RECORD_TURNED] = "turned", [RECORD_TIMER] = "timer",
+        [RECORD_INTERVAL] = "interval",   [RECORD_SET] = "set",       [RECORD_NOTE] = "note",
+        [RECORD_LOCKED] = "locked",       [RECORD_HALT] = "halt",     [RECORD_PAUSE] = "pause",
+        [RECORD_RESUME] = "resume",       [RECORD_STEP] = "step",     [RECORD_BREAK] = "break",
+        [RECORD_FORCE] = "force",         [RECORD_BEGIN] = "begin",   [RECORD_AT_ONCE] = "at-once",
+        [RECORD_STOPPED] = "stopped",     [RECORD_VALUE] = "value",   [RECORD_AT_ONCE_LOCKED] = "at-once-locked",
+        [RECORD_RECOVERED] = "recovered", [RECORD_RERUN] = "rerun",   [RECORD_FINISHED] = "finished",
 };
 
 const char *record_kind_to_string(RecordKind kind) {

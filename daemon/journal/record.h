@@ -25,6 +25,7 @@ typedef enum RecordKind {
         RECORD_TIMER,    /* NODE: its timer has expired */
         RECORD_INTERVAL, /* the run's own timer has */
         RECORD_SET,      /* {key: value, ...}: variables were set from outside, or by an action: NODE */
+        RECORD_NOTE,     /* NODE {...}: what an action wants to be remembered; also while the run is at work */
         RECORD_LOCKED,   /* NODE: has been given its lock, which it waited for */
         RECORD_HALT,     /* {cause} */
         RECORD_PAUSE,

@@ -67,7 +67,12 @@ void replay_set_outputs(Replay *replay, NodeId node, json_object *values, uint64
                 progress_set_output(replay->progress, node, key, json_object_get(value), now);
 }
 
-/* What a leaf makes of variables alone it does again. NULL: it does anything else. */
+void replay_leaf_remember(ReplayLeaf *leaf, const Record *record) {
+        leaf->remembers = true;
+        json_object_put(leaf->memory);
+        leaf->memory = json_object_get(record->details);
+}
+
 static const Script *code_of(const Node *node) {
         for (const Param *param = node->type->params; param && param->name; param++)
                 if (param->kind == PARAM_CODE)
@@ -76,18 +81,19 @@ static const Script *code_of(const Node *node) {
         return NULL;
 }
 
-static void run_code(ReplayLeaf *leaf, const Script *code) {
+void replay_leaf_compute(ReplayLeaf *leaf) {
+        const Script *code = code_of(&replay_tree(leaf->replay)->nodes[leaf->node]);
         Blackboard *scope = variables_scope(progress_variables(leaf->replay->progress), leaf->node);
         g_autoptr(Cause) cause = NULL;
 
-        if (script_status_of_code(code, scope, &cause) != leaf->status)
+        /* It cannot fail; it did not run then. */
+        if (code && leaf->status != STATUS_FAILURE && script_status_of_code(code, scope, &cause) != leaf->status)
                 replay_misfit(leaf->replay, "its code comes to something else");
 }
 
 /* The record of the start is the last one that there is if the daemon was stopped just then. */
 static void begin_action(ReplayLeaf *leaf) {
         Replay *replay = leaf->replay;
-        const Script *code = code_of(&replay_tree(replay)->nodes[leaf->node]);
         const Record *record;
 
         if (!is_known(replay))
@@ -99,13 +105,15 @@ static void begin_action(ReplayLeaf *leaf) {
         }
 
         leaf->begun = true;
+        while ((record = take_answer(replay, RECORD_NOTE, leaf->node)))
+                replay_leaf_remember(leaf, record);
+
         record = take_answer(replay, RECORD_AT_ONCE, leaf->node);
         if (!record)
                 return;
 
         replay_set_outcome(leaf, record);
-        if (code)
-                run_code(leaf, code);
+        replay_leaf_compute(leaf);
         replay_set_outputs(replay, leaf->node, replay_detail(record, "outputs"), 0);
 }
 
@@ -161,6 +169,7 @@ static bool on_leaf_halt(void *data) {
 void replay_leaf_free(ReplayLeaf *leaf) {
         g_queue_unlink(&leaf->replay->leaves, &leaf->link);
         cause_unref(leaf->cause);
+        json_object_put(leaf->memory);
         g_free(leaf);
 }
 

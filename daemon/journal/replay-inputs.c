@@ -29,9 +29,13 @@ static void apply_ended(Replay *replay, const Record *record, uint64_t now) {
         }
 
         replay_set_outcome(leaf, record);
-        if (leaf->status == STATUS_RUNNING)
+        if (leaf->status == STATUS_RUNNING) {
                 replay_misfit(replay, "it has no outcome");
-        else if (progress_leaf_ended(replay->progress, record->node, now))
+                return;
+        }
+
+        replay_leaf_compute(leaf);
+        if (progress_leaf_ended(replay->progress, record->node, now))
                 replay_leaf_free(leaf);
 }
 
@@ -58,6 +62,15 @@ static void apply_set(Replay *replay, const Record *record, uint64_t now) {
                 progress_set_variables(replay->progress, record->details, now);
         else
                 replay_set_outputs(replay, record->node, record->details, now);
+}
+
+static void apply_note(Replay *replay, const Record *record, uint64_t now) {
+        ReplayLeaf *leaf = progress_leaf(replay->progress, record->node);
+
+        if (leaf)
+                replay_leaf_remember(leaf, record);
+        else
+                replay_misfit(replay, "node #%u is not running", record->node);
 }
 
 static void apply_locked(Replay *replay, const Record *record, uint64_t now) {
@@ -148,6 +161,7 @@ static const Input inputs[RECORD_KIND_MAX_] = {
         [RECORD_TIMER] = { apply_timer, OF_NODE },
         [RECORD_INTERVAL] = { apply_timer },
         [RECORD_SET] = { apply_set, OF_EITHER },
+        [RECORD_NOTE] = { apply_note, OF_NODE },
         [RECORD_LOCKED] = { apply_locked, OF_NODE },
         [RECORD_HALT] = { apply_halt, .waiting = true },
         [RECORD_PAUSE] = { apply_pause, .waiting = true },

@@ -31,6 +31,9 @@ void replay_set_outcome(ReplayLeaf *leaf, const Record *record);
 void replay_set_outputs(Replay *replay, NodeId node, json_object *values, uint64_t now);
 
 extern const ProgressHost replay_host;
+void replay_leaf_remember(ReplayLeaf *leaf, const Record *record);
+/* It has ended: what it makes of variables alone is not recorded, but done again. */
+void replay_leaf_compute(ReplayLeaf *leaf);
 void replay_leaf_free(ReplayLeaf *leaf);
 ReplayLock *replay_find_lock(const Replay *replay, NodeId node);
 

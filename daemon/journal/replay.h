@@ -23,7 +23,9 @@ typedef struct ReplayLeaf {
         Cause *cause;  /* why, or NULL */
         bool begun;    /* an action that may have been started in the world; else it certainly was not */
         bool halted;   /* an action that is ending */
-        uint64_t since; /* when it was started */
+        bool remembers;      /* an action that has said something, see progress_remember() */
+        json_object *memory; /* what it has said last, or NULL */
+        uint64_t since;      /* when it was started */
 
         Replay *replay;
         GList link;

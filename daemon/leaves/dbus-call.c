@@ -12,6 +12,7 @@
 #include "leaves/dbus-error.h"
 #include "leaves/dbus-outputs.h"
 #include "leaves/leaf.h"
+#include "leaves/on-recover.h"
 #include "leaves/registry.h"
 
 typedef struct DBusCallParams {
@@ -20,6 +21,7 @@ typedef struct DBusCallParams {
         json_object *args;
         uint64_t timeout;
         bool auto_start;
+        int on_recover;
         DBusOutputs outputs;
 } DBusCallParams;
 
@@ -95,9 +97,9 @@ static void on_reply(sd_bus_message *reply, const sd_bus_error *error, void *use
         leaf_end(leaf, STATUS_FAILURE);
 }
 
-/* What can be wrong with the arguments has been found before. */
+/* It is sent next. What can be wrong with the arguments has been found before. */
 static int make_message(sd_bus *bus, sd_bus_message **ret_message, void *userdata) {
-        const Leaf *leaf = userdata;
+        Leaf *leaf = userdata;
         const DBusCallParams *params = leaf->params;
         const DBusAddress *address = &params->address;
         g_autoptr(sd_bus_message) message = NULL;
@@ -112,6 +114,7 @@ static int make_message(sd_bus *bus, sd_bus_message **ret_message, void *userdat
         if (r < 0)
                 return r;
 
+        leaf_remember(leaf, NULL);
         *ret_message = g_steal_pointer(&message);
         return 0;
 }
@@ -219,6 +222,7 @@ static const Param dbus_call_params[] = {
                 .fallback = "true",
                 .doc = "Whether the bus may start a service that is not running",
         },
+        ON_RECOVER_PARAM(DBusCallParams),
         DBUS_OUTPUTS_PARAMS(DBusCallParams, outputs, "reply"),
         {},
 };
@@ -230,6 +234,8 @@ static const LeafKind dbus_call_kind = {
         .start = dbus_call_start,
         .release = dbus_call_release,
         .describe = dbus_call_describe,
+        .has_on_recover = true,
+        .on_recover_offset = offsetof(DBusCallParams, on_recover),
 };
 
 const NodeType dbus_call_type = {

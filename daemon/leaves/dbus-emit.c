@@ -10,6 +10,7 @@
 #include "engine/tree.h"
 #include "leaves/dbus-address.h"
 #include "leaves/leaf.h"
+#include "leaves/on-recover.h"
 #include "leaves/registry.h"
 
 typedef struct DBusEmitParams {
@@ -17,6 +18,7 @@ typedef struct DBusEmitParams {
         const char *member, *signature;
         json_object *args;
         uint64_t timeout;
+        int on_recover;
 } DBusEmitParams;
 
 typedef struct DBusEmit {
@@ -79,8 +81,10 @@ static Status try_to_emit(Leaf *leaf) {
         DBusEmit *op = leaf->op;
         int r = -ENOTCONN;
 
-        if (connection_is_ready(op->connection))
+        if (connection_is_ready(op->connection)) {
+                leaf_remember(leaf, NULL);
                 r = emit(connection_bus(op->connection), leaf->params);
+        }
         if (r == -ENOTCONN || r == -ECONNRESET)
                 return STATUS_RUNNING;
         if (r >= 0)
@@ -173,6 +177,7 @@ static const Param dbus_emit_params[] = {
                 .fallback = "\"25s\"",
                 .doc = "How long to wait for a bus that is not there; \"infinity\": without a limit",
         },
+        ON_RECOVER_PARAM(DBusEmitParams),
         {},
 };
 
@@ -183,6 +188,8 @@ static const LeafKind dbus_emit_kind = {
         .start = dbus_emit_start,
         .release = dbus_emit_release,
         .describe = dbus_emit_describe,
+        .has_on_recover = true,
+        .on_recover_offset = offsetof(DBusEmitParams, on_recover),
 };
 
 const NodeType dbus_emit_type = {

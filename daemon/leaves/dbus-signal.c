@@ -202,6 +202,7 @@ static const LeafKind dbus_signal_kind = {
         .has_timeout = true,
         .timeout_offset = offsetof(DBusSignalParams, timeout),
         .start = dbus_signal_start,
+        .recover = dbus_signal_start,
         .release = dbus_signal_release,
         .describe = dbus_signal_describe,
 };

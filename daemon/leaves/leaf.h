@@ -25,6 +25,7 @@ typedef struct LeafServices {
         Buses *buses;
         Timers *timers;
         bool user; /* the daemon serves a user: "session" is the default bus and user units the default units */
+        const char *outputs;     /* a directory for what processes write that outlive the daemon; NULL: none do */
         const char *credentials; /* the directory of the secrets, see script/secrets.h; NULL: there are none */
 } LeafServices;
 
@@ -41,8 +42,18 @@ struct LeafKind {
          * NULL: nothing to stop but what release frees. Not called twice. */
         bool (*halt)(Leaf *leaf);
 
-        /* Frees what the op holds (not the op). Called last, also right after a start that completed. NULL: nothing. */
+        /* Frees what the op holds (not the op), and what the leaf has left in the world unless it is abandoned. Called
+         * last, also right after a start that completed. NULL: nothing. */
         void (*release)(Leaf *leaf);
+
+        /* In place of start, for an action that a daemon before this one has started, and that has not ended as far as
+         * the run knows: goes on with what there is of it. IDLE, or leaf_lost() later: nothing is left of it, and what
+         * became of it cannot be known. NULL: the same. */
+        Status (*recover)(Leaf *leaf);
+        /* The parameters have an OnRecover at on_recover_offset, which is followed then: of a kind that says by
+         * leaf_remember() that it is about to do something. Others are started again. */
+        bool has_on_recover;
+        size_t on_recover_offset;
 
         /* Conditions whose value is computed when it is looked at: the value. NULL: it is what leaf_set_value() has
          * said last. */
@@ -62,7 +73,16 @@ struct Leaf {
         const char *tree, *run, *name; /* "boot", "boot.3", "LoadConfig": for messages and unit names */
         NodeId node;
         uint32_t attempt; /* how often this node has been started in this run, from 1 */
+        uint64_t started; /* CLOCK_MONOTONIC µs, perhaps by a daemon before this one */
         bool checked;     /* there were no references to fill in: the type's check has seen these parameters */
+
+        bool durable; /* it may outlive this daemon, and then what it remembers is of use */
+
+        /* For recover: has leaf_remember() been called, and with what last (NULL: nothing). */
+        bool remembers;
+        json_object *memory;
+        /* For release: the daemon goes, and what the leaf has started is for the next one. */
+        bool abandoned;
 
         /* The runtime's. */
         void *owner;
@@ -87,6 +107,12 @@ void leaf_give_cause(Leaf *leaf, Cause *cause);
 
 /* Puts a result on the blackboard; takes the value. */
 void leaf_set_output(Leaf *leaf, const char *key, json_object *value);
+
+/* Before it does something that will not be seen in the world: what a daemon after this one is to know of that. Takes
+ * the object, NULL: only that it does. */
+void leaf_remember(Leaf *leaf, json_object *memory);
+/* After recover, from the main loop; see there. The leaf may be freed, or started again, before this returns. */
+void leaf_lost(Leaf *leaf);
 
 /* All leaf types, NULL-terminated: one line each in registry.c. */
 extern const NodeType *const leaf_types[];

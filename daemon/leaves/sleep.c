@@ -26,8 +26,8 @@ static Status sleep_start(Leaf *leaf) {
         if (params->duration == 0)
                 return STATUS_SUCCESS;
 
-        if (params->duration != SPAN_INFINITY)
-                op->timer = timer_new(leaf->services->timers, params->duration, on_expired, leaf);
+        if (params->duration < UINT64_MAX - leaf->started)
+                op->timer = timer_new_at(leaf->services->timers, leaf->started + params->duration, on_expired, leaf);
 
         return STATUS_RUNNING;
 }
@@ -60,6 +60,7 @@ static const Param sleep_params[] = {
 static const LeafKind sleep_kind = {
         .op_size = sizeof(Sleep),
         .start = sleep_start,
+        .recover = sleep_start,
         .release = sleep_release,
         .describe = sleep_describe,
 };

@@ -29,6 +29,7 @@ struct Execution {
         SpawnChild *child;
         SpawnUnit *unit;
         bool stopping, has_run;
+        bool recovering;
 };
 
 static bool is_success(const SpawnParams *params, const SpawnEnd *end) {
@@ -144,21 +145,52 @@ static int input_open(const char *text, int *ret_fd) {
         return 0;
 }
 
-static int open_fds(Execution *execution, int fds[static 3]) {
+/* Does it outlive the daemon? Conditions ask anew. */
+static bool is_lasting(const Execution *execution, bool as_unit) {
+        const Leaf *leaf = execution->leaf;
+
+        return as_unit && leaf->durable && leaf->type->class == NODE_ACTION;
+}
+
+static int open_output(const Execution *execution, const char *what, bool lasting, SpawnOutput **ret_output,
+                       int *ret_fd) {
         const Leaf *leaf = execution->leaf;
         const LogSubject subject = { .tree = leaf->tree, .run = leaf->run, .node = leaf->name };
+        size_t limit = (size_t) execution->params->output_limit;
+        g_autofree char *name = NULL, *path = NULL;
+
+        if (!lasting || !leaf->services->outputs)
+                return spawn_output_new(what, limit, &subject, ret_output, ret_fd);
+
+        name = g_strdup_printf("%s-%u-%u.%s", leaf->run, leaf->node, leaf->attempt, what);
+        path = g_build_filename(leaf->services->outputs, name, NULL);
+        return spawn_output_new_file(what, limit, &subject, path, !execution->recovering, ret_output, ret_fd);
+}
+
+static int open_fds(Execution *execution, bool lasting, int fds[static 3]) {
         const SpawnParams *params = execution->params;
-        size_t limit = (size_t) params->output_limit;
         int r = 0;
 
         if (params->input)
                 r = input_open(params->input, &fds[STDIN_FILENO]);
         if (r >= 0 && params->stdout_key)
-                r = spawn_output_new("stdout", limit, &subject, &execution->output, &fds[STDOUT_FILENO]);
+                r = open_output(execution, "stdout", lasting, &execution->output, &fds[STDOUT_FILENO]);
         if (r >= 0 && params->stderr_key)
-                r = spawn_output_new("stderr", limit, &subject, &execution->error, &fds[STDERR_FILENO]);
+                r = open_output(execution, "stderr", lasting, &execution->error, &fds[STDERR_FILENO]);
 
         return r;
+}
+
+/* What is to be looked for by a daemon after this one. */
+static void remember(const Execution *execution, bool as_unit) {
+        json_object *memory;
+
+        if (execution->leaf->type->class != NODE_ACTION)
+                return;
+
+        memory = json_object_new_object();
+        json_object_object_add(memory, as_unit ? "unit" : "child", json_object_new_boolean(true));
+        leaf_remember(execution->leaf, memory);
 }
 
 static int begin_with(Execution *execution, Connection *connection, const int fds[static 3], char **ret_error) {
@@ -166,6 +198,7 @@ static int begin_with(Execution *execution, Connection *connection, const int fd
                 .leaf = execution->leaf,
                 .params = execution->params,
                 .repetition = execution->repetition,
+                .recovering = execution->recovering,
                 .kill_signal = spawn_params_signal(execution->params),
                 .fds = { fds[0], fds[1], fds[2] },
         };
@@ -181,11 +214,13 @@ static int begin(Execution *execution, Connection *connection) {
         g_autofree char *error = NULL;
         int fds[3] = { -1, -1, -1 }, r;
 
-        r = open_fds(execution, fds);
-        if (r < 0)
+        r = open_fds(execution, is_lasting(execution, connection), fds);
+        if (r < 0) {
                 error = g_strdup_printf("cannot make pipes to the process: %s", g_strerror(-r));
-        else
+        } else {
+                remember(execution, connection);
                 r = begin_with(execution, connection, fds, &error);
+        }
 
         for (size_t i = 0; i < G_N_ELEMENTS(fds); i++)
                 if (fds[i] >= 0)
@@ -264,6 +299,25 @@ int execution_new(Leaf *leaf, const SpawnParams *params, unsigned repetition, Ex
         return 0;
 }
 
+int execution_recover(Leaf *leaf, const SpawnParams *params, ExecutionEnded ended, Execution **ret_execution) {
+        g_autoptr(Execution) execution = g_new(Execution, 1);
+        Connection *connection;
+        g_autofree char *error = NULL;
+        int r;
+
+        *execution = (Execution){ .leaf = leaf, .params = params, .ended = ended, .recovering = true };
+        r = buses_get(leaf->services->buses, NULL, &connection, &error);
+        if (r < 0)
+                leaf_set_cause_of(leaf, CAUSE_PARAMETER, NULL, "%s", error);
+        else
+                r = begin(execution, connection);
+        if (r < 0)
+                return r;
+
+        *ret_execution = g_steal_pointer(&execution);
+        return 0;
+}
+
 bool execution_stop(Execution *execution) {
         execution->stopping = true;
         if (execution->unit)
@@ -281,9 +335,15 @@ void execution_free(Execution *execution) {
 
         call_free(execution->looking);
         spawn_child_free(execution->child);
-        spawn_unit_free(execution->unit);
-        spawn_output_free(execution->output);
-        spawn_output_free(execution->error);
+        if (execution->leaf->abandoned && is_lasting(execution, execution->unit)) {
+                spawn_unit_abandon(execution->unit);
+                spawn_output_abandon(execution->output);
+                spawn_output_abandon(execution->error);
+        } else {
+                spawn_unit_free(execution->unit);
+                spawn_output_free(execution->output);
+                spawn_output_free(execution->error);
+        }
         g_free(execution);
 }
 

@@ -19,7 +19,9 @@ typedef void (*ExecutionEnded)(Status status, Leaf *leaf);
  * it cannot be started, and the leaf has its cause. */
 int execution_new(Leaf *leaf, const SpawnParams *params, unsigned repetition, ExecutionEnded ended,
                   Execution **ret_execution);
-/* Nothing of it is left, in time. */
+/* One that a daemon before this one has run as a unit, whatever has become of that since. */
+int execution_recover(Leaf *leaf, const SpawnParams *params, ExecutionEnded ended, Execution **ret_execution);
+/* Nothing of it is left, in time; unless the leaf is abandoned, then a unit goes on. */
 void execution_free(Execution *execution);
 
 /* False: the program could not be started, or nobody knows what came of it. */

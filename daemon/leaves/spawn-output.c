@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* What goes beyond the limit is read and thrown away, so that the process is not stopped by a full pipe. */
+/* What goes beyond the limit is thrown away, so that the process is not stopped by a full pipe, nor memory filled by a
+ * file: there it leaves a hole. */
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdbool.h>
 #include <string.h>
+#include <sys/inotify.h>
+#include <sys/stat.h>
 
 #include "basic/cleanup.h"
 #include "leaves/fd-watch.h"
 #include "leaves/spawn-output.h"
 
 #define READ_SIZE (16 * 1024u)
+#define BLOCK_SIZE 4096u
 #define LINE_MAX_QUOTED 200u
 
 /* A pipe holds no more than this at once: see pipe(7), pipe-max-size. */
@@ -20,7 +23,9 @@
 struct SpawnOutput {
         const char *what;
         LogSubject subject;
-        int fd; /* -1: the other end was closed */
+        char *path;  /* of the file; NULL: it is a pipe */
+        int fd;      /* to read from; -1: the other end was closed */
+        int changes; /* of the file: an inotify, or -1 */
         FdWatch *watch;
         GString *text;
         size_t limit;
@@ -31,19 +36,26 @@ static void output_close(SpawnOutput *output) {
         g_clear_pointer(&output->watch, fd_watch_free);
         if (output->fd >= 0)
                 close(output->fd);
-        output->fd = -1;
+        if (output->changes >= 0)
+                close(output->changes);
+        output->fd = output->changes = -1;
+}
+
+static void output_tell_exceeded(SpawnOutput *output) {
+        if (output->exceeded)
+                return;
+
+        output->exceeded = true;
+        log_message(LOG_WARNING, &output->subject,
+                    "%s is longer than %zu bytes (output_limit), the rest is thrown away", output->what, output->limit);
 }
 
 static void output_keep(SpawnOutput *output, const char *data, size_t length) {
         size_t room = output->limit - output->text->len;
 
         g_string_append_len(output->text, data, (gssize) MIN(length, room));
-        if (length <= room || output->exceeded)
-                return;
-
-        output->exceeded = true;
-        log_message(LOG_WARNING, &output->subject,
-                    "%s is longer than %zu bytes (output_limit), the rest is thrown away", output->what, output->limit);
+        if (length > room)
+                output_tell_exceeded(output);
 }
 
 /* False: there is nothing more for now, or for ever. */
@@ -70,16 +82,24 @@ static void on_readable(void *userdata) {
         (void) output_read(userdata);
 }
 
+static SpawnOutput *output_new(const char *what, size_t limit, const LogSubject *subject) {
+        SpawnOutput *output = g_new(SpawnOutput, 1);
+
+        *output = (SpawnOutput){
+                .what = what,
+                .limit = limit,
+                .subject = *subject,
+                .text = g_string_new(NULL),
+                .fd = -1,
+                .changes = -1,
+        };
+        return output;
+}
+
 int spawn_output_new(const char *what, size_t limit, const LogSubject *subject, SpawnOutput **ret_output, int *ret_fd) {
-        g_autoptr(SpawnOutput) output = g_new0(SpawnOutput, 1);
+        g_autoptr(SpawnOutput) output = output_new(what, limit, subject);
         g_auto(AutoFd) other = -1;
         int fds[2], r;
-
-        output->what = what;
-        output->limit = limit;
-        output->subject = *subject;
-        output->text = g_string_new(NULL);
-        output->fd = -1;
 
         if (pipe2(fds, O_CLOEXEC) < 0)
                 return -errno;
@@ -100,16 +120,89 @@ int spawn_output_new(const char *what, size_t limit, const LogSubject *subject, 
         return 0;
 }
 
+/* Only whole blocks can be made a hole of. */
+static void on_file_changed(void *userdata) {
+        SpawnOutput *output = userdata;
+        off_t end = (off_t) ((output->limit / BLOCK_SIZE + 1) * BLOCK_SIZE);
+        char events[4096];
+        struct stat st;
+
+        while (read(output->changes, events, sizeof(events)) > 0)
+                ;
+        if (fstat(output->fd, &st) < 0 || st.st_size <= end)
+                return;
+
+        (void) fallocate(output->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, end, st.st_size - end);
+        output_tell_exceeded(output);
+}
+
+int spawn_output_new_file(const char *what, size_t limit, const LogSubject *subject, const char *path, bool fresh,
+                          SpawnOutput **ret_output, int *ret_fd) {
+        g_autoptr(SpawnOutput) output = output_new(what, limit, subject);
+        g_autofree char *directory = g_path_get_dirname(path);
+        g_auto(AutoFd) other = -1;
+        int r;
+
+        (void) g_mkdir_with_parents(directory, 0700);
+        other = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | (fresh ? O_TRUNC : 0), 0600);
+        if (other < 0)
+                return -errno;
+
+        output->path = g_strdup(path);
+        output->fd = open(path, O_RDWR | O_CLOEXEC);
+        output->changes = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
+        if (output->fd < 0 || output->changes < 0 || inotify_add_watch(output->changes, path, IN_MODIFY) < 0)
+                return -errno;
+
+        r = fd_watch_new(output->changes, on_file_changed, output, &output->watch);
+        if (r < 0)
+                return r;
+
+        *ret_output = g_steal_pointer(&output);
+        *ret_fd = other;
+        other = -1;
+        return 0;
+}
+
 void spawn_output_free(SpawnOutput *output) {
+        if (!output)
+                return;
+
+        if (output->path)
+                (void) unlink(output->path);
+        spawn_output_abandon(output);
+}
+
+void spawn_output_abandon(SpawnOutput *output) {
         if (!output)
                 return;
 
         output_close(output);
         g_string_free(output->text, true);
+        g_free(output->path);
         g_free(output);
 }
 
+static void read_file(SpawnOutput *output) {
+        char data[READ_SIZE];
+        ssize_t n;
+
+        for (off_t offset = 0; !output->exceeded || output->text->len < output->limit; offset += n) {
+                n = pread(output->fd, data, sizeof(data), offset);
+                if (n <= 0)
+                        return;
+
+                output_keep(output, data, (size_t) n);
+        }
+}
+
 void spawn_output_finish(SpawnOutput *output) {
+        if (output->path) {
+                read_file(output);
+                output_close(output);
+                return;
+        }
+
         /* Somebody who writes for ever must not keep us. */
         for (size_t n = 0; n < PIPE_SIZE_MAX / READ_SIZE && output_read(output); n++)
                 ;

@@ -2,10 +2,12 @@
 #pragma once
 
 /*
- * What a process writes to one of its outputs, captured through a pipe.
+ * What a process writes to one of its outputs, captured through a pipe; or, where the process may outlive the daemon,
+ * in a file for the next one.
  */
 
 #include <json-c/json_object.h>
+#include <stdbool.h>
 
 #include "basic/log.h"
 
@@ -14,7 +16,13 @@ typedef struct SpawnOutput SpawnOutput;
 /* what: "stdout" or "stderr", for messages; limit: bytes that are kept. ret_fd: the end for the process, to be
  * closed by the caller. The subject is borrowed. */
 int spawn_output_new(const char *what, size_t limit, const LogSubject *subject, SpawnOutput **ret_output, int *ret_fd);
+/* The same in a file. fresh: whatever is in it by now goes. */
+int spawn_output_new_file(const char *what, size_t limit, const LogSubject *subject, const char *path, bool fresh,
+                          SpawnOutput **ret_output, int *ret_fd);
+/* A file goes, too. */
 void spawn_output_free(SpawnOutput *output);
+/* A file stays. */
+void spawn_output_abandon(SpawnOutput *output);
 
 /* Reads what is still in the pipe. Others may have the other end, so it is not waited for its being closed. */
 void spawn_output_finish(SpawnOutput *output);

@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <string.h>
 
+#include "leaves/on-recover.h"
 #include "leaves/spawn-properties.h"
 #include "leaves/spawn.h"
 #include "leaves/unknown.h"
@@ -196,5 +197,6 @@ const Param command_params[] = {
                 .fallback = "\"10s\"",
                 .doc = "How long it may take to end then, before it is killed",
         },
+        ON_RECOVER_PARAM(SpawnParams),
         {},
 };

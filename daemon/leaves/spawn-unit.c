@@ -5,8 +5,8 @@
  * how it ended stays to be seen until we have seen it, even if the bus is lost meanwhile. Then it is stopped, or
  * its failure forgotten, which also ends whatever it has left running.
  *
- * If the bus is lost while it is asked for, it is asked for again: what is there by then is ours. Otherwise a unit of
- * that name was left behind by a daemon that was killed, and is stopped first.
+ * If the bus is lost while it is asked for, or the daemon was restarted meanwhile, it is asked for again: what is there
+ * by then is ours. Otherwise a unit of that name was left behind by a daemon that was killed, and is stopped first.
  */
 
 #include <signal.h>
@@ -200,7 +200,7 @@ static void on_started(const char *result, const sd_bus_error *error, void *user
 static void unit_ask_start(SpawnUnit *unit) {
         unit->phase = PHASE_STARTING;
         job_free(unit->job);
-        unit->job = job_new(unit->connection, NULL, unit->start, on_started, unit);
+        unit->job = job_new(unit->connection, NULL, unit->start, NULL, on_started, unit);
 }
 
 static void on_stopped(const char *result, const sd_bus_error *error, void *userdata) {
@@ -220,7 +220,7 @@ static void unit_ask_stop(SpawnUnit *unit, JobDone done) {
                                                             "StopUnit", "ss", unit->name, "replace");
 
         job_free(unit->job);
-        unit->job = job_new(unit->connection, NULL, message, done, unit);
+        unit->job = job_new(unit->connection, NULL, message, NULL, done, unit);
 }
 
 static void on_ready(void *userdata) {
@@ -280,6 +280,7 @@ int spawn_unit_new(const SpawnRequest *request, Connection *connection, SpawnEnd
         path = unit_name_path(name);
         unit = g_new0(SpawnUnit, 1);
         unit->params = request->params;
+        unit->asked = request->recovering;
         unit->connection = connection;
         unit->name = g_steal_pointer(&name);
         unit->start = g_steal_pointer(&message);
@@ -313,6 +314,12 @@ void spawn_unit_free(SpawnUnit *unit) {
 
         if (unit->phase != PHASE_WAITING || unit->asked)
                 unit_clean_up(unit);
+        spawn_unit_abandon(unit);
+}
+
+void spawn_unit_abandon(SpawnUnit *unit) {
+        if (!unit)
+                return;
 
         job_free(unit->job);
         unit_watch_free(unit->watch);

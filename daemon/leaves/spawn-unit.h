@@ -15,6 +15,8 @@ int spawn_unit_new(const SpawnRequest *request, Connection *connection, SpawnEnd
                    SpawnUnit **ret_unit, char **ret_error);
 /* Nothing of it is left, in time. */
 void spawn_unit_free(SpawnUnit *unit);
+/* It goes on, for the next daemon. */
+void spawn_unit_abandon(SpawnUnit *unit);
 
 /* True: it had not been asked for, and ended is not called. */
 bool spawn_unit_stop(SpawnUnit *unit);

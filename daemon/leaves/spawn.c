@@ -21,6 +21,17 @@ static Status spawn_start(Leaf *leaf) {
         return execution_new(leaf, leaf->params, 0, on_ended, &op->execution) < 0 ? STATUS_FAILURE : STATUS_RUNNING;
 }
 
+/* A unit outlives the daemon, a child does not. */
+static Status spawn_recover(Leaf *leaf) {
+        json_object *unit = NULL;
+        Spawn *op = leaf->op;
+
+        if (!json_object_object_get_ex(leaf->memory, "unit", &unit))
+                return STATUS_IDLE;
+
+        return execution_recover(leaf, leaf->params, on_ended, &op->execution) < 0 ? STATUS_FAILURE : STATUS_RUNNING;
+}
+
 static bool spawn_halt(Leaf *leaf) {
         Spawn *op = leaf->op;
 
@@ -52,6 +63,9 @@ static const LeafKind spawn_kind = {
         .halt = spawn_halt,
         .release = spawn_release,
         .describe = spawn_describe,
+        .recover = spawn_recover,
+        .has_on_recover = true,
+        .on_recover_offset = offsetof(SpawnParams, on_recover),
 };
 
 const NodeType spawn_type = {

@@ -27,6 +27,7 @@ typedef struct SpawnParams {
         uint64_t timeout;
         int kill_signal;
         uint64_t kill_timeout;
+        int on_recover;
         /* Of Command. */
         uint64_t interval;
         int unknown;
@@ -45,6 +46,7 @@ typedef struct SpawnRequest {
         const Leaf *leaf;
         const SpawnParams *params;
         unsigned repetition; /* of the leaf's program, 0 when there is but one */
+        bool recovering;     /* it may be there already, since a daemon before this one has started it */
         int kill_signal;     /* its number */
         int fds[3];          /* for stdin, stdout and stderr, borrowed; -1: nothing to read, and the journal */
 } SpawnRequest;

@@ -47,6 +47,7 @@ struct Job {
         sd_bus_message *before, *request;
         Call *call;
         char *path;
+        JobSending sending; /* or NULL */
         JobDone done;
         void *userdata;
 };
@@ -163,12 +164,28 @@ static void on_asked(sd_bus_message *reply, const sd_bus_error *error, void *use
                 job_send_cancel(job);
 }
 
+static void on_sending(void *userdata) {
+        const Job *job = userdata;
+
+        if (job->sending)
+                job->sending(false, job->userdata);
+}
+
+static void on_sent(void *userdata) {
+        const Job *job = userdata;
+
+        if (job->sending)
+                job->sending(true, job->userdata);
+}
+
 static void job_ask(Job *job) {
+        static const CallHooks hooks = { .sending = on_sending, .sent = on_sent };
+
         job_leave(job);
         job_enter(job, JOB_ASKED);
         if (job->before)
                 systemd_send(job->jobs->connection, job->before);
-        job->call = connection_call(job->jobs->connection, job->request, on_asked, job);
+        job->call = connection_call_hooked(job->jobs->connection, job->request, &hooks, on_asked, job);
         g_clear_pointer(&job->before, sd_bus_message_unref);
         g_clear_pointer(&job->request, sd_bus_message_unref);
 }
@@ -265,13 +282,15 @@ static Jobs *jobs_ref(Connection *connection) {
         return jobs;
 }
 
-Job *job_new(Connection *connection, sd_bus_message *before, sd_bus_message *request, JobDone done, void *userdata) {
+Job *job_new(Connection *connection, sd_bus_message *before, sd_bus_message *request, JobSending sending, JobDone done,
+             void *userdata) {
         Job *job = g_new0(Job, 1);
 
         job->jobs = jobs_ref(connection);
         job->link.data = job;
         job->before = sd_bus_message_ref(before);
         job->request = sd_bus_message_ref(request);
+        job->sending = sending;
         job->done = done;
         job->userdata = userdata;
         job_enter(job, JOB_WAITING);

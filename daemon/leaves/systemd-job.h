@@ -12,9 +12,13 @@ typedef struct Job Job;
 /* Called once. result: "done", "failed", "canceled", ...; or error: it could not be had or followed. */
 typedef void (*JobDone)(const char *result, const sd_bus_error *error, void *userdata);
 
+/* Called when the request is sent next, and when it has been. */
+typedef void (*JobSending)(bool sent, void *userdata);
+
 /* request: a method call that is answered with the path of a job, like StartUnit. before: a message without a reply
- * that is sent right before it, or NULL. */
-Job *job_new(Connection *connection, sd_bus_message *before, sd_bus_message *request, JobDone done, void *userdata);
+ * that is sent right before it, or NULL. sending: NULL, if that is of no interest; it may not free the job. */
+Job *job_new(Connection *connection, sd_bus_message *before, sd_bus_message *request, JobSending sending, JobDone done,
+             void *userdata);
 
 /* Takes it out of the queue. True: that is all, done will not be called. False: done will follow.
  * A job that others wait for, too, is left to them. */

@@ -30,6 +30,22 @@ static int read_int(sd_bus_message *message, void *fact) {
         return sd_bus_message_read(message, "v", "i", fact);
 }
 
+static int read_uint64(sd_bus_message *message, void *fact) {
+        return sd_bus_message_read(message, "v", "t", fact);
+}
+
+/* Both the number and the path are those of one property. */
+static int read_job(sd_bus_message *message, void *fact) {
+        UnitFacts *facts = (UnitFacts *) (void *) ((char *) fact - offsetof(UnitFacts, job));
+        const char *path;
+        int r = sd_bus_message_read(message, "v", "(uo)", &facts->job, &path);
+
+        if (r >= 0)
+                unit_facts_set(&facts->job_path, path);
+
+        return r;
+}
+
 /* All zero, or nothing: it has not been started. */
 static int read_id(sd_bus_message *message, void *fact) {
         sd_id128_t id = SD_ID128_NULL;
@@ -87,11 +103,13 @@ static const struct {
         { "Conditions", read_condition, offsetof(UnitFacts, unmet_condition) },
         { "Asserts", read_condition, offsetof(UnitFacts, unmet_assert) },
         { "InvocationID", read_id, offsetof(UnitFacts, invocation_id) },
+        { "Job", read_job, offsetof(UnitFacts, job) },
+        { "StateChangeTimestampMonotonic", read_uint64, offsetof(UnitFacts, changed) },
         { "ExecMainCode", read_int, offsetof(UnitFacts, exec_main_code) },
         { "ExecMainStatus", read_int, offsetof(UnitFacts, exec_main_status) },
 };
 
-static int fact_read(UnitFacts *facts, const char *name, sd_bus_message *message) {
+int unit_facts_read_one(UnitFacts *facts, const char *name, sd_bus_message *message) {
         for (size_t i = 0; i < G_N_ELEMENTS(facts_table); i++)
                 if (strcmp(facts_table[i].name, name) == 0)
                         return facts_table[i].read(message, (char *) facts + facts_table[i].offset);
@@ -110,7 +128,7 @@ int unit_facts_read(UnitFacts *facts, sd_bus_message *message) {
         while ((r = sd_bus_message_enter_container(message, 'e', "sv")) > 0) {
                 r = sd_bus_message_read(message, "s", &name);
                 if (r >= 0)
-                        r = fact_read(facts, name, message);
+                        r = unit_facts_read_one(facts, name, message);
                 if (r >= 0)
                         r = sd_bus_message_exit_container(message);
                 if (r < 0)
@@ -134,6 +152,7 @@ void unit_facts_clear(UnitFacts *facts) {
         g_free(facts->unmet_condition);
         g_free(facts->unmet_assert);
         g_free(facts->invocation_id);
+        g_free(facts->job_path);
         *facts = (UnitFacts){};
 }
 

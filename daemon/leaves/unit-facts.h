@@ -20,6 +20,9 @@ typedef struct UnitFacts {
         char *unmet_assert;
         char *invocation_id;  /* of its last start, in hex as the journal has it */
         int condition_result; /* a bool: its conditions were met the last time, or there was no such time */
+        uint32_t job;         /* in the queue, 0: none */
+        char *job_path;       /* of that */
+        uint64_t changed;     /* when its state was last another, CLOCK_MONOTONIC µs */
         int exec_main_code;   /* how its main process ended, as in siginfo_t; 0: it did not */
         int exec_main_status;
 } UnitFacts;
@@ -28,6 +31,9 @@ void unit_facts_clear(UnitFacts *facts);
 
 /* Reads properties, an a{sv} that is next in the message. What it does not tell stays as it is. */
 int unit_facts_read(UnitFacts *facts, sd_bus_message *message);
+
+/* Reads one of them, a variant that is next in the message. */
+int unit_facts_read_one(UnitFacts *facts, const char *name, sd_bus_message *message);
 
 /* Takes a copy of what is known of one string. */
 void unit_facts_set(char **fact, const char *value);

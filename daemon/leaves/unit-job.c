@@ -23,6 +23,7 @@
 #include "leaves/systemd.h"
 #include "leaves/unit-cause.h"
 #include "leaves/unit-name.h"
+#include "leaves/unit-past.h"
 
 /* How long a Type=simple service must last to count as started. */
 #define SETTLE_USEC (100 * 1000u)
@@ -38,7 +39,8 @@ typedef struct UnitJob {
         UnitVerb verb;
         char *unit, *path;
         Connection *connection;
-        Call *calls[2]; /* looking at the unit */
+        UnitPast *past; /* where a daemon before this one has asked */
+        Call *calls[3]; /* looking at the unit */
         unsigned n_awaited;
         bool conditional; /* it has conditions */
         Job *job;
@@ -190,6 +192,15 @@ static sd_bus_message *unit_message(UnitJob *op, const char *method) {
         return systemd_message(op->connection, SYSTEMD_MANAGER_PATH, SYSTEMD_MANAGER, method, "s", op->unit);
 }
 
+/* What cannot be seen of the unit afterwards: that it was asked for, and what it was like before. */
+static void on_sending(bool sent, void *userdata) {
+        Leaf *leaf = userdata;
+        const UnitJob *op = leaf->op;
+
+        if (leaf->durable)
+                leaf_remember(leaf, unit_past_remember(&op->facts, op->conditional, sent));
+}
+
 static void unit_job_ask(Leaf *leaf) {
         static const char *const methods[] = {
                 [UNIT_START] = "StartUnit",
@@ -205,7 +216,7 @@ static void unit_job_ask(Leaf *leaf) {
                                   op->unit, modes[params->mode]);
         if (op->conditional)
                 reference = unit_message(op, "RefUnit");
-        op->job = job_new(op->connection, reference, request, on_job_done, leaf);
+        op->job = job_new(op->connection, reference, request, on_sending, on_job_done, leaf);
 }
 
 /* Has a property that is a list any elements? */
@@ -218,31 +229,65 @@ static bool has_elements(sd_bus_message *reply) {
                sd_bus_message_at_end(reply, false) == 0;
 }
 
+static void unit_job_was_looked_at(Leaf *leaf, const sd_bus_error *error) {
+        UnitJob *op = leaf->op;
+
+        if (error)
+                unit_job_fail_with(leaf, error);
+        else if (--op->n_awaited == 0)
+                unit_job_ask(leaf);
+}
+
 static void on_conditions(sd_bus_message *reply, const sd_bus_error *error, void *userdata) {
         Leaf *leaf = userdata;
         UnitJob *op = leaf->op;
 
-        if (error) {
-                unit_job_fail_with(leaf, error);
-                return;
-        }
+        op->conditional |= reply && has_elements(reply);
+        unit_job_was_looked_at(leaf, error);
+}
 
-        op->conditional |= has_elements(reply);
-        if (--op->n_awaited == 0)
+static void on_invocation(sd_bus_message *reply, const sd_bus_error *error, void *userdata) {
+        Leaf *leaf = userdata;
+        UnitJob *op = leaf->op;
+
+        if (reply)
+                (void) unit_facts_read_one(&op->facts, "InvocationID", reply);
+        unit_job_was_looked_at(leaf, error);
+}
+
+static void on_change(sd_bus_message *reply, const sd_bus_error *error, void *userdata) {
+        Leaf *leaf = userdata;
+        UnitJob *op = leaf->op;
+
+        if (reply)
+                (void) unit_facts_read_one(&op->facts, "StateChangeTimestampMonotonic", reply);
+        unit_job_was_looked_at(leaf, error);
+}
+
+static void look_at(Leaf *leaf, const char *interface, const char *property, CallDone done) {
+        UnitJob *op = leaf->op;
+
+        op->calls[op->n_awaited++] = systemd_get(op->connection, op->path, interface, property, done, leaf);
+}
+
+/* What it was like before says later what the job has done, where another daemon has to find out. */
+static void unit_job_look_before(Leaf *leaf) {
+        const UnitJob *op = leaf->op;
+        bool starts = op->verb == UNIT_START || op->verb == UNIT_RESTART;
+
+        if (starts)
+                look_at(leaf, SYSTEMD_UNIT, "Conditions", on_conditions);
+        if (starts && g_str_has_suffix(op->unit, ".service"))
+                look_at(leaf, SYSTEMD_SERVICE, "ExecCondition", on_conditions);
+        if (starts && leaf->durable)
+                look_at(leaf, SYSTEMD_UNIT, "InvocationID", on_invocation);
+        if (op->verb == UNIT_RELOAD && leaf->durable)
+                look_at(leaf, SYSTEMD_UNIT, "StateChangeTimestampMonotonic", on_change);
+        if (op->n_awaited == 0)
                 unit_job_ask(leaf);
 }
 
-static void unit_job_look_before(Leaf *leaf) {
-        UnitJob *op = leaf->op;
-
-        op->calls[op->n_awaited++] =
-                systemd_get(op->connection, op->path, SYSTEMD_UNIT, "Conditions", on_conditions, leaf);
-        if (g_str_has_suffix(op->unit, ".service"))
-                op->calls[op->n_awaited++] =
-                        systemd_get(op->connection, op->path, SYSTEMD_SERVICE, "ExecCondition", on_conditions, leaf);
-}
-
-static Status unit_job_start(Leaf *leaf) {
+static Status unit_job_prepare(Leaf *leaf) {
         const UnitJobParams *params = leaf->params;
         UnitJob *op = leaf->op;
         g_autofree char *error = NULL;
@@ -255,17 +300,79 @@ static Status unit_job_start(Leaf *leaf) {
         }
 
         op->path = unit_name_path(op->unit);
-        if (op->verb == UNIT_START || op->verb == UNIT_RESTART)
-                unit_job_look_before(leaf);
-        else
-                unit_job_ask(leaf);
-
         return STATUS_RUNNING;
+}
+
+static Status unit_job_start(Leaf *leaf) {
+        Status status = unit_job_prepare(leaf);
+
+        if (status == STATUS_RUNNING)
+                unit_job_look_before(leaf);
+
+        return status;
+}
+
+/* A unit that has no invocation any more has done its work and was forgotten. */
+static void unit_job_take_result(Leaf *leaf, const UnitFacts *facts) {
+        UnitJob *op = leaf->op;
+        bool failed = is(facts->active_state, "failed");
+
+        if (op->verb == UNIT_STOP || !facts->invocation_id) {
+                leaf_end(leaf, STATUS_SUCCESS);
+                return;
+        }
+
+        op->result = g_strdup(failed ? "failed" : "done");
+        unit_job_read_details(leaf);
+}
+
+static void on_past_known(UnitPastVerdict verdict, const UnitFacts *facts, void *userdata) {
+        Leaf *leaf = userdata;
+        UnitJob *op = leaf->op;
+        g_autoptr(UnitPast) past = g_steal_pointer(&op->past);
+
+        switch (verdict) {
+        case UNIT_PAST_TO_DO:
+                unit_job_look_before(leaf);
+                break;
+        case UNIT_PAST_DONE:
+                unit_job_take_result(leaf, facts);
+                break;
+        case UNIT_PAST_UNKNOWN:
+                leaf_set_cause_of(leaf, CAUSE_LOST, facts_new("unit", fact_text(op->unit), NULL),
+                                  "the daemon was restarted meanwhile, and %s has been forgotten by systemd since, so "
+                                  "whether its conditions were met is not known",
+                                  op->unit);
+                leaf_end(leaf, STATUS_FAILURE);
+                break;
+        }
+}
+
+static void on_past_failed(const sd_bus_error *error, void *userdata) {
+        unit_job_fail_with(userdata, error);
+}
+
+static Status unit_job_recover(Leaf *leaf) {
+        static const UnitPastCallbacks callbacks = { .known = on_past_known, .failed = on_past_failed };
+        UnitJob *op = leaf->op;
+        Status status;
+
+        if (!leaf->remembers)
+                return STATUS_IDLE;
+
+        status = unit_job_prepare(leaf);
+        if (status == STATUS_RUNNING)
+                op->past = unit_past_new(op->connection, op->path, op->verb, leaf->memory, &callbacks, leaf);
+
+        return status;
 }
 
 /* What has been started stays as it is; only a job that is still in the queue is taken out of it. */
 static bool unit_job_halt(Leaf *leaf) {
         UnitJob *op = leaf->op;
+
+        if (op->past)
+                unit_past_cancel(op->past);
 
         return !op->job || op->result || job_cancel(op->job);
 }
@@ -280,8 +387,9 @@ static void unit_job_release(Leaf *leaf) {
         }
 
         job_free(op->job);
-        call_free(op->calls[0]);
-        call_free(op->calls[1]);
+        unit_past_free(op->past);
+        for (size_t i = 0; i < G_N_ELEMENTS(op->calls); i++)
+                call_free(op->calls[i]);
         timer_free(op->settling);
         unit_facts_clear(&op->facts);
         g_free(op->result);
@@ -346,6 +454,7 @@ static const LeafKind unit_job_kind = {
         .halt = unit_job_halt,
         .release = unit_job_release,
         .describe = unit_job_describe,
+        .recover = unit_job_recover,
 };
 
 #define UNIT_JOB_TYPE(n, s, d)                                                                                         \

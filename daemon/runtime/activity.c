@@ -4,12 +4,14 @@
 
 #include <assert.h>
 #include <stdalign.h>
+#include <string.h>
 
 #include "basic/log.h"
 #include "basic/span.h"
 #include "basic/timers.h"
 #include "definition/reasons.h"
 #include "journal/detail.h"
+#include "leaves/on-recover.h"
 #include "runtime/activity.h"
 #include "script/secrets.h"
 
@@ -127,14 +129,12 @@ static void on_timeout(void *userdata) {
                 settle(activity, STATUS_FAILURE);
 }
 
-static Status start(Activity *activity) {
-        const ActivityContext *context = activity->context;
+static Status fill_params(Activity *activity) {
         g_autofree char *error = NULL;
-        uint64_t timeout;
         int r;
 
-        activity->secrets.directory = context->services->credentials;
-        r = definition_params_revealed(context->definition, activity->leaf.node, activity->leaf.blackboard,
+        activity->secrets.directory = activity->context->services->credentials;
+        r = definition_params_revealed(activity->context->definition, activity->leaf.node, activity->leaf.blackboard,
                                        &activity->secrets, &activity->params, &error);
         if (r < 0) {
                 leaf_set_cause_of(&activity->leaf, CAUSE_PARAMETER, NULL, "%s", error);
@@ -143,19 +143,32 @@ static Status start(Activity *activity) {
 
         activity->leaf.params = activity->params.values;
         activity->leaf.checked = !activity->params.owned;
-        activity->held = true;
-        activity->status = bound(activity, kind_of(activity)->start(&activity->leaf));
-        assert(activity->status != STATUS_IDLE &&
-               (activity->status <= STATUS_SKIPPED || activity->status == STATUS_ERROR));
-
-        timeout = timeout_of(activity);
-        if (activity->status == STATUS_RUNNING && timeout != SPAN_INFINITY)
-                activity->timeout = timer_new(context->services->timers, timeout, on_timeout, activity);
-
-        return activity->status;
+        return STATUS_RUNNING;
 }
 
-Activity *activity_start(ActivityContext *context, NodeId node, uint32_t attempt) {
+static void arm_timeout(Activity *activity) {
+        uint64_t timeout = timeout_of(activity), started = activity->leaf.started;
+
+        if (timeout != SPAN_INFINITY && timeout < UINT64_MAX - started)
+                activity->timeout =
+                        timer_new_at(activity->context->services->timers, started + timeout, on_timeout, activity);
+}
+
+/* What start or recover has answered. */
+static void begin(Activity *activity, Status status) {
+        assert(status <= STATUS_SKIPPED || status == STATUS_ERROR);
+
+        activity->status = status;
+        if (status == STATUS_RUNNING && !activity->timeout)
+                arm_timeout(activity);
+}
+
+static void start(Activity *activity) {
+        activity->held = true;
+        begin(activity, bound(activity, kind_of(activity)->start(&activity->leaf)));
+}
+
+static Activity *activity_new(ActivityContext *context, NodeId node, uint32_t attempt, uint64_t started) {
         const Tree *tree = definition_tree(context->definition);
         const NodeType *type = tree->nodes[node].type;
         Activity *activity = g_malloc0(sizeof(Activity) + type->leaf->op_size);
@@ -172,10 +185,116 @@ Activity *activity_start(ActivityContext *context, NodeId node, uint32_t attempt
                 .name = tree_node_name(tree, node),
                 .node = node,
                 .attempt = attempt,
+                .started = started,
+                .durable = context->durable,
         };
         g_queue_push_tail_link(&context->activities, &activity->link);
-        activity->status = start(activity);
         return activity;
+}
+
+Activity *activity_start(ActivityContext *context, NodeId node, uint32_t attempt) {
+        Activity *activity = activity_new(context, node, attempt, (uint64_t) g_get_monotonic_time());
+
+        activity->status = fill_params(activity);
+        if (activity->status == STATUS_RUNNING)
+                start(activity);
+
+        return activity;
+}
+
+static void fail_as_lost(Activity *activity) {
+        leaf_set_cause_of(&activity->leaf, CAUSE_LOST, NULL,
+                          "the daemon was restarted while this was under way, so how it ended is not known");
+        activity->status = STATUS_FAILURE;
+}
+
+static bool is_to_run_again(const Activity *activity) {
+        const LeafKind *kind = kind_of(activity);
+
+        if (activity->halted || activity->stopping)
+                return false;
+        if (!kind->has_on_recover || !activity->leaf.remembers)
+                return true;
+
+        return *(const int *) (const void *) ((const char *) activity->leaf.params + kind->on_recover_offset) ==
+               ON_RECOVER_RERUN;
+}
+
+static void start_again(Activity *activity) {
+        activity->context->rerun(activity, activity->context->userdata);
+        g_clear_pointer(&activity->timeout, timer_free);
+        activity->leaf.started = (uint64_t) g_get_monotonic_time();
+        activity->leaf.remembers = false;
+        start(activity);
+}
+
+/* Nothing is left of it. */
+static void give_up(Activity *activity) {
+        release(activity);
+        memset(activity->op, 0, kind_of(activity)->op_size);
+        if (is_to_run_again(activity))
+                start_again(activity);
+        else
+                fail_as_lost(activity);
+}
+
+static void recover_action(Activity *activity, const ReplayLeaf *past) {
+        const LeafKind *kind = kind_of(activity);
+
+        activity->halted = past->halted;
+        if (!past->begun && past->halted) {
+                activity->status = STATUS_FAILURE;
+                return;
+        }
+        if (!past->begun) {
+                start_again(activity);
+                return;
+        }
+
+        activity->held = true;
+        begin(activity, kind->recover ? bound(activity, kind->recover(&activity->leaf)) : STATUS_IDLE);
+        if (activity->status == STATUS_IDLE)
+                give_up(activity);
+        if (activity->halted && activity->status == STATUS_RUNNING) {
+                g_clear_pointer(&activity->timeout, timer_free);
+                if (stop(activity))
+                        activity->status = STATUS_FAILURE;
+        }
+}
+
+/* The value from before stands until there is a newer one. */
+static void recover_condition(Activity *activity, const ReplayLeaf *past) {
+        Status status;
+
+        activity->held = true;
+        status = kind_of(activity)->start(&activity->leaf);
+        activity->status = status == STATUS_RUNNING ? past->status : status;
+}
+
+Activity *activity_recover(ActivityContext *context, const ReplayLeaf *past) {
+        Activity *activity = activity_new(context, past->node, past->attempt, past->since);
+
+        activity->leaf.remembers = past->remembers;
+        activity->leaf.memory = past->memory;
+        activity->cause = past->cause ? cause_ref(past->cause) : NULL;
+        if (!is_condition(activity) && past->status != STATUS_RUNNING) {
+                activity->status = past->status;
+                return activity;
+        }
+
+        activity->status = fill_params(activity);
+        if (activity->status == STATUS_RUNNING && is_condition(activity))
+                recover_condition(activity, past);
+        else if (activity->status == STATUS_RUNNING)
+                recover_action(activity, past);
+
+        activity->leaf.memory = NULL;
+        return activity;
+}
+
+void activity_abandon(Activity *activity) {
+        activity->leaf.abandoned = true;
+        activity_free(activity);
 }
 
 void activity_free(Activity *activity) {
@@ -330,4 +449,23 @@ void leaf_set_output(Leaf *leaf, const char *key, json_object *value) {
         activity->no_room = true;
         leaf_set_cause(leaf, "%s: " BLACKBOARD_FULL_TEXT, key);
         json_object_put(hidden);
+}
+
+void leaf_remember(Leaf *leaf, json_object *memory) {
+        Activity *activity = activity_of(leaf);
+
+        leaf->remembers = true;
+        if (activity->context->durable)
+                activity->context->remember(activity, memory, activity->context->userdata);
+        json_object_put(memory);
+}
+
+void leaf_lost(Leaf *leaf) {
+        Activity *activity = activity_of(leaf);
+
+        assert(!is_condition(activity) && activity->status == STATUS_RUNNING);
+
+        give_up(activity);
+        if (activity->status != STATUS_RUNNING)
+                settle(activity, activity->status);
 }

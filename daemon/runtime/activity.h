@@ -7,6 +7,7 @@
  */
 
 #include "definition/variables.h"
+#include "journal/replay.h"
 #include "leaves/leaf.h"
 
 typedef struct Activity Activity;
@@ -25,14 +26,23 @@ typedef struct ActivityContext {
         void (*changed)(Activity *activity, void *userdata);
         /* It gives a variable a value (taken), at any time. */
         void (*output)(Activity *activity, const char *key, json_object *value, void *userdata);
+        /* What it is to remember (borrowed), at any time. */
+        void (*remember)(Activity *activity, json_object *memory, void *userdata);
+        /* It is about to be started again, of a life before; from within activity_recover() or from the main loop. */
+        void (*rerun)(Activity *activity, void *userdata);
+        bool durable; /* there is reason to remember */
         void *userdata;
         GQueue activities; /* all that there are */
 } ActivityContext;
 
 /* Never fails: parameters that cannot be resolved are a FAILURE with a cause. attempt: from 1. */
 Activity *activity_start(ActivityContext *context, NodeId node, uint32_t attempt);
+/* One that a daemon before this one has started, as far as it has come. Its status may be another than the replay's. */
+Activity *activity_recover(ActivityContext *context, const ReplayLeaf *past);
 /* Whatever it was doing is dropped. */
 void activity_free(Activity *activity);
+/* The same, but what it has started in the world is left to the next daemon. */
+void activity_abandon(Activity *activity);
 
 /* Actions only. True: has ended. False: is ending, the ended callback follows. */
 bool activity_halt(Activity *activity);

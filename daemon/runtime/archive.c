@@ -9,6 +9,7 @@
 
 #include "journal/journal.h"
 #include "runtime/archive.h"
+#include "runtime/file-move.h"
 
 struct Archive {
         char *directory;
@@ -117,32 +118,6 @@ void archive_expire(Archive *archive) {
                 drop_oldest(archive);
 }
 
-/* The runtime directory usually is on another file system. */
-static int move(const char *from, const char *to, char **ret_error) {
-        g_autoptr(GError) error = NULL;
-        g_autofree char *text = NULL;
-        gsize length;
-
-        if (g_rename(from, to) >= 0)
-                return 0;
-
-        if (errno != EXDEV) {
-                int r = -errno;
-
-                *ret_error = g_strdup_printf("cannot be moved to %s: %s", to, g_strerror(-r));
-                return r;
-        }
-
-        if (!g_file_get_contents(from, &text, &length, &error) ||
-            !g_file_set_contents_full(to, text, (gssize) length, G_FILE_SET_CONTENTS_CONSISTENT, 0600, &error)) {
-                *ret_error = g_strdup_printf("cannot be moved to %s: %s", to, error->message);
-                return -EIO;
-        }
-
-        g_unlink(from);
-        return 0;
-}
-
 /* A run of the same name can only be there if its number was lost. */
 static void forget(Archive *archive, const char *run) {
         for (GList *link = archive->entries.head; link; link = link->next) {
@@ -169,7 +144,7 @@ int archive_add(Archive *archive, const char *run, const char *path, char **ret_
                 return r;
         }
 
-        r = move(path, target, ret_error);
+        r = file_move(path, target, ret_error);
         if (r < 0)
                 return r;
 

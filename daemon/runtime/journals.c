@@ -6,26 +6,29 @@
 #include <fcntl.h>
 #include <glib/gstdio.h>
 #include <string.h>
-#include <systemd/sd-id128.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include "basic/cleanup.h"
 #include "basic/log.h"
 #include "journal/journal.h"
+#include "runtime/file-move.h"
 #include "runtime/journals.h"
 
 struct Journals {
+        char *runtime_directory;
+        int lock;        /* the claim, or -1 */
         char *directory; /* NULL: there are none */
+        char *aside;     /* for those that cannot be gone on with */
         Archive *archive;
-        char boot[SD_ID128_STRING_MAX];
 };
 
 Journals *journals_new(const char *runtime_directory, const char *state_directory) {
         Journals *journals = g_new0(Journals, 1);
-        sd_id128_t boot = SD_ID128_NULL;
 
-        (void) sd_id128_get_boot(&boot);
-        sd_id128_to_string(boot, journals->boot);
+        journals->runtime_directory = g_strdup(runtime_directory);
+        journals->lock = -1;
+        journals->aside = g_strdup(state_directory ?: runtime_directory);
         if (runtime_directory)
                 journals->directory = g_build_filename(runtime_directory, "runs", NULL);
         if (state_directory) {
@@ -42,12 +45,12 @@ void journals_free(Journals *journals) {
                 return;
 
         archive_free(journals->archive);
+        if (journals->lock >= 0)
+                close(journals->lock);
+        g_free(journals->runtime_directory);
         g_free(journals->directory);
+        g_free(journals->aside);
         g_free(journals);
-}
-
-const char *journals_boot(const Journals *journals) {
-        return journals->boot;
 }
 
 Archive *journals_archive(const Journals *journals) {
@@ -58,6 +61,26 @@ static char *path_of(const Journals *journals, const char *run) {
         g_autofree char *file = g_strconcat(run, JOURNAL_SUFFIX, NULL);
 
         return g_build_filename(journals->directory, file, NULL);
+}
+
+int journals_claim(Journals *journals, char **ret_error) {
+        g_autofree char *path = NULL;
+        int r;
+
+        if (!journals->runtime_directory)
+                return 0;
+
+        (void) g_mkdir_with_parents(journals->runtime_directory, 0700);
+        path = g_build_filename(journals->runtime_directory, "lock", NULL);
+        journals->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+        if (journals->lock >= 0 && flock(journals->lock, LOCK_EX | LOCK_NB) >= 0)
+                return 0;
+
+        r = errno == EWOULDBLOCK ? -EBUSY : -errno;
+        *ret_error = r == -EBUSY ? g_strdup_printf("%s is in use by another btd; give it another --runtime=",
+                                                   journals->runtime_directory)
+                                 : g_strdup_printf("%s cannot be locked: %s", path, g_strerror(-r));
+        return r;
 }
 
 bool journals_are_kept(const Journals *journals) {
@@ -75,6 +98,33 @@ int journals_begin(Journals *journals, const JournalHeader *header, JournalWrite
         }
 
         return journal_writer_create(path, header, ret_writer, ret_error);
+}
+
+GPtrArray *journals_list(const Journals *journals) {
+        GPtrArray *paths = g_ptr_array_new_with_free_func(g_free);
+        g_autoptr(GDir) directory = journals->directory ? g_dir_open(journals->directory, 0, NULL) : NULL;
+        const char *name;
+
+        while (directory && (name = g_dir_read_name(directory)))
+                if (g_str_has_suffix(name, JOURNAL_SUFFIX))
+                        g_ptr_array_add(paths, g_build_filename(journals->directory, name, NULL));
+
+        return paths;
+}
+
+char *journals_set_aside(Journals *journals, const char *path, const char *suffix) {
+        g_autofree char *base = g_path_get_basename(path), *name = g_strconcat(base, suffix, NULL), *error = NULL;
+        char *target = g_build_filename(journals->aside, name, NULL);
+
+        (void) g_mkdir_with_parents(journals->aside, 0700);
+        if (file_move(path, target, &error) >= 0)
+                return target;
+
+        /* It must not be found again. */
+        g_free(target);
+        target = g_strconcat(path, suffix, NULL);
+        (void) g_rename(path, target);
+        return target;
 }
 
 void journals_finish(Journals *journals, const char *run) {

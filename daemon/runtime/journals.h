@@ -15,15 +15,22 @@ typedef struct Journals Journals;
 Journals *journals_new(const char *runtime_directory, const char *state_directory);
 void journals_free(Journals *journals);
 
-/* The boot ID of this machine, as it is in a header. */
-const char *journals_boot(const Journals *journals);
 /* NULL: there is none. */
 Archive *journals_archive(const Journals *journals);
+
+/* They are this daemon's as long as it lives. -EBUSY: they are another's, with a text for people; others: what open()
+ * says. */
+int journals_claim(Journals *journals, char **ret_error);
 
 /* Are there to be any? */
 bool journals_are_kept(const Journals *journals);
 /* A journal for a run that begins. A negative errno with a text for people. */
 int journals_begin(Journals *journals, const JournalHeader *header, JournalWriter **ret_writer, char **ret_error);
+/* Of the daemon before: the paths, each to be freed, in no order. */
+GPtrArray *journals_list(const Journals *journals);
+/* One that cannot be gone on with is kept where nobody takes it for one that can. Where, for people; to be freed. */
+char *journals_set_aside(Journals *journals, const char *path, const char *suffix);
+
 /* The run has finished, and nobody has its journal open: it goes into the archive, or away. */
 void journals_finish(Journals *journals, const char *run);
 

@@ -69,7 +69,7 @@ static void on_run_state_changed(Run *run, void *userdata) {
         TELL(manager, run_state_changed, run);
 }
 
-static const RunCallbacks run_callbacks = {
+const RunCallbacks manager_run_callbacks = {
         .state_changed = on_run_state_changed,
         .changed = on_run_changed,
         .finished = on_run_finished,
@@ -142,7 +142,8 @@ static int find_definition(Manager *manager, const char *tree, const LibraryEntr
 
 static Run *make_run(Manager *manager, const char *tree, Definition *definition, const Order *order) {
         g_autofree char *id = g_strdup_printf("%s.%" PRIu64, tree, run_counter_next(manager->counter, tree));
-        Run *run = run_new(id, tree, order->instance, definition, &manager->run_services, &run_callbacks, manager);
+        Run *run =
+                run_new(id, tree, order->instance, definition, &manager->run_services, &manager_run_callbacks, manager);
 
         run_set_caller(run, order->uid);
         if (order->variables)
@@ -234,8 +235,11 @@ static void autostart(Manager *manager, const LibraryEntry *entry) {
         g_autofree char *error = NULL;
         Run *run;
 
-        if (!entry->definition || !definition_autostart(entry->definition))
+        if (!entry->definition || !definition_autostart(entry->definition) ||
+            autostarts_has(manager->autostarts, entry->name))
                 return;
+
+        autostarts_add(manager->autostarts, entry->name);
 
         if (manager_start(manager, entry->name, "", NULL, "autostart", &run, &error) < 0)
                 log_message(LOG_ERR, &(LogSubject){ .tree = entry->name }, "not started: %s", error);
@@ -248,7 +252,7 @@ void manager_autostart(Manager *manager) {
                 autostart(manager, g_ptr_array_index(entries, i));
 }
 
-static void halt_run(Manager *manager, Run *run, Cause *why) {
+void manager_halt(Manager *manager, Run *run, Cause *why) {
         run_halt(run, cause_ref(why));
         TELL(manager, run_halting, run);
 }
@@ -282,7 +286,7 @@ int manager_halt_run(Manager *manager, const char *id, const Caller *who, char *
                 return MANAGER_NOT_RUNNING;
         }
 
-        halt_run(manager, run, why);
+        manager_halt(manager, run, why);
         return 0;
 }
 
@@ -298,7 +302,7 @@ static unsigned halt_runs(Manager *manager, const char *tree, Cause *why) {
                         continue;
 
                 if (run_status(run) == STATUS_RUNNING)
-                        halt_run(manager, run, why);
+                        manager_halt(manager, run, why);
                 else if (!cancel_restart(manager, run, why))
                         continue;
 

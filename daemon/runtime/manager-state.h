@@ -6,6 +6,7 @@
  * in manager-runs.c, those without a file in manager-text.c, and what people do to runs in manager-control.c.
  */
 
+#include "runtime/autostarts.h"
 #include "runtime/journals.h"
 #include "runtime/manager.h"
 #include "runtime/restarts.h"
@@ -19,6 +20,7 @@ typedef struct Observer {
 
 struct Manager {
         GMainContext *context;
+        const NodeType *const *const *tables;
         const LeafServices *services;
         Ticker *ticker;
         Locks *locks;
@@ -26,12 +28,14 @@ struct Manager {
         Library *library;
         RunCounter *counter;
         Journals *journals;
+        Autostarts *autostarts;
         Runs *runs;
         Restarts *restarts;
         Limits limits;
         GArray *observers; /* of Observer */
         GSource *idle;     /* while it is due */
         bool stopping;
+        bool leaving; /* some go on with the next daemon */
 };
 
 #define TELL(manager, callback, ...)                                                                                   \
@@ -58,6 +62,9 @@ int manager_carry_out(Manager *manager, const char *tree, Definition *definition
 /* If the daemon is stopping and nothing runs any more, the observers are to hear of it. */
 void manager_check_idle(Manager *manager);
 
+extern const RunCallbacks manager_run_callbacks;
+
+void manager_halt(Manager *manager, Run *run, Cause *why);
 /* Halts all of them. */
 void manager_halt_all(Manager *manager, Cause *why);
 /* It is time to start another run; see restarts.h. */

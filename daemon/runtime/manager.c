@@ -7,6 +7,7 @@
 #include "basic/excerpt.h"
 #include "basic/log.h"
 #include "runtime/manager-state.h"
+#include "runtime/run-journal.h"
 
 static void log_warnings(const LibraryEntry *entry) {
         for (size_t i = 0; i < diagnostics_count(entry->diagnostics); i++) {
@@ -58,6 +59,7 @@ Manager *manager_new(GMainContext *context, const LeafServices *services, const 
 
         manager->context = context;
         manager->limits = options->limits ? *options->limits : limits_default;
+        manager->tables = options->tables;
         manager->services = services;
         manager->ticker = ticker_new(context);
         manager->locks = locks_new();
@@ -67,15 +69,48 @@ Manager *manager_new(GMainContext *context, const LeafServices *services, const 
         library_set_max(manager->library, manager->limits.max[LIMIT_TREES]);
         manager->counter = run_counter_new(options->state_directory ?: options->runtime_directory);
         manager->journals = journals_new(options->runtime_directory, options->state_directory);
+        manager->autostarts = autostarts_new(options->runtime_directory);
         manager->runs = runs_new(on_run_removed, manager);
-        manager->restarts = restarts_new(services->timers, manager_on_restart_due, manager);
+        manager->restarts = restarts_new(services->timers, options->runtime_directory, manager_on_restart_due, manager);
         manager->observers = g_array_new(FALSE, FALSE, sizeof(Observer));
         return manager;
+}
+
+/* Does it go on with the next daemon? */
+static bool is_left(const Manager *manager, const Run *run) {
+        return manager->leaving && run_status(run) == STATUS_RUNNING && run_is_durable(run) &&
+               definition_on_stop(run_definition(run)) == ON_STOP_KEEP;
+}
+
+static unsigned count_left(const Manager *manager) {
+        const GPtrArray *runs = runs_list(manager->runs);
+        unsigned count = 0;
+
+        for (unsigned i = 0; i < runs->len; i++)
+                count += is_left(manager, runs->pdata[i]);
+
+        return count;
+}
+
+/* What follows from that the runs go, one after the other, is not for their journals: the next holder of a lock. */
+static void abandon_left(Manager *manager) {
+        const GPtrArray *runs = runs_list(manager->runs);
+        g_autoptr(GPtrArray) left = g_ptr_array_new();
+
+        for (unsigned i = 0; i < runs->len; i++)
+                if (is_left(manager, runs->pdata[i]))
+                        g_ptr_array_add(left, runs->pdata[i]);
+        for (unsigned i = 0; i < runs->len; i++)
+                run_close_journal(runs->pdata[i]);
+        for (unsigned i = 0; i < left->len; i++)
+                run_abandon(left->pdata[i]);
 }
 
 void manager_free(Manager *manager) {
         if (!manager)
                 return;
+
+        abandon_left(manager);
 
         if (manager->idle)
                 g_source_destroy(manager->idle);
@@ -85,6 +120,7 @@ void manager_free(Manager *manager) {
         g_array_unref(manager->observers);
         library_free(manager->library);
         run_counter_free(manager->counter);
+        autostarts_free(manager->autostarts);
         journals_free(manager->journals);
         ticker_free(manager->ticker);
         g_free(manager);
@@ -116,7 +152,7 @@ static gboolean on_idle(void *userdata) {
 }
 
 void manager_check_idle(Manager *manager) {
-        if (!manager->stopping || runs_n_running(manager->runs) > 0 || manager->idle)
+        if (!manager->stopping || runs_n_running(manager->runs) > count_left(manager) || manager->idle)
                 return;
 
         manager->idle = g_idle_source_new();
@@ -194,7 +230,35 @@ void manager_stop(Manager *manager) {
         manager->stopping = true;
         TELL(manager, stopping);
         restarts_cancel_all(manager->restarts, NULL);
+        autostarts_clear(manager->autostarts);
         manager_halt_all(manager, why);
+        manager_check_idle(manager);
+}
+
+/* What is halted for it has not run to its end. */
+static void halt_not_left(Manager *manager) {
+        g_autoptr(Cause) why = cause_new(CAUSE_HALTED, NULL, "the daemon is stopping");
+        const GPtrArray *runs = runs_list(manager->runs);
+
+        for (unsigned i = 0; i < runs->len; i++) {
+                Run *run = runs->pdata[i];
+
+                if (run_status(run) != STATUS_RUNNING || is_left(manager, run))
+                        continue;
+
+                autostarts_remove(manager->autostarts, run_tree(run));
+                manager_halt(manager, run, why);
+        }
+}
+
+void manager_leave(Manager *manager) {
+        if (manager->stopping)
+                return;
+
+        manager->stopping = manager->leaving = true;
+        TELL(manager, stopping);
+        restarts_leave(manager->restarts);
+        halt_not_left(manager);
         manager_check_idle(manager);
 }
 

@@ -60,6 +60,9 @@ void manager_observe(Manager *manager, const ManagerObserver *observer, void *us
 void manager_unobserve(Manager *manager, const ManagerObserver *observer, void *userdata);
 
 void manager_load(Manager *manager);
+/* Takes up the runs that the daemon before has left; once, when it is known to be gone, and before anything is started.
+ * A negative errno with a text for people: another daemon lives where this one wants to; then nothing has happened. */
+int manager_recover(Manager *manager, char **ret_error);
 /* Starts the trees that say "autostart"; once, not after a reload. */
 void manager_autostart(Manager *manager);
 /* The errors of all files, as texts; free with g_ptr_array_unref(). */
@@ -84,6 +87,8 @@ char *manager_describe_restart(Manager *manager, const Run *run);
 
 /* Halts everything and starts nothing any more; the observers hear of it when all is idle. */
 void manager_stop(Manager *manager);
+/* The same, but runs that may go on with the next daemon are left as they are, and not waited for. */
+void manager_leave(Manager *manager);
 bool manager_is_stopping(const Manager *manager);
 
 /* With the text that says what there is instead. MANAGER_NO_SUCH_TREE, MANAGER_NO_SUCH_RUN. */

@@ -10,10 +10,14 @@
 #include "basic/cleanup.h"
 #include "basic/span.h"
 #include "journal/detail.h"
+#include "runtime/boot-file.h"
 #include "runtime/restarts.h"
+
+#define FILE_NAME "restarts"
 
 struct Restarts {
         Timers *timers;
+        char *directory;
         char *(*due)(const char *tree, const char *instance, json_object *variables, void *userdata);
         void *userdata;
         GHashTable *by_key; /* of Restart */
@@ -23,6 +27,7 @@ struct Restarts {
 typedef struct Restart {
         Restarts *restarts;
         char *tree, *instance;
+        char *run;              /* the last that was considered */
         json_object *variables; /* it was started with, or NULL */
         int64_t burst;          /* the limit, as the last run had it */
         GArray *times;          /* of int64_t: when the last ones were decided on, CLOCK_MONOTONIC */
@@ -36,17 +41,19 @@ static void restart_free(Restart *restart) {
         g_array_unref(restart->times);
         g_free(restart->tree);
         g_free(restart->instance);
+        g_free(restart->run);
         g_free(restart->given_up);
         g_free(restart);
 }
 
-Restarts *restarts_new(Timers *timers,
+Restarts *restarts_new(Timers *timers, const char *directory,
                        char *(*due)(const char *tree, const char *instance, json_object *variables, void *userdata),
                        void *userdata) {
         Restarts *restarts = g_new(Restarts, 1);
 
         *restarts = (Restarts){
                 .timers = timers,
+                .directory = g_strdup(directory),
                 .due = due,
                 .userdata = userdata,
                 .by_key = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, (GDestroyNotify) restart_free),
@@ -59,6 +66,7 @@ void restarts_free(Restarts *restarts) {
                 return;
 
         g_hash_table_unref(restarts->by_key);
+        g_free(restarts->directory);
         g_free(restarts);
 }
 
@@ -73,22 +81,59 @@ static Restart *find(const Restarts *restarts, const char *tree, const char *ins
         return g_hash_table_lookup(restarts->by_key, key);
 }
 
+static json_object *to_json(const Restart *restart) {
+        json_object *json = json_object_new_object(), *times = json_object_new_array();
+
+        for (unsigned i = 0; i < restart->times->len; i++)
+                json_object_array_add(times, json_object_new_int64(g_array_index(restart->times, int64_t, i)));
+
+        json_object_object_add(json, "tree", json_object_new_string(restart->tree));
+        json_object_object_add(json, "instance", json_object_new_string(restart->instance));
+        json_object_object_add(json, "run", json_object_new_string(restart->run));
+        json_object_object_add(json, "variables", json_object_get(restart->variables));
+        json_object_object_add(json, "burst", json_object_new_int64(restart->burst));
+        json_object_object_add(json, "times", times);
+        if (restart->timer)
+                json_object_object_add(json, "due", json_object_new_uint64(timer_deadline(restart->timer)));
+        if (restart->given_up)
+                json_object_object_add(json, "given_up", json_object_new_string(restart->given_up));
+
+        return json;
+}
+
+static void save(const Restarts *restarts) {
+        json_object *all;
+        GHashTableIter iter;
+        void *restart;
+
+        if (!restarts->directory)
+                return;
+
+        all = json_object_new_array();
+        g_hash_table_iter_init(&iter, restarts->by_key);
+        while (g_hash_table_iter_next(&iter, NULL, &restart))
+                json_object_array_add(all, to_json(restart));
+
+        boot_file_write(restarts->directory, FILE_NAME, all);
+}
+
 static void drop(Restarts *restarts, const char *tree, const char *instance) {
         g_autofree char *key = key_of(tree, instance);
 
-        g_hash_table_remove(restarts->by_key, key);
+        if (g_hash_table_remove(restarts->by_key, key))
+                save(restarts);
 }
 
-static Restart *get(Restarts *restarts, const Run *run) {
-        Restart *restart = find(restarts, run_tree(run), run_instance(run));
+static Restart *get(Restarts *restarts, const char *tree, const char *instance) {
+        Restart *restart = find(restarts, tree, instance);
 
         if (!restart) {
                 restart = g_new0(Restart, 1);
                 restart->restarts = restarts;
-                restart->tree = g_strdup(run_tree(run));
-                restart->instance = g_strdup(run_instance(run));
+                restart->tree = g_strdup(tree);
+                restart->instance = g_strdup(instance);
                 restart->times = g_array_new(FALSE, FALSE, sizeof(int64_t));
-                g_hash_table_insert(restarts->by_key, key_of(restart->tree, restart->instance), restart);
+                g_hash_table_insert(restarts->by_key, key_of(tree, instance), restart);
         }
 
         return restart;
@@ -101,6 +146,59 @@ static void on_due(void *userdata) {
 
         restart->given_up = restarts->due(restart->tree, restart->instance, restart->variables, restarts->userdata);
         g_clear_pointer(&restart->timer, timer_free);
+        save(restarts);
+}
+
+static json_object *member(json_object *json, const char *name, json_type type) {
+        json_object *value;
+
+        return json_object_object_get_ex(json, name, &value) && json_object_is_type(value, type) ? value : NULL;
+}
+
+static void recover(Restarts *restarts, json_object *json) {
+        json_object *tree = member(json, "tree", json_type_string), *run = member(json, "run", json_type_string),
+                    *instance = member(json, "instance", json_type_string),
+                    *burst = member(json, "burst", json_type_int), *times = member(json, "times", json_type_array),
+                    *due = member(json, "due", json_type_int), *given_up = member(json, "given_up", json_type_string);
+        Restart *restart;
+
+        if (!tree || !instance || !run || !burst || !times)
+                return;
+
+        restart = get(restarts, json_object_get_string(tree), json_object_get_string(instance));
+        restart->run = g_strdup(json_object_get_string(run));
+        restart->variables = json_object_get(member(json, "variables", json_type_object));
+        restart->burst = json_object_get_int64(burst);
+        restart->given_up = given_up ? g_strdup(json_object_get_string(given_up)) : NULL;
+        for (size_t i = 0; i < json_object_array_length(times); i++) {
+                int64_t time = json_object_get_int64(json_object_array_get_idx(times, i));
+
+                g_array_append_val(restart->times, time);
+        }
+        if (due)
+                restart->timer = timer_new_at(restarts->timers, json_object_get_uint64(due), on_due, restart);
+}
+
+void restarts_recover(Restarts *restarts) {
+        g_autoptr(json_object) all = boot_file_read(restarts->directory, FILE_NAME);
+
+        if (!json_object_is_type(all, json_type_array))
+                return;
+
+        for (size_t i = 0; i < json_object_array_length(all); i++)
+                recover(restarts, json_object_array_get_idx(all, i));
+}
+
+void restarts_begun(Restarts *restarts, const char *tree, const char *instance) {
+        Restart *restart = find(restarts, tree, instance);
+
+        if (restart)
+                g_clear_pointer(&restart->timer, timer_free);
+}
+
+void restarts_leave(Restarts *restarts) {
+        g_clear_pointer(&restarts->directory, g_free);
+        g_hash_table_remove_all(restarts->by_key);
 }
 
 static bool is_wanted(const RestartPolicy *policy, Status status) {
@@ -152,7 +250,12 @@ void restarts_consider(Restarts *restarts, const Run *run) {
                 return;
         }
 
-        restart = get(restarts, run);
+        restart = get(restarts, run_tree(run), run_instance(run));
+        if (restart->run && g_str_equal(restart->run, run_id(run)))
+                return;
+
+        g_free(restart->run);
+        restart->run = g_strdup(run_id(run));
         variables = json_object_get(run_given(run));
         json_object_put(restart->variables);
         restart->variables = variables;
@@ -163,6 +266,8 @@ void restarts_consider(Restarts *restarts, const Run *run) {
                 schedule(restart, policy, now);
         else
                 give_up(restart, policy->limit);
+
+        save(restarts);
 }
 
 bool restarts_cancel(Restarts *restarts, const char *tree, const char *instance) {
@@ -174,6 +279,7 @@ bool restarts_cancel(Restarts *restarts, const char *tree, const char *instance)
 }
 
 unsigned restarts_cancel_all(Restarts *restarts, const char *tree) {
+        bool dropped = false;
         unsigned count = 0;
         GHashTableIter iter;
         void *value;
@@ -186,9 +292,12 @@ unsigned restarts_cancel_all(Restarts *restarts, const char *tree) {
                         continue;
 
                 count += restart->timer ? 1 : 0;
+                dropped = true;
                 g_hash_table_iter_remove(&iter);
         }
 
+        if (dropped)
+                save(restarts);
         return count;
 }
 

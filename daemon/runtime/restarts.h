@@ -11,12 +11,20 @@
 
 typedef struct Restarts Restarts;
 
-/* due: start it now, with the variables (an object or NULL) that the one before was started with; answers why it cannot
- * be, as a text to be freed, or NULL. */
-Restarts *restarts_new(Timers *timers,
+/* directory: where a daemon that is restarted finds them, or NULL. due: start it now, with the variables (an object or
+ * NULL) that the one before was started with; answers why it cannot be, as a text to be freed, or NULL. */
+Restarts *restarts_new(Timers *timers, const char *directory,
                        char *(*due)(const char *tree, const char *instance, json_object *variables, void *userdata),
                        void *userdata);
 void restarts_free(Restarts *restarts);
+
+/* Those that the daemon before has left; once. */
+void restarts_recover(Restarts *restarts);
+
+/* The tree runs: it does not have to be started any more. */
+void restarts_begun(Restarts *restarts, const char *tree, const char *instance);
+/* Those that are to come are left to the next daemon. */
+void restarts_leave(Restarts *restarts);
 
 /* The run has ended. What follows is what restarts_describe() says then; of a run that was halted, nothing. */
 void restarts_consider(Restarts *restarts, const Run *run);

@@ -116,3 +116,15 @@ void run_on_activity_output(Activity *activity, const char *key, json_object *va
         if (!progress_is_busy(run->progress))
                 run_settle(run);
 }
+
+void run_on_activity_remembers(Activity *activity, json_object *memory, void *userdata) {
+        const Run *run = userdata;
+
+        progress_remember(run->progress, activity_node(activity), memory, run_now());
+}
+
+void run_on_activity_rerun(Activity *activity, void *userdata) {
+        const Run *run = userdata;
+
+        progress_rerun(run->progress, activity_node(activity), run_now());
+}

@@ -5,6 +5,7 @@
 #include "runtime/run-journal.h"
 #include "basic/cleanup.h"
 #include "basic/log.h"
+#include "runtime/boot-file.h"
 #include "runtime/run-state.h"
 
 static json_object *files_of(const Definition *definition) {
@@ -30,6 +31,7 @@ static JournalHeader header_of(const Run *run, const char *boot, const char *sta
                 .tree = g_strdup(run->tree),
                 .instance = g_strdup(run->instance),
                 .starter = g_strdup(starter),
+                .uid = run_caller(run),
                 .hash = g_strdup(definition_hash(definition)),
                 .seed = run->seed,
                 .started = run->started,
@@ -47,16 +49,22 @@ void run_begin_journal(Run *run, Journals *journals, const char *starter) {
         if (!journals_are_kept(journals))
                 return;
 
-        header = header_of(run, journals_boot(journals), starter);
-        if (journals_begin(journals, &header, &writer, &error) >= 0)
+        header = header_of(run, boot_id(), starter);
+        if (journals_begin(journals, &header, &writer, &error) >= 0) {
                 progress_set_journal(run->progress, writer);
-        else
+                run->context.durable = true;
+        } else {
                 log_message(LOG_WARNING, &(LogSubject){ .tree = run->tree, .run = run->id },
                             "would not survive a restart of the daemon: %s", error);
+        }
+}
+
+void run_close_journal(Run *run) {
+        progress_set_journal(run->progress, NULL);
 }
 
 void run_end_journal(Run *run, Journals *journals) {
-        progress_set_journal(run->progress, NULL);
+        run_close_journal(run);
         journals_finish(journals, run->id);
 }
 

@@ -10,6 +10,8 @@
 
 /* Before run_start(). starter: who has started it, for people. If there cannot be a journal, that is logged. */
 void run_begin_journal(Run *run, Journals *journals, const char *starter);
+/* Nothing is written any more; what has been stays. */
+void run_close_journal(Run *run);
 /* When it has finished. */
 void run_end_journal(Run *run, Journals *journals);
 

@@ -33,6 +33,14 @@ struct Run {
         uint64_t seed;
 };
 
+/* All but what it has come to: its progress, its times, its seed. */
+Run *run_make(const char *id, const char *tree, const char *instance, const RunServices *services,
+              const RunCallbacks *callbacks, void *userdata);
+/* Takes the progress, once. */
+void run_set_progress(Run *run, Progress *progress);
+/* It is over. */
+void run_finish(Run *run);
+
 /* What can happen while it is at work. */
 typedef enum RunInput {
         RUN_INPUT_CONDITION,
@@ -49,6 +57,8 @@ bool run_on_activity_ended(Activity *activity, void *userdata);
 /* At any time. */
 void run_on_activity_changed(Activity *activity, void *userdata);
 void run_on_lock_granted(NodeId node, void *userdata);
+void run_on_activity_remembers(Activity *activity, json_object *memory, void *userdata);
+void run_on_activity_rerun(Activity *activity, void *userdata);
 void run_on_activity_output(Activity *activity, const char *key, json_object *value, void *userdata);
 
 extern const ProgressHost run_host;

@@ -16,7 +16,14 @@ static void drop_all(Run *run) {
         ticker_remove(run->services->ticker, &run->turn);
 }
 
-static void finish(Run *run) {
+void run_abandon(Run *run) {
+        while (run->context.activities.head)
+                activity_abandon(run->context.activities.head->data);
+
+        drop_all(run);
+}
+
+void run_finish(Run *run) {
         run->finished = (uint64_t) g_get_real_time();
         drop_all(run);
         run->callbacks->changed(run, run->userdata);
@@ -27,7 +34,7 @@ static void run_tick(void *userdata) {
         Run *run = userdata;
 
         if (progress_tick(run->progress, run_now()) != STATUS_RUNNING) {
-                finish(run);
+                run_finish(run);
                 return;
         }
 
@@ -36,9 +43,10 @@ static void run_tick(void *userdata) {
         run_tell_moved(run);
 }
 
-Run *run_new(const char *id, const char *tree, const char *instance, Definition *definition,
-             const RunServices *services, const RunCallbacks *callbacks, void *userdata) {
+Run *run_make(const char *id, const char *tree, const char *instance, const RunServices *services,
+              const RunCallbacks *callbacks, void *userdata) {
         Run *run = g_new0(Run, 1);
+
         run->id = g_strdup(id);
         run->tree = g_strdup(tree);
         run->instance = g_strdup(instance);
@@ -46,23 +54,39 @@ Run *run_new(const char *id, const char *tree, const char *instance, Definition 
         run->turn = (TickerEntry){ .tick = run_tick, .userdata = run };
         run->callbacks = callbacks;
         run->userdata = userdata;
-        run->started = (uint64_t) g_get_real_time();
-        run->start = run_now();
-        run->seed = (uint64_t) g_random_int() << 32 | g_random_int();
-        run->progress = progress_new(definition, run->seed, run->start, &run_host, run);
+        return run;
+}
+
+void run_set_progress(Run *run, Progress *progress) {
+        Definition *definition = progress_definition(progress);
+        const LeafServices *leaves = run->services->leaves;
+
+        run->progress = progress;
         run->context = (ActivityContext){
                 .tree = run->tree,
                 .run = run->id,
                 .definition = definition,
-                .services = services->leaves,
-                .variables = progress_variables(run->progress),
+                .services = leaves,
+                .variables = progress_variables(progress),
                 .ended = run_on_activity_ended,
                 .changed = run_on_activity_changed,
                 .output = run_on_activity_output,
+                .remember = run_on_activity_remembers,
+                .rerun = run_on_activity_rerun,
                 .userdata = run,
         };
-        run->timers = node_timers_new(services->leaves->timers, run_on_timer, run);
-        run->locks = node_locks_new(services->locks, definition, run->id, run_on_lock_granted, run);
+        run->timers = node_timers_new(leaves->timers, run_on_timer, run);
+        run->locks = node_locks_new(run->services->locks, definition, run->id, run_on_lock_granted, run);
+}
+
+Run *run_new(const char *id, const char *tree, const char *instance, Definition *definition,
+             const RunServices *services, const RunCallbacks *callbacks, void *userdata) {
+        Run *run = run_make(id, tree, instance, services, callbacks, userdata);
+
+        run->started = (uint64_t) g_get_real_time();
+        run->start = run_now();
+        run->seed = (uint64_t) g_random_int() << 32 | g_random_int();
+        run_set_progress(run, progress_new(definition, run->seed, run->start, &run_host, run));
         return run;
 }
 

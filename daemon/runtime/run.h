@@ -52,6 +52,9 @@ void run_start(Run *run);
  * again changes nothing. */
 void run_halt(Run *run, Cause *why);
 
+/* What it has started is left to the next daemon: it can only be freed after this. */
+void run_abandon(Run *run);
+
 const char *run_id(const Run *run);
 const char *run_tree(const Run *run);
 const char *run_instance(const Run *run);

@@ -33,10 +33,10 @@ def main_pid(machine):
     return machine.property("btd.service", "MainPID")
 
 
-def begin_work(machine):
+def begin_work(machine, tree="work", **keys):
     machine.check("sh", "-c", "rm -f /run/work /run/work-pipe; mkfifo /run/work-pipe")
-    machine.load("work", TREE_WITH_PROCESS)
-    run = machine.client.start("work")
+    machine.load(tree, TREE_WITH_PROCESS, **keys)
+    run = machine.client.start(tree)
     machine.check("sh", "-c", "read line </run/work-pipe")
     return run
 
@@ -94,34 +94,53 @@ def test_the_watchdog_restarts_a_daemon_that_hangs(machine):
 
 
 def test_a_daemon_that_was_killed_comes_back(machine):
+    """And starts nothing again that has run to its end."""
     owner = machine.client.owner()
     machine.check("kill", "-KILL", main_pid(machine))
 
     machine.client.wait_owner(other_than=owner)
 
-    assert any(row[2] == "every-time" for row in machine.client.manager("ListRuns"))
+    assert machine.log().count("started by itself") == 1
 
 
-def test_a_restart_halts_what_runs(machine):
-    begin_work(machine)
+def assert_goes_on(machine, run):
+    """The very process of the run is still there, and the run knows it."""
+    assert machine.read("/run/work").split() == ["begun"]
+    [row] = [row for row in machine.client.manager("ListRuns") if row[0] == run]
+    assert row[4] == "running"
+    machine.check("btctl", "halt", run, "--wait")
+    assert machine.read("/run/work").split() == ["begun", "ended"]
+    assert machine.run("pgrep", "-f", "/run/work-pipe").returncode == 1
+
+
+def test_runs_go_on_after_a_restart(machine):
+    run = begin_work(machine)[0]
     owner = machine.client.owner()
 
     machine.check("systemctl", "restart", "btd.service")
 
     assert machine.client.owner() not in (None, owner)
-    assert machine.read("/run/work").split() == ["begun", "ended"]
-    assert machine.run("pgrep", "-f", "/run/work-pipe").returncode == 1
-    assert [row[2] for row in machine.client.manager("ListRuns")] == ["every-time"]
+    assert_goes_on(machine, run)
 
 
-def test_a_stop_waits_for_the_end_of_its_runs(machine):
-    begin_work(machine)
+def test_runs_go_on_after_a_stop_and_a_start(machine):
+    """As a package upgrade does it."""
+    run = begin_work(machine)[0]
 
     machine.check("systemctl", "stop", "btd.service")
+    machine.check("systemctl", "start", "btd.service")
+
+    assert_goes_on(machine, run)
+
+
+def test_a_tree_that_says_so_is_halted_by_a_restart(machine):
+    begin_work(machine, "shy", on_stop="halt")
+
+    machine.check("systemctl", "restart", "btd.service")
 
     assert machine.property("btd.service", "Result") == "success"
     assert machine.read("/run/work").split() == ["begun", "ended"]
-    machine.check("systemctl", "start", "btd.service")
+    assert not machine.client.manager("ListRuns")
 
 
 def test_systemctl_reload(machine):
@@ -161,17 +180,27 @@ def test_nonsense_does_not_bring_it_down(machine):
     assert main_pid(machine) == pid
 
 
-def test_a_killed_daemon_does_not_hinder_the_next(machine):
-    """A process of a run that died with the daemon is not taken for one of the run that has its name now."""
-    begin_work(machine)
+def test_runs_go_on_when_the_daemon_was_killed(machine):
+    run = begin_work(machine)[0]
     owner = machine.client.owner()
     machine.check("kill", "-KILL", main_pid(machine))
     machine.client.wait_owner(other_than=owner)
 
-    run = begin_work(machine)[0]
+    assert_goes_on(machine, run)
 
-    machine.check("btctl", "halt", run, "--wait")
-    assert machine.read("/run/work").split() == ["begun", "ended"]
+
+def test_a_lost_journal_does_not_hinder_the_next(machine):
+    """A process of a run of which nothing is known is not taken for one of the run that has its name now."""
+    run = begin_work(machine, "lost")[0]
+    machine.check("systemctl", "stop", "btd.service")
+    machine.check("sh", "-c", "rm -r /run/btd/runs /var/lib/btd/*")
+    machine.check("systemctl", "start", "btd.service")
+
+    again = begin_work(machine, "lost")[0]
+
+    assert again == run
+    machine.check("btctl", "halt", again, "--wait")
+    assert machine.read("/run/work").split() == ["ended", "begun", "ended"]
 
 
 def test_a_full_disk(machine):

@@ -17,6 +17,7 @@ struct LeafStage {
         LeafServices services;
         Blackboard *blackboard;
         uint32_t attempt;
+        bool durable;
 };
 
 typedef struct ActorData {
@@ -69,6 +70,22 @@ void leaf_set_output(Leaf *leaf, const char *key, json_object *value) {
         Actor *actor = leaf->owner;
 
         json_object_object_add(actor->outputs, key, value);
+}
+
+void leaf_remember(Leaf *leaf, json_object *memory) {
+        Actor *actor = leaf->owner;
+
+        leaf->remembers = true;
+        json_object_put(actor->memory);
+        actor->memory = memory;
+}
+
+void leaf_lost(Leaf *leaf) {
+        Actor *actor = leaf->owner;
+
+        actor->lost = true;
+        actor->status = STATUS_IDLE;
+        actor->n_reports++;
 }
 
 LeafStage *leaf_stage_new(const char *address) {
@@ -142,7 +159,12 @@ char *leaf_stage_title(const NodeType *const *types, const char *node) {
         return definition_title(definition, 0);
 }
 
-Actor *leaf_stage_start(LeafStage *stage, const NodeType *const *types, const char *node) {
+void leaf_stage_set_durable(LeafStage *stage, const char *outputs) {
+        stage->durable = true;
+        stage->services.outputs = outputs;
+}
+
+static Actor *make_actor(LeafStage *stage, const NodeType *const *types, const char *node) {
         Actor *actor = g_new0(Actor, 1);
         ActorData *data = g_new0(ActorData, 1);
         g_autofree char *error = NULL;
@@ -164,6 +186,8 @@ Actor *leaf_stage_start(LeafStage *stage, const NodeType *const *types, const ch
                 .run = "test.1",
                 .name = "Actor",
                 .attempt = stage->attempt,
+                .started = (uint64_t) g_get_monotonic_time(),
+                .durable = stage->durable,
                 .owner = actor,
         };
         kind = actor->leaf.type->leaf;
@@ -171,8 +195,30 @@ Actor *leaf_stage_start(LeafStage *stage, const NodeType *const *types, const ch
         actor->leaf.op = data->op;
 
         actor->status = STATUS_RUNNING;
-        actor->status = kind->start(&actor->leaf);
         return actor;
+}
+
+Actor *leaf_stage_start(LeafStage *stage, const NodeType *const *types, const char *node) {
+        Actor *actor = make_actor(stage, types, node);
+
+        actor->status = actor->leaf.type->leaf->start(&actor->leaf);
+        return actor;
+}
+
+Actor *leaf_stage_recover(LeafStage *stage, const NodeType *const *types, const char *node, json_object *memory) {
+        Actor *actor = make_actor(stage, types, node);
+
+        actor->leaf.remembers = true;
+        actor->leaf.memory = memory;
+        actor->status = actor->leaf.type->leaf->recover(&actor->leaf);
+        actor->leaf.memory = NULL;
+        json_object_put(memory);
+        return actor;
+}
+
+void actor_abandon(Actor *actor) {
+        actor->leaf.abandoned = true;
+        actor_free(actor);
 }
 
 void actor_free(Actor *actor) {
@@ -190,6 +236,7 @@ void actor_free(Actor *actor) {
         g_free(data->op);
         g_free(data);
         json_object_put(actor->outputs);
+        json_object_put(actor->memory);
         cause_unref(actor->reason);
         g_free(actor);
 }

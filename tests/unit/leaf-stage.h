@@ -23,13 +23,21 @@ typedef struct Actor {
         Cause *reason;
         const char *cause;    /* its text */
         json_object *outputs; /* an object */
+        json_object *memory;  /* what it has remembered last, or NULL */
+        bool lost;            /* it has said so; then its status is IDLE */
         void *data;
 } Actor;
 
 /* Types, NULL-terminated, and a node: {"type": "Spawn", ...}. Run "test.1", node 0, attempt 1 unless set by
  * leaf_stage_set_attempt(). */
 Actor *leaf_stage_start(LeafStage *stage, const NodeType *const *types, const char *node);
+/* The same of one that a daemon before this one has started; memory: what it remembered then, taken. */
+Actor *leaf_stage_recover(LeafStage *stage, const NodeType *const *types, const char *node, json_object *memory);
+/* Leaves of the stage outlive the daemon. */
+void leaf_stage_set_durable(LeafStage *stage, const char *outputs);
 void actor_free(Actor *actor);
+/* The daemon goes, and what it has started stays. */
+void actor_abandon(Actor *actor);
 void leaf_stage_set_variable(LeafStage *stage, const char *key, const char *value);
 void leaf_stage_set_attempt(LeafStage *stage, uint32_t attempt);
 

@@ -63,6 +63,10 @@ void leaf_set_output(Leaf *leaf, const char *key, json_object *value) {
         json_object_object_add(((Stage *) leaf->owner)->outputs, key, value);
 }
 
+void leaf_remember(Leaf *leaf, json_object *memory) {
+        json_object_put(memory);
+}
+
 /* Fills one field of the parameters, as the loader would. */
 static void fill_param(const Param *param, json_object *value, void *params) {
         void *field = (char *) params + param->offset;

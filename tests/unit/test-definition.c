@@ -17,7 +17,7 @@
         "type, name, description, fail_if, success_if, skip_if, while, on_success, on_failure, on_halted, always, "    \
         "lock, uninterruptible, halt_timeout"
 #define TREE_FILE                                                                                                      \
-        "root, blackboard, inputs, outputs, trees, include, btd, description, autostart, interval, restart, "          \
+        "root, blackboard, inputs, outputs, trees, include, btd, description, autostart, interval, on_stop, restart, " \
         "restart_backoff, restart_limit, access, $schema"
 
 /* All messages, one a line; "" when there are none. */

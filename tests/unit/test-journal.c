@@ -25,6 +25,7 @@ static JournalHeader header_example(void) {
                 .instance = g_strdup(""),
                 .starter = g_strdup("UID 0 (btctl)"),
                 .hash = g_strdup("abc"),
+                .uid = 1000,
                 .seed = UINT64_C(0xfedcba9876543210),
                 .started = 1700000000000000,
                 .start = 123456789,
@@ -67,6 +68,7 @@ static void assert_header(const JournalHeader *header) {
         g_assert_cmpstr(header->instance, ==, example.instance);
         g_assert_cmpstr(header->starter, ==, example.starter);
         g_assert_cmpstr(header->hash, ==, example.hash);
+        g_assert_cmpuint(header->uid, ==, example.uid);
         g_assert_cmphex(header->seed, ==, example.seed);
         g_assert_cmpuint(header->started, ==, example.started);
         g_assert_cmpuint(header->start, ==, example.start);

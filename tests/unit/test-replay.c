@@ -92,6 +92,14 @@ static void set_output(World *world, NodeId node) {
         progress_set_output(world->progress, node, name, value, world->now);
 }
 
+static void leaf_run(WorldLeaf *leaf) {
+        Progress *progress = leaf->world->progress;
+        const CodeParams *params = node_of(leaf->world, leaf->node)->params;
+
+        leaf->status = script_status_of_code(params->code, variables_scope(progress_variables(progress), leaf->node),
+                                             &leaf->cause);
+}
+
 static void *world_leaf_start(NodeId node, uint32_t attempt, void *userdata) {
         World *world = userdata;
         WorldLeaf *leaf = leaf_new(world, node);
@@ -101,10 +109,7 @@ static void *world_leaf_start(NodeId node, uint32_t attempt, void *userdata) {
                 if (chance(world, 30))
                         set_output(world, node);
         } else if (leaf->type == &code_type) {
-                const CodeParams *params = node_of(world, node)->params;
-
-                leaf->status = script_status_of_code(
-                        params->code, variables_scope(progress_variables(world->progress), node), &leaf->cause);
+                leaf_run(leaf);
         } else if (leaf->type == &value_type) {
                 leaf_set(leaf, random_value(world));
         }
@@ -584,6 +589,26 @@ static void break_off(const File *file, GRand *random) {
         g_assert_cmpint(truncate(file->path, g_rand_int_range(random, (gint32) header, (gint32) length + 1)), ==, 0);
 }
 
+/* What had not begun begins, and code that may have run does. */
+static void start_again(World *world, const ReplayLeaf *leaf, GPtrArray *seen) {
+        WorldLeaf *own = progress_leaf(world->progress, leaf->node);
+        bool code = node_of(world, leaf->node)->type == &code_type;
+
+        if (node_of(world, leaf->node)->type->class != NODE_ACTION || leaf->status != STATUS_RUNNING ||
+            (leaf->begun && !code))
+                return;
+
+        progress_rerun(world->progress, leaf->node, world->now);
+        g_ptr_array_add(seen, describe(world->progress));
+        if (!code)
+                return;
+
+        leaf_run(own);
+        if (progress_leaf_ended(world->progress, leaf->node, world->now))
+                world_leaf_free(own);
+        g_ptr_array_add(seen, describe(world->progress));
+}
+
 /* As many inputs as there are before the end, from the texts of which those of the life before are forgotten. */
 static void go_on(World *world, const File *file, Definition *definition, GPtrArray *seen) {
         g_autoptr(Journal) journal = read_journal(file);
@@ -609,14 +634,10 @@ static void go_on(World *world, const File *file, Definition *definition, GPtrAr
         else
                 progress_recovered(world->progress, world->now);
         g_ptr_array_add(seen, describe(world->progress));
-        for (const GList *link = replay_leaves(replay)->head; n > 0 && link; link = link->next) {
-                const ReplayLeaf *leaf = link->data;
-
-                if (definition_tree(definition)->nodes[leaf->node].type->class == NODE_ACTION && !leaf->begun) {
-                        progress_rerun(world->progress, leaf->node, world->now);
-                        g_ptr_array_add(seen, describe(world->progress));
-                }
-        }
+        if (progress_status(world->progress) != STATUS_RUNNING)
+                g_ptr_array_add(seen, describe(world->progress));
+        for (const GList *link = replay_leaves(replay)->head; n > 0 && link; link = link->next)
+                start_again(world, link->data, seen);
         live(world, seen);
 }
 

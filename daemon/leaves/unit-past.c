@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/*
+ * Each start of a unit has an invocation ID of its own: with another one than before, the unit has been started since.
+ * A oneshot service that has done its work is forgotten, and its ID with it; then it was started if the request was
+ * sent. What is forgotten is also whether its conditions were met.
+ */
+
+#include "leaves/unit-past.h"
+#include "basic/cleanup.h"
+#include "leaves/systemd.h"
+#include "leaves/unit-watch.h"
+
+struct UnitPast {
+        Connection *connection;
+        UnitVerb verb;
+        char *invocation;
+        uint64_t changed;
+        bool conditional, sent;
+        UnitWatch *watch;
+        const UnitPastCallbacks *callbacks;
+        void *userdata;
+};
+
+json_object *unit_past_remember(const UnitFacts *before, bool conditional, bool sent) {
+        json_object *memory = json_object_new_object();
+
+        if (before->invocation_id)
+                json_object_object_add(memory, "invocation", json_object_new_string(before->invocation_id));
+        if (before->changed > 0)
+                json_object_object_add(memory, "changed", json_object_new_uint64(before->changed));
+        json_object_object_add(memory, "conditional", json_object_new_boolean(conditional));
+        json_object_object_add(memory, "sent", json_object_new_boolean(sent));
+        return memory;
+}
+
+static json_object *member(json_object *memory, const char *name) {
+        json_object *value = NULL;
+
+        json_object_object_get_ex(memory, name, &value);
+        return value;
+}
+
+static bool is(const char *fact, const char *value) {
+        return g_strcmp0(fact, value) == 0;
+}
+
+static bool is_active(const UnitFacts *facts) {
+        return is(facts->active_state, "active") || is(facts->active_state, "reloading");
+}
+
+static bool was_started_since(const UnitPast *past, const UnitFacts *facts) {
+        return facts->invocation_id && !is(facts->invocation_id, past->invocation);
+}
+
+static UnitPastVerdict judge_start(const UnitPast *past, const UnitFacts *facts) {
+        if (was_started_since(past, facts) || (past->verb == UNIT_START && is_active(facts)))
+                return UNIT_PAST_DONE;
+        if (!past->sent || facts->invocation_id || !is(facts->load_state, "loaded"))
+                return UNIT_PAST_TO_DO;
+
+        return past->conditional ? UNIT_PAST_UNKNOWN : UNIT_PAST_DONE;
+}
+
+static UnitPastVerdict judge(const UnitPast *past, const UnitFacts *facts) {
+        switch (past->verb) {
+        case UNIT_STOP:
+                return is(facts->active_state, "inactive") || is(facts->active_state, "failed") ||
+                                       (past->sent && was_started_since(past, facts))
+                               ? UNIT_PAST_DONE
+                               : UNIT_PAST_TO_DO;
+        case UNIT_RELOAD:
+                return past->sent && facts->changed != past->changed ? UNIT_PAST_DONE : UNIT_PAST_TO_DO;
+        default:
+                return judge_start(past, facts);
+        }
+}
+
+static void on_ready(void *userdata) {
+        const UnitPast *past = userdata;
+
+        unit_watch_read(past->watch);
+}
+
+/* Signals may come before all of it has been read. */
+static void on_changed(void *userdata) {
+        const UnitPast *past = userdata;
+        const UnitFacts *facts = unit_watch_facts(past->watch);
+
+        if (facts->load_state && facts->job == 0)
+                past->callbacks->known(judge(past, facts), facts, past->userdata);
+}
+
+/* What is lost comes again, and the watch tells. */
+static void on_failed(const sd_bus_error *error, void *userdata) {
+        const UnitPast *past = userdata;
+
+        if (!sd_bus_error_has_names(error, SD_BUS_ERROR_NO_REPLY, SD_BUS_ERROR_DISCONNECTED,
+                                    SD_BUS_ERROR_SERVICE_UNKNOWN, SD_BUS_ERROR_NAME_HAS_NO_OWNER))
+                past->callbacks->failed(error, past->userdata);
+}
+
+UnitPast *unit_past_new(Connection *connection, const char *path, UnitVerb verb, json_object *memory,
+                        const UnitPastCallbacks *callbacks, void *userdata) {
+        static const UnitWatchCallbacks watch_callbacks = {
+                .ready = on_ready,
+                .changed = on_changed,
+                .failed = on_failed,
+        };
+        UnitPast *past = g_new(UnitPast, 1);
+
+        *past = (UnitPast){
+                .connection = connection,
+                .verb = verb,
+                .invocation = g_strdup(json_object_get_string(member(memory, "invocation"))),
+                .changed = json_object_get_uint64(member(memory, "changed")),
+                .conditional = json_object_get_boolean(member(memory, "conditional")),
+                .sent = json_object_get_boolean(member(memory, "sent")),
+                .callbacks = callbacks,
+                .userdata = userdata,
+        };
+        past->watch = unit_watch_new(connection, path, &watch_callbacks, past);
+        return past;
+}
+
+void unit_past_free(UnitPast *past) {
+        if (!past)
+                return;
+
+        unit_watch_free(past->watch);
+        g_free(past->invocation);
+        g_free(past);
+}
+
+void unit_past_cancel(UnitPast *past) {
+        const UnitFacts *facts = unit_watch_facts(past->watch);
+        g_autoptr(sd_bus_message) message = NULL;
+
+        if (facts->job == 0)
+                return;
+
+        message = systemd_message(past->connection, facts->job_path, SYSTEMD_JOB, "Cancel", NULL);
+        systemd_send(past->connection, message);
+}

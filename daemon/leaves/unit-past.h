@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/*
+ * What has become of a unit since a daemon before this one asked for a job for it, or was about to: from what it looked
+ * like then and what it is like now.
+ */
+
+#include <json-c/json_object.h>
+
+#include "bus/connection.h"
+#include "leaves/unit-cause.h"
+#include "leaves/unit-facts.h"
+
+/* What the daemon before has to keep in mind: what the unit was like, as far as it knows; whether the request was sent.
+ */
+json_object *unit_past_remember(const UnitFacts *before, bool conditional, bool sent);
+
+typedef enum UnitPastVerdict {
+        UNIT_PAST_TO_DO,   /* it is to be asked for, perhaps again */
+        UNIT_PAST_DONE,    /* the facts tell how it came out */
+        UNIT_PAST_UNKNOWN, /* one or the other */
+} UnitPastVerdict;
+
+typedef struct UnitPast UnitPast;
+
+typedef struct UnitPastCallbacks {
+        /* There is no job for it in the queue any more. May free it. */
+        void (*known)(UnitPastVerdict verdict, const UnitFacts *facts, void *userdata);
+        /* It cannot be looked at. May free it. */
+        void (*failed)(const sd_bus_error *error, void *userdata);
+} UnitPastCallbacks;
+
+/* memory: borrowed for the moment. */
+UnitPast *unit_past_new(Connection *connection, const char *path, UnitVerb verb, json_object *memory,
+                        const UnitPastCallbacks *callbacks, void *userdata);
+void unit_past_free(UnitPast *past);
+
+/* The job that it waits for, if there is one, is taken out of the queue. */
+void unit_past_cancel(UnitPast *past);
+
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(UnitPast, unit_past_free)

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* A file that makes no sense is as good as none: what is in there makes a restart smoother, and no more. */
+
+#include <glib.h>
+#include <json-c/json_tokener.h>
+#include <string.h>
+#include <systemd/sd-id128.h>
+
+#include "basic/cleanup.h"
+#include "basic/log.h"
+#include "runtime/boot-file.h"
+
+const char *boot_id(void) {
+        static char text[SD_ID128_STRING_MAX];
+        sd_id128_t id = SD_ID128_NULL;
+
+        if (*text == '\0') {
+                (void) sd_id128_get_boot(&id);
+                sd_id128_to_string(id, text);
+        }
+
+        return text;
+}
+
+json_object *boot_file_read(const char *directory, const char *name) {
+        g_autofree char *path = directory ? g_build_filename(directory, name, NULL) : NULL, *text = NULL;
+        char *end;
+
+        if (!path || !g_file_get_contents(path, &text, NULL, NULL))
+                return NULL;
+
+        end = strchr(text, '\n');
+        if (!end)
+                return NULL;
+
+        *end = '\0';
+        return g_str_equal(text, boot_id()) ? json_tokener_parse(end + 1) : NULL;
+}
+
+void boot_file_write(const char *directory, const char *name, json_object *value) {
+        g_autoptr(json_object) taken = value;
+        g_autofree char *path = NULL, *text = NULL;
+        g_autoptr(GError) error = NULL;
+
+        if (!directory)
+                return;
+
+        (void) g_mkdir_with_parents(directory, 0700);
+        path = g_build_filename(directory, name, NULL);
+        text = g_strconcat(boot_id(), "\n", json_object_to_json_string_ext(value, JSON_C_TO_STRING_PLAIN), "\n", NULL);
+        if (!g_file_set_contents_full(path, text, -1, G_FILE_SET_CONTENTS_CONSISTENT, 0600, &error))
+                log_warning("The next daemon will not know of some things: %s", error->message);
+}

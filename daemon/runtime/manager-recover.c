@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/*
+ * How the runs are taken up that the daemon before has left: those whose journals lie where journals of live runs lie.
+ * What cannot be taken up is told and set aside, and nothing else fails for it.
+ */
+
+#include <errno.h>
+#include <glib/gstdio.h>
+
+#include "basic/cleanup.h"
+#include "basic/log.h"
+#include "journal/journal-definition.h"
+#include "runtime/boot-file.h"
+#include "runtime/manager-state.h"
+#include "runtime/run-recover.h"
+
+typedef struct Left {
+        char *path;
+        Journal *journal;
+        Definition *definition;
+        Replay *replay;
+        Run *run;
+} Left;
+
+/* Across all runs. */
+typedef struct LeftLock {
+        Run *run;
+        const ReplayLock *lock;
+} LeftLock;
+
+static void left_clear(void *data) {
+        Left *left = data;
+
+        replay_free(left->replay);
+        definition_unref(left->definition);
+        journal_free(left->journal);
+        g_free(left->path);
+}
+
+static void set_aside(Manager *manager, const char *path, int priority, const char *suffix, const char *what) {
+        g_autofree char *name = g_path_get_basename(path), *aside = journals_set_aside(manager->journals, path, suffix);
+
+        log_message(priority, &(LogSubject){ 0 }, "%s: %s; it was kept as %s", name, what, aside);
+}
+
+/* What cannot be read, or is not what it seems to be. */
+static void set_aside_bad(Manager *manager, const char *path, const char *error) {
+        g_autofree char *what =
+                g_strdup_printf("the run cannot be taken up, and what it has started is left to itself: %s", error);
+
+        set_aside(manager, path, LOG_ERR, ".bad", what);
+}
+
+static bool has_its_name(const Left *left) {
+        g_autofree char *name = g_path_get_basename(left->path),
+                        *own = g_strconcat(left->journal->header.run, JOURNAL_SUFFIX, NULL);
+
+        return g_str_equal(name, own);
+}
+
+static bool read_journal(Manager *manager, Left *left) {
+        g_autofree char *error = NULL;
+
+        if (journal_read_file(left->path, &left->journal, &error) < 0) {
+                set_aside_bad(manager, left->path, error);
+                return false;
+        }
+        if (!g_str_equal(left->journal->header.boot, boot_id())) {
+                set_aside(manager, left->path, LOG_NOTICE, ".old",
+                          "the run is over, since the machine was started anew");
+                return false;
+        }
+        if (!has_its_name(left)) {
+                set_aside_bad(manager, left->path, "it is the journal of another run");
+                return false;
+        }
+
+        return true;
+}
+
+static void on_definition_dropped(void *definition) {
+        definition_unref(definition);
+}
+
+/* Of runs of the same tree only the first makes it, unless it has been loaded from its file as it was. */
+static int find_definition(Manager *manager, Left *left, GHashTable *definitions, char **ret_error) {
+        const JournalHeader *header = &left->journal->header;
+        const LibraryEntry *entry = library_get(manager->library, header->tree);
+        Definition *known = g_hash_table_lookup(definitions, header->hash);
+        int r;
+
+        if (!known && entry && entry->definition && g_str_equal(definition_hash(entry->definition), header->hash))
+                known = entry->definition;
+        if (known) {
+                left->definition = definition_ref(known);
+                return 0;
+        }
+
+        r = journal_definition_new(header, manager->tables, &left->definition, ret_error);
+        if (r >= 0)
+                g_hash_table_insert(definitions, g_strdup(header->hash), definition_ref(left->definition));
+        return r;
+}
+
+static bool replay(Manager *manager, Left *left, GHashTable *definitions) {
+        g_autofree char *error = NULL;
+        int r = find_definition(manager, left, definitions, &error);
+
+        if (r >= 0)
+                r = replay_new(left->journal, left->definition, &left->replay, &error);
+        if (r >= 0)
+                r = replay_until(left->replay, UINT64_MAX, &error);
+        if (r >= 0)
+                return true;
+
+        set_aside_bad(manager, left->path, error);
+        return false;
+}
+
+static void make_run(Manager *manager, Left *left) {
+        const JournalHeader *header = &left->journal->header;
+        const LogSubject subject = { .tree = header->tree, .run = header->run };
+        g_autofree char *error = NULL;
+        JournalWriter *writer = NULL;
+
+        if (journal_writer_resume(left->path, left->journal->size, &writer, &error) < 0) {
+                log_message(LOG_WARNING, &subject, "would not survive another restart of the daemon: %s", error);
+                g_unlink(left->path);
+        }
+
+        left->run = run_recover(header, left->replay, writer, &manager->run_services, &manager_run_callbacks, manager);
+        log_message(LOG_NOTICE, &subject, "goes on after a restart of the daemon");
+        if (run_status(left->run) == STATUS_RUNNING)
+                restarts_begun(manager->restarts, header->tree, header->instance);
+        runs_add(manager->runs, left->run);
+        TELL(manager, run_added, left->run);
+}
+
+static gint compare_starts(gconstpointer a, gconstpointer b) {
+        const Left *x = a, *y = b;
+
+        return (x->journal->header.start > y->journal->header.start) -
+               (x->journal->header.start < y->journal->header.start);
+}
+
+/* Those that were held come first. */
+static gint compare_locks(gconstpointer a, gconstpointer b) {
+        const ReplayLock *x = ((const LeftLock *) a)->lock, *y = ((const LeftLock *) b)->lock;
+
+        if (x->held != y->held)
+                return x->held ? -1 : 1;
+
+        return (x->since > y->since) - (x->since < y->since);
+}
+
+static void recover_locks(const GArray *all) {
+        g_autoptr(GArray) locks = g_array_new(FALSE, FALSE, sizeof(LeftLock));
+
+        for (unsigned i = 0; i < all->len; i++) {
+                const Left *left = &g_array_index(all, Left, i);
+                const GArray *own = replay_locks(left->replay);
+
+                for (unsigned k = 0; k < own->len; k++) {
+                        LeftLock lock = { .run = left->run, .lock = &g_array_index(own, ReplayLock, k) };
+
+                        g_array_append_val(locks, lock);
+                }
+        }
+
+        g_array_sort(locks, compare_locks);
+        for (unsigned i = 0; i < locks->len; i++) {
+                const LeftLock *lock = &g_array_index(locks, LeftLock, i);
+
+                run_recover_lock(lock->run, lock->lock);
+        }
+}
+
+/* In order of start. */
+static GArray *read_journals(Manager *manager) {
+        g_autoptr(GPtrArray) paths = journals_list(manager->journals);
+        GArray *all = g_array_new(FALSE, FALSE, sizeof(Left));
+
+        g_array_set_clear_func(all, left_clear);
+        for (unsigned i = 0; i < paths->len; i++) {
+                Left left = { .path = g_strdup(paths->pdata[i]) };
+
+                if (read_journal(manager, &left))
+                        g_array_append_val(all, left);
+                else
+                        left_clear(&left);
+        }
+
+        g_array_sort(all, compare_starts);
+        return all;
+}
+
+static void replay_all(Manager *manager, GArray *all) {
+        g_autoptr(GHashTable) definitions =
+                g_hash_table_new_full(g_str_hash, g_str_equal, g_free, on_definition_dropped);
+
+        for (unsigned i = 0; i < all->len;) {
+                if (replay(manager, &g_array_index(all, Left, i), definitions))
+                        i++;
+                else
+                        g_array_remove_index(all, i);
+        }
+}
+
+int manager_recover(Manager *manager, char **ret_error) {
+        g_autoptr(GArray) all = NULL;
+        int r = journals_claim(manager->journals, ret_error);
+
+        if (r < 0)
+                return r;
+
+        all = read_journals(manager);
+        replay_all(manager, all);
+        restarts_recover(manager->restarts);
+        for (unsigned i = 0; i < all->len; i++)
+                make_run(manager, &g_array_index(all, Left, i));
+        recover_locks(all);
+        for (unsigned i = 0; i < all->len; i++)
+                run_recover_leaves(g_array_index(all, Left, i).run, g_array_index(all, Left, i).replay);
+
+        return 0;
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* What has happened meanwhile is an input now: a time that has passed, a lock that is free, a leaf that has ended. */
+
+#include "runtime/run-recover.h"
+#include "runtime/run-state.h"
+
+Run *run_recover(const JournalHeader *header, Replay *replay, JournalWriter *writer, const RunServices *services,
+                 const RunCallbacks *callbacks, void *userdata) {
+        Run *run = run_make(header->run, header->tree, header->instance, services, callbacks, userdata);
+        bool begun = replay_position(replay) > 0;
+
+        run->given = json_object_object_length(header->variables) > 0 ? json_object_get(header->variables) : NULL;
+        run_set_caller(run, header->uid);
+        run->started = header->started;
+        run->start = header->start;
+        run->seed = header->seed;
+        run_set_progress(run, replay_take(replay));
+        run->context.durable = true;
+        progress_set_host(run->progress, &run_host, run);
+        progress_set_journal(run->progress, writer);
+        if (begun)
+                progress_recovered(run->progress, run_now());
+
+        return run;
+}
+
+void run_recover_lock(Run *run, const ReplayLock *lock) {
+        if (node_locks_take(run->locks, lock->node) && !lock->held)
+                progress_lock_granted(run->progress, lock->node, run_now());
+}
+
+static void recover_leaf(Run *run, const ReplayLeaf *leaf) {
+        bool condition = definition_tree(run_definition(run))->nodes[leaf->node].type->class == NODE_CONDITION;
+        Activity *activity = activity_recover(&run->context, leaf);
+
+        progress_set_leaf(run->progress, leaf->node, activity);
+        if (activity_status(activity) == leaf->status)
+                return;
+
+        if (condition)
+                progress_condition_changed(run->progress, leaf->node, run_now());
+        else if (progress_leaf_ended(run->progress, leaf->node, run_now()))
+                activity_free(activity);
+}
+
+void run_recover_leaves(Run *run, const Replay *replay) {
+        if (run_status(run) != STATUS_RUNNING) {
+                run_finish(run);
+                return;
+        }
+        if (replay_position(replay) == 0) {
+                run_start(run);
+                return;
+        }
+
+        for (const GList *link = replay_leaves(replay)->head; link; link = link->next)
+                recover_leaf(run, link->data);
+
+        run_settle(run);
+}

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include "lasting-leaves.h"
+#include "leaves/on-recover.h"
+
+typedef struct LastingParams {
+        uint64_t timeout;
+        int on_recover;
+        bool fails;
+} LastingParams;
+
+typedef struct Lasting {
+        Leaf *alive;
+        GString *events;
+        char *memory;
+        Status value, recover;
+        bool stubborn;
+} Lasting;
+
+static GHashTable *all; /* by name */
+
+static void lasting_free(void *data) {
+        Lasting *lasting = data;
+
+        g_string_free(lasting->events, true);
+        g_free(lasting->memory);
+        g_free(lasting);
+}
+
+static Lasting *get(const char *name) {
+        Lasting *lasting;
+
+        if (!all)
+                all = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, lasting_free);
+
+        lasting = g_hash_table_lookup(all, name);
+        if (!lasting) {
+                lasting = g_new0(Lasting, 1);
+                lasting->events = g_string_new(NULL);
+                lasting->value = lasting->recover = STATUS_RUNNING;
+                g_hash_table_insert(all, g_strdup(name), lasting);
+        }
+
+        return lasting;
+}
+
+static Lasting *note(Leaf *leaf, const char *event) {
+        Lasting *lasting = get(leaf->name);
+
+        g_string_append_printf(lasting->events, "%s ", event);
+        lasting->alive = leaf;
+        return lasting;
+}
+
+static Status start(Leaf *leaf) {
+        note(leaf, "start");
+        return STATUS_RUNNING;
+}
+
+static Status start_lossy(Leaf *leaf) {
+        leaf_remember(leaf, NULL);
+        return start(leaf);
+}
+
+static Status start_quick(Leaf *leaf) {
+        const LastingParams *params = leaf->params;
+
+        note(leaf, "start");
+        leaf_set_output(leaf, "quick", json_object_new_int(1));
+        if (params->fails)
+                leaf_set_cause(leaf, "told to");
+        return params->fails ? STATUS_FAILURE : STATUS_SUCCESS;
+}
+
+static Status start_watch(Leaf *leaf) {
+        return note(leaf, "start")->value;
+}
+
+static Status recover(Leaf *leaf) {
+        Lasting *lasting = note(leaf, "recover");
+
+        g_free(lasting->memory);
+        lasting->memory = g_strdup(leaf->memory ? json_object_to_json_string(leaf->memory) : NULL);
+        if (lasting->recover == STATUS_FAILURE)
+                leaf_set_cause(leaf, "was over by then");
+        return lasting->recover;
+}
+
+static bool halt(Leaf *leaf) {
+        return !note(leaf, "halt")->stubborn;
+}
+
+static void release(Leaf *leaf) {
+        Lasting *lasting = get(leaf->name);
+
+        if (lasting->alive != leaf)
+                return;
+
+        note(leaf, leaf->abandoned ? "abandon" : "clean");
+        lasting->alive = NULL;
+}
+
+static const LeafKind lasting_kind = {
+        .has_timeout = true,
+        .timeout_offset = offsetof(LastingParams, timeout),
+        .start = start,
+        .halt = halt,
+        .release = release,
+        .recover = recover,
+};
+
+static const LeafKind lossy_kind = {
+        .start = start_lossy,
+        .release = release,
+        .has_on_recover = true,
+        .on_recover_offset = offsetof(LastingParams, on_recover),
+};
+
+static const LeafKind plain_kind = { .start = start, .release = release };
+static const LeafKind quick_kind = { .start = start_quick, .release = release };
+static const LeafKind watch_kind = { .start = start_watch, .release = release };
+
+static const Param params[] = {
+        { .name = "timeout",
+          .kind = PARAM_SPAN,
+          .offset = offsetof(LastingParams, timeout),
+          .fallback = "\"infinity\"",
+          .doc = "limit" },
+        { .name = "fails", .kind = PARAM_BOOL, .offset = offsetof(LastingParams, fails), .doc = "fails" },
+        ON_RECOVER_PARAM(LastingParams),
+        {},
+};
+
+#define TYPE(n, c, k)                                                                                                  \
+        { .name = n, .class = c, .params = params, .params_size = sizeof(LastingParams), .summary = n, .leaf = &k }
+
+static const NodeType lasting_type = TYPE("Lasting", NODE_ACTION, lasting_kind);
+static const NodeType lossy_type = TYPE("Lossy", NODE_ACTION, lossy_kind);
+static const NodeType plain_type = TYPE("Plain", NODE_ACTION, plain_kind);
+static const NodeType quick_type = TYPE("Quick", NODE_ACTION, quick_kind);
+static const NodeType watch_type = TYPE("Watch", NODE_CONDITION, watch_kind);
+
+static const NodeType *const types[] = { &lasting_type, &lossy_type, &plain_type, &quick_type, &watch_type, NULL };
+const NodeType *const *const lasting_tables[] = { engine_types, types, NULL };
+
+const char *lasting_events(const char *name) {
+        return get(name)->events->str;
+}
+
+const char *lasting_memory(const char *name) {
+        return get(name)->memory;
+}
+
+bool lasting_is_alive(const char *name) {
+        return get(name)->alive;
+}
+
+void lasting_remember(const char *name, const char *text) {
+        json_object *memory = json_object_new_object();
+
+        json_object_object_add(memory, "text", json_object_new_string(text));
+        leaf_remember(get(name)->alive, memory);
+}
+
+void lasting_end(const char *name, Status status) {
+        Leaf *leaf = get(name)->alive;
+
+        g_assert_nonnull(leaf);
+        if (status == STATUS_FAILURE)
+                leaf_set_cause(leaf, "told to");
+        leaf_end(leaf, status);
+}
+
+void lasting_set_value(const char *name, Status value) {
+        g_assert_nonnull(get(name)->alive);
+        leaf_set_value(get(name)->alive, value);
+}
+
+void lasting_begin_with(const char *name, Status value) {
+        get(name)->value = value;
+}
+
+void lasting_recover_with(const char *name, Status status) {
+        get(name)->recover = status;
+}
+
+void lasting_output(const char *name, const char *key, int value) {
+        leaf_set_output(get(name)->alive, key, json_object_new_int(value));
+}
+
+void lasting_stubborn(const char *name) {
+        get(name)->stubborn = true;
+}
+
+void lasting_lost(const char *name) {
+        leaf_lost(get(name)->alive);
+}
+
+void lasting_reset(void) {
+        g_clear_pointer(&all, g_hash_table_unref);
+}
