@@ -15,14 +15,22 @@ typedef struct Kind {
 } Kind;
 
 static const Kind kinds[] = {
-        { CAUSE_FAILED },           { CAUSE_DBUS_ERROR, "name" },
-        { CAUSE_CONNECTION_LOST },  { CAUSE_EXIT_STATUS, "status" },
-        { CAUSE_SIGNAL, "signal" }, { CAUSE_UNIT_RESULT, "result" },
-        { CAUSE_TIMEOUT },          { CAUSE_CONDITION },
-        { CAUSE_GUARD, "guard" },   { CAUSE_EXPRESSION },
-        { CAUSE_PARAMETER },        { CAUSE_ATTEMPTS },
-        { CAUSE_THRESHOLD },        { CAUSE_FORCED },
-        { CAUSE_HALTED },           { CAUSE_LOST },
+        { CAUSE_FAILED },
+        { CAUSE_DBUS_ERROR, "name" },
+        { CAUSE_CONNECTION_LOST },
+        { CAUSE_EXIT_STATUS, "status" },
+        { CAUSE_SIGNAL, "signal" },
+        { CAUSE_UNIT_RESULT, "result" },
+        { CAUSE_TIMEOUT },
+        { CAUSE_CONDITION },
+        { CAUSE_GUARD, "guard" },
+        { CAUSE_EXPRESSION },
+        { CAUSE_PARAMETER },
+        { CAUSE_ATTEMPTS },
+        { CAUSE_THRESHOLD },
+        { CAUSE_FORCED },
+        { CAUSE_HALTED },
+        { CAUSE_LOST },
         { CAUSE_TREE },
 };
 

@@ -21,7 +21,7 @@ typedef struct Header {
         bool autostart;
         uint64_t interval;
         RestartPolicy restart;
-        int on_stop; /* OnStop */
+        int on_stop;          /* OnStop */
         const Access *access; /* NULL: nothing is said */
         const char *schema;
 } Header;

@@ -329,7 +329,7 @@ static void unit_job_take_result(Leaf *leaf, const UnitFacts *facts) {
 static void on_past_known(UnitPastVerdict verdict, const UnitFacts *facts, void *userdata) {
         Leaf *leaf = userdata;
         UnitJob *op = leaf->op;
-        g_autoptr(UnitPast) past = g_steal_pointer(&op->past);
+        g_autoptr(UnitPast) past G_GNUC_UNUSED = g_steal_pointer(&op->past);
 
         switch (verdict) {
         case UNIT_PAST_TO_DO:

@@ -39,7 +39,7 @@ json_object *boot_file_read(const char *directory, const char *name) {
 }
 
 void boot_file_write(const char *directory, const char *name, json_object *value) {
-        g_autoptr(json_object) taken = value;
+        g_autoptr(json_object) taken G_GNUC_UNUSED = value;
         g_autofree char *path = NULL, *text = NULL;
         g_autoptr(GError) error = NULL;
 

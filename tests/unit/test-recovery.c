@@ -359,7 +359,6 @@ static void test_by_hand(void) {
 
 static void test_locks(void) {
         g_autoptr(Stage) stage = stage_new("'root': { 'type': 'Lasting', 'name': 'A', 'lock': 'disk' }");
-        g_autofree char *error = NULL;
 
         start(stage, "1");
         start(stage, "2");
@@ -536,7 +535,6 @@ static void write_journal(const Stage *stage, const char *run, const char *text,
 static void test_set_aside(void) {
         g_autoptr(Stage) stage = stage_new("'root': { 'type': 'Lasting', 'name': 'A' }");
         g_autofree char *path = NULL, *good = NULL, *other = NULL;
-        g_auto(GStrv) parts = NULL;
         gsize length;
         char *byte;
 
