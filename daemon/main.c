@@ -19,6 +19,7 @@
 #include "leaves/systemd.h"
 #include "notify.h"
 #include "options.h"
+#include "predecessor.h"
 #include "runtime/manager.h"
 #include "signals.h"
 
@@ -32,6 +33,8 @@ typedef struct Daemon {
         Timers *timers;
         Buses *buses;
         Connection *connection;
+        Predecessor *predecessor; /* until what it has sent has been dealt with; NULL: there was none */
+        Listener *stored;
         char *outputs; /* of processes, a directory, or NULL */
         LeafServices services;
         Manager *manager;
@@ -101,10 +104,25 @@ static void on_reloaded(const GPtrArray *messages, void *userdata) {
                 notify_ready(daemon);
 }
 
-static void on_idle(void *userdata) {
+static void on_dealt_with(sd_bus_message *reply, const sd_bus_error *error, void *userdata) {
         const Daemon *daemon = userdata;
 
         g_main_loop_quit(daemon->loop);
+}
+
+/* What systemd was asked for must not be asked for by nobody. */
+static void on_idle(void *userdata) {
+        Daemon *daemon = userdata;
+
+        manager_abandon(daemon->manager);
+        if (!daemon->services.lasting || !connection_is_ready(daemon->services.lasting)) {
+                g_main_loop_quit(daemon->loop);
+                return;
+        }
+
+        call_free(daemon->system_state);
+        daemon->system_state = systemd_get(daemon->services.lasting, SYSTEMD_MANAGER_PATH, SYSTEMD_MANAGER,
+                                           "SystemState", on_dealt_with, daemon);
 }
 
 static const ManagerObserver observer = {
@@ -183,12 +201,11 @@ static void stop_orderly(Daemon *daemon, int number) {
                                            on_system_state, daemon);
 }
 
-/* The name is also what keeps a second daemon from starting the same trees once more. */
-static void on_named(void *userdata) {
+static void begin(void *userdata) {
         Daemon *daemon = userdata;
         g_autofree char *text = NULL;
 
-        if (daemon->ready || manager_is_stopping(daemon->manager))
+        if (manager_is_stopping(daemon->manager))
                 return;
 
         if (manager_recover(daemon->manager, &text) < 0) {
@@ -201,6 +218,19 @@ static void on_named(void *userdata) {
         notify_ready(daemon);
         text = status_text(daemon);
         log_info("ready on bus '%s': %s", connection_name(daemon->connection), text);
+}
+
+/* The name is also what keeps a second daemon from starting the same trees once more. */
+static void on_named(void *userdata) {
+        Daemon *daemon = userdata;
+
+        if (daemon->ready || manager_is_stopping(daemon->manager))
+                return;
+
+        if (daemon->predecessor)
+                predecessor_settle(daemon->predecessor, daemon->connection, begin, daemon);
+        else
+                begin(daemon);
 }
 
 static const ServiceCallbacks service_callbacks = {
@@ -272,6 +302,24 @@ static int connect_bus(Daemon *daemon) {
         return r;
 }
 
+/* Only where there is somebody to whom it can be handed on. */
+static int open_lasting(Daemon *daemon) {
+        g_autofree char *error = NULL;
+        int r;
+
+        if (!daemon->options->runtime || !g_getenv("NOTIFY_SOCKET"))
+                return 0;
+
+        daemon->predecessor = predecessor_find();
+        r = buses_get_second(daemon->buses, &daemon->services.lasting, &error);
+        if (r < 0)
+                log_error("%s", error);
+        else
+                daemon->stored = predecessor_store(daemon->services.lasting);
+
+        return r;
+}
+
 static int daemon_setup(Daemon *daemon) {
         const Options *options = daemon->options;
         const char *const *directories = (const char *const *) options->trees;
@@ -298,6 +346,10 @@ static int daemon_setup(Daemon *daemon) {
                                            .user = options->user,
                                            .outputs = daemon->outputs,
                                            .credentials = g_getenv("CREDENTIALS_DIRECTORY") };
+        r = open_lasting(daemon);
+        if (r < 0)
+                return r;
+
         daemon->manager = manager_new(daemon->context, &daemon->services, &manager_options);
         manager_observe(daemon->manager, &observer, daemon);
 
@@ -320,6 +372,8 @@ static void drain(Daemon *daemon) {
 
 static void daemon_clear(Daemon *daemon) {
         signals_free(daemon->signals);
+        predecessor_free(daemon->predecessor);
+        listener_free(daemon->stored);
         timer_free(daemon->status);
         call_free(daemon->system_state);
         service_free(daemon->service);

@@ -14,6 +14,7 @@ struct Buses {
         GMainContext *context;
         char *default_name, *default_address;
         GHashTable *connections; /* by name */
+        Connection *second;      /* to the default bus, or NULL */
 };
 
 static int system_address(const char *rest, char **ret_address, char **ret_error) {
@@ -139,6 +140,7 @@ void buses_free(Buses *buses) {
         if (!buses)
                 return;
 
+        connection_free(buses->second);
         g_hash_table_unref(buses->connections);
         g_free(buses->default_address);
         g_free(buses->default_name);
@@ -155,28 +157,45 @@ int buses_check_name(const char *name, char **ret_error) {
         return -EINVAL;
 }
 
-int buses_get(Buses *buses, const char *name, Connection **ret_connection, char **ret_error) {
+static int open_connection(Buses *buses, const char *name, Connection **ret_connection, char **ret_error) {
         g_autofree char *address = NULL;
+        int r = 0;
+
+        if (buses->default_address && g_str_equal(name, buses->default_name))
+                address = g_strdup(buses->default_address);
+        else
+                r = name_to_address(name, &address, ret_error);
+        if (r < 0)
+                return r;
+
+        *ret_connection = connection_new(buses->context, name, address);
+        return 0;
+}
+
+int buses_get(Buses *buses, const char *name, Connection **ret_connection, char **ret_error) {
         Connection *connection;
+        int r;
 
         if (!name)
                 name = buses->default_name;
 
         connection = g_hash_table_lookup(buses->connections, name);
         if (!connection) {
-                int r = 0;
-
-                if (buses->default_address && g_str_equal(name, buses->default_name))
-                        address = g_strdup(buses->default_address);
-                else
-                        r = name_to_address(name, &address, ret_error);
+                r = open_connection(buses, name, &connection, ret_error);
                 if (r < 0)
                         return r;
 
-                connection = connection_new(buses->context, name, address);
                 g_hash_table_insert(buses->connections, g_strdup(name), connection);
         }
 
         *ret_connection = connection;
         return 0;
+}
+
+int buses_get_second(Buses *buses, Connection **ret_connection, char **ret_error) {
+        int r = buses->second ? 0 : open_connection(buses, buses->default_name, &buses->second, ret_error);
+
+        if (r >= 0)
+                *ret_connection = buses->second;
+        return r;
 }

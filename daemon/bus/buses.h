@@ -22,5 +22,7 @@ int buses_check_name(const char *name, char **ret_error);
 
 /* name NULL: the default. Borrowed. Errors as above; -ENOENT: there is no such bus here. */
 int buses_get(Buses *buses, const char *name, Connection **ret_connection, char **ret_error);
+/* Another connection to the default bus, the same each time. */
+int buses_get_second(Buses *buses, Connection **ret_connection, char **ret_error);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Buses, buses_free)

@@ -9,6 +9,9 @@
 #include "basic/cleanup.h"
 #include "journal/journal-writer.h"
 
+/* It is kept in memory, and read as a whole when the daemon comes back. */
+#define JOURNAL_MAX (16ULL * 1024 * 1024)
+
 struct JournalWriter {
         char *path;
         int fd; /* -1: it has failed */
@@ -32,8 +35,8 @@ static int write_all(int fd, const char *bytes, size_t n) {
         return 0;
 }
 
-static int fail(JournalWriter *writer, int r, char **ret_error) {
-        *ret_error = g_strdup_printf("%s cannot be written: %s", writer->path, g_strerror(-r));
+static int fail(JournalWriter *writer, int r, const char *why, char **ret_error) {
+        *ret_error = g_strdup_printf("%s %s", writer->path, why);
         close(writer->fd);
         writer->fd = -1;
         g_string_truncate(writer->pending, 0);
@@ -128,9 +131,15 @@ int journal_writer_flush(JournalWriter *writer, char **ret_error) {
         if (writer->pending->len == 0)
                 return 0;
 
+        if (writer->size + writer->pending->len > JOURNAL_MAX)
+                return fail(writer, -EFBIG, "has become larger than 16 MiB", ret_error);
+
         r = write_all(writer->fd, writer->pending->str, writer->pending->len);
-        if (r < 0)
-                return fail(writer, r, ret_error);
+        if (r < 0) {
+                g_autofree char *why = g_strdup_printf("cannot be written: %s", g_strerror(-r));
+
+                return fail(writer, r, why, ret_error);
+        }
 
         writer->size += writer->pending->len;
         g_string_truncate(writer->pending, 0);

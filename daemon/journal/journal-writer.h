@@ -5,7 +5,8 @@
  * A journal that is being written. Records are collected and handed to the kernel together, which keeps them if the
  * daemon is killed; nothing is forced to the disk, since nothing of a run outlives the machine.
  *
- * A journal that could not be written on is of no use any more, and would even do harm: it is deleted.
+ * A journal that could not be written on, or that has become too large, is of no use any more, and would even do harm:
+ * it is deleted.
  */
 
 #include "journal/journal-header.h"

@@ -17,6 +17,7 @@
 #include "script/blackboard.h"
 
 typedef struct Buses Buses;
+typedef struct Connection Connection;
 typedef struct Timers Timers;
 typedef struct Leaf Leaf;
 
@@ -25,7 +26,9 @@ typedef struct LeafServices {
         Buses *buses;
         Timers *timers;
         bool user; /* the daemon serves a user: "session" is the default bus and user units the default units */
-        const char *outputs;     /* a directory for what processes write that outlive the daemon; NULL: none do */
+        Connection *lasting; /* to the default bus, where what was sent is heard also when the daemon was killed; NULL:
+                              * there is none */
+        const char *outputs; /* a directory for what processes write that outlive the daemon; NULL: none do */
         const char *credentials; /* the directory of the secrets, see script/secrets.h; NULL: there are none */
 } LeafServices;
 

@@ -40,6 +40,7 @@ typedef struct UnitJob {
         char *unit, *path;
         Connection *connection;
         UnitPast *past; /* where a daemon before this one has asked */
+        bool halted;    /* and it is not wanted any more */
         Call *calls[3]; /* looking at the unit */
         unsigned n_awaited;
         bool conditional; /* it has conditions */
@@ -196,9 +197,10 @@ static sd_bus_message *unit_message(UnitJob *op, const char *method) {
 static void on_sending(bool sent, void *userdata) {
         Leaf *leaf = userdata;
         const UnitJob *op = leaf->op;
+        bool heard = sent && op->connection == leaf->services->lasting;
 
         if (leaf->durable)
-                leaf_remember(leaf, unit_past_remember(&op->facts, op->conditional, sent));
+                leaf_remember(leaf, unit_past_remember(&op->facts, op->conditional, sent, heard));
 }
 
 static void unit_job_ask(Leaf *leaf) {
@@ -293,8 +295,10 @@ static Status unit_job_prepare(Leaf *leaf) {
         g_autofree char *error = NULL;
 
         op->verb = leaf_verb(leaf);
+        if (!params->bus)
+                op->connection = leaf->services->lasting;
         if (unit_name_complete(params->unit, &op->unit, &error) < 0 ||
-            buses_get(leaf->services->buses, params->bus, &op->connection, &error) < 0) {
+            (!op->connection && buses_get(leaf->services->buses, params->bus, &op->connection, &error) < 0)) {
                 leaf_set_cause_of(leaf, CAUSE_PARAMETER, NULL, "%s", error);
                 return STATUS_FAILURE;
         }
@@ -333,16 +337,20 @@ static void on_past_known(UnitPastVerdict verdict, const UnitFacts *facts, void 
 
         switch (verdict) {
         case UNIT_PAST_TO_DO:
-                unit_job_look_before(leaf);
+                if (op->halted)
+                        leaf_end(leaf, STATUS_FAILURE);
+                else
+                        unit_job_look_before(leaf);
                 break;
         case UNIT_PAST_DONE:
                 unit_job_take_result(leaf, facts);
                 break;
         case UNIT_PAST_UNKNOWN:
-                leaf_set_cause_of(leaf, CAUSE_LOST, facts_new("unit", fact_text(op->unit), NULL),
-                                  "the daemon was restarted meanwhile, and %s has been forgotten by systemd since, so "
-                                  "whether its conditions were met is not known",
-                                  op->unit);
+                leaf_set_cause_of(
+                        leaf, CAUSE_LOST, facts_new("unit", fact_text(op->unit), NULL),
+                        "the daemon was restarted meanwhile, and systemd has forgotten %s since, so what became "
+                        "of it is not known",
+                        op->unit);
                 leaf_end(leaf, STATUS_FAILURE);
                 break;
         }
@@ -371,8 +379,11 @@ static Status unit_job_recover(Leaf *leaf) {
 static bool unit_job_halt(Leaf *leaf) {
         UnitJob *op = leaf->op;
 
-        if (op->past)
+        op->halted = true;
+        if (op->past) {
                 unit_past_cancel(op->past);
+                return false;
+        }
 
         return !op->job || op->result || job_cancel(op->job);
 }

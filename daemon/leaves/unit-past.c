@@ -3,7 +3,7 @@
 /*
  * Each start of a unit has an invocation ID of its own: with another one than before, the unit has been started since.
  * A oneshot service that has done its work is forgotten, and its ID with it; then it was started if the request was
- * sent. What is forgotten is also whether its conditions were met.
+ * heard. What is forgotten is also whether its conditions were met.
  */
 
 #include "leaves/unit-past.h"
@@ -16,13 +16,14 @@ struct UnitPast {
         UnitVerb verb;
         char *invocation;
         uint64_t changed;
-        bool conditional, sent;
+        bool conditional, sent, heard;
+        bool cancelled; /* the job is not wanted any more */
         UnitWatch *watch;
         const UnitPastCallbacks *callbacks;
         void *userdata;
 };
 
-json_object *unit_past_remember(const UnitFacts *before, bool conditional, bool sent) {
+json_object *unit_past_remember(const UnitFacts *before, bool conditional, bool sent, bool heard) {
         json_object *memory = json_object_new_object();
 
         if (before->invocation_id)
@@ -31,6 +32,7 @@ json_object *unit_past_remember(const UnitFacts *before, bool conditional, bool 
                 json_object_object_add(memory, "changed", json_object_new_uint64(before->changed));
         json_object_object_add(memory, "conditional", json_object_new_boolean(conditional));
         json_object_object_add(memory, "sent", json_object_new_boolean(sent));
+        json_object_object_add(memory, "heard", json_object_new_boolean(heard));
         return memory;
 }
 
@@ -59,7 +61,7 @@ static UnitPastVerdict judge_start(const UnitPast *past, const UnitFacts *facts)
         if (!past->sent || facts->invocation_id || !is(facts->load_state, "loaded"))
                 return UNIT_PAST_TO_DO;
 
-        return past->conditional ? UNIT_PAST_UNKNOWN : UNIT_PAST_DONE;
+        return past->heard && !past->conditional ? UNIT_PAST_DONE : UNIT_PAST_UNKNOWN;
 }
 
 static UnitPastVerdict judge(const UnitPast *past, const UnitFacts *facts) {
@@ -82,6 +84,14 @@ static void on_ready(void *userdata) {
         unit_watch_read(past->watch);
 }
 
+static void cancel_job(const UnitPast *past) {
+        const UnitFacts *facts = unit_watch_facts(past->watch);
+        g_autoptr(sd_bus_message) message =
+                systemd_message(past->connection, facts->job_path, SYSTEMD_JOB, "Cancel", NULL);
+
+        systemd_send(past->connection, message);
+}
+
 /* Signals may come before all of it has been read. */
 static void on_changed(void *userdata) {
         const UnitPast *past = userdata;
@@ -89,6 +99,8 @@ static void on_changed(void *userdata) {
 
         if (facts->load_state && facts->job == 0)
                 past->callbacks->known(judge(past, facts), facts, past->userdata);
+        else if (facts->job > 0 && past->cancelled)
+                cancel_job(past);
 }
 
 /* What is lost comes again, and the watch tells. */
@@ -116,6 +128,7 @@ UnitPast *unit_past_new(Connection *connection, const char *path, UnitVerb verb,
                 .changed = json_object_get_uint64(member(memory, "changed")),
                 .conditional = json_object_get_boolean(member(memory, "conditional")),
                 .sent = json_object_get_boolean(member(memory, "sent")),
+                .heard = json_object_get_boolean(member(memory, "heard")),
                 .callbacks = callbacks,
                 .userdata = userdata,
         };
@@ -133,12 +146,7 @@ void unit_past_free(UnitPast *past) {
 }
 
 void unit_past_cancel(UnitPast *past) {
-        const UnitFacts *facts = unit_watch_facts(past->watch);
-        g_autoptr(sd_bus_message) message = NULL;
-
-        if (facts->job == 0)
-                return;
-
-        message = systemd_message(past->connection, facts->job_path, SYSTEMD_JOB, "Cancel", NULL);
-        systemd_send(past->connection, message);
+        past->cancelled = true;
+        if (unit_watch_facts(past->watch)->job > 0)
+                cancel_job(past);
 }

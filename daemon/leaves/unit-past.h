@@ -12,9 +12,9 @@
 #include "leaves/unit-cause.h"
 #include "leaves/unit-facts.h"
 
-/* What the daemon before has to keep in mind: what the unit was like, as far as it knows; whether the request was sent.
- */
-json_object *unit_past_remember(const UnitFacts *before, bool conditional, bool sent);
+/* What the daemon before has to keep in mind: what the unit was like, as far as it knows; whether the request was sent,
+ * and so that it is heard for sure. */
+json_object *unit_past_remember(const UnitFacts *before, bool conditional, bool sent, bool heard);
 
 typedef enum UnitPastVerdict {
         UNIT_PAST_TO_DO,   /* it is to be asked for, perhaps again */
@@ -36,7 +36,7 @@ UnitPast *unit_past_new(Connection *connection, const char *path, UnitVerb verb,
                         const UnitPastCallbacks *callbacks, void *userdata);
 void unit_past_free(UnitPast *past);
 
-/* The job that it waits for, if there is one, is taken out of the queue. */
+/* The job that it waits for, if there is one, is taken out of the queue; known() tells when that is done. */
 void unit_past_cancel(UnitPast *past);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(UnitPast, unit_past_free)

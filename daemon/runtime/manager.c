@@ -93,7 +93,7 @@ static unsigned count_left(const Manager *manager) {
 }
 
 /* What follows from that the runs go, one after the other, is not for their journals: the next holder of a lock. */
-static void abandon_left(Manager *manager) {
+void manager_abandon(Manager *manager) {
         const GPtrArray *runs = runs_list(manager->runs);
         g_autoptr(GPtrArray) left = g_ptr_array_new();
 
@@ -110,7 +110,7 @@ void manager_free(Manager *manager) {
         if (!manager)
                 return;
 
-        abandon_left(manager);
+        manager_abandon(manager);
 
         if (manager->idle)
                 g_source_destroy(manager->idle);

@@ -89,6 +89,8 @@ char *manager_describe_restart(Manager *manager, const Run *run);
 void manager_stop(Manager *manager);
 /* The same, but runs that may go on with the next daemon are left as they are, and not waited for. */
 void manager_leave(Manager *manager);
+/* After manager_leave(), when it is idle: nothing is done any more for those that are left. */
+void manager_abandon(Manager *manager);
 bool manager_is_stopping(const Manager *manager);
 
 /* With the text that says what there is instead. MANAGER_NO_SUCH_TREE, MANAGER_NO_SUCH_RUN. */

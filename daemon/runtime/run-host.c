@@ -75,8 +75,9 @@ static void host_failed(NodeId node, const Cause *before, void *userdata) {
 }
 
 static void host_journal_failed(const char *error, void *userdata) {
-        const Run *run = userdata;
+        Run *run = userdata;
 
+        run->context.durable = false;
         log_message(LOG_WARNING, &(LogSubject){ .tree = run->tree, .run = run->id },
                     "would not survive a restart of the daemon any more: %s", error);
 }

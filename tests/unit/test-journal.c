@@ -302,6 +302,22 @@ static void test_writer_fails_once(void) {
         g_assert_cmpint(journal_writer_flush(writer, NULL), ==, 0);
 }
 
+static void test_writer_has_a_limit(void) {
+        g_auto(Place) place = place_new();
+        g_autoptr(JournalWriter) writer = create(&place);
+        g_autofree char *error = NULL;
+        int r = 0;
+
+        for (unsigned i = 0; i < 17 * 16 && r == 0; i++) {
+                for (unsigned k = 0; k < 64 * 1024 / 16; k++)
+                        journal_writer_add(writer, &(Record){ .time = 1, .kind = RECORD_TICK, .node = NODE_NONE });
+                r = journal_writer_flush(writer, &error);
+        }
+        g_assert_cmpint(r, ==, -EFBIG);
+        g_assert_nonnull(strstr(error, "larger than 16 MiB"));
+        g_assert_false(g_file_test(place.path, G_FILE_TEST_EXISTS));
+}
+
 static void test_writer_takes_no_file_that_is_there(void) {
         g_auto(Place) place = place_new();
         JournalWriter *second = NULL;
@@ -326,6 +342,7 @@ int main(int argc, char **argv) {
         g_test_add_func("/journal/writer", test_writer);
         g_test_add_func("/journal/writer-resumes", test_writer_resumes);
         g_test_add_func("/journal/writer-fails-once", test_writer_fails_once);
+        g_test_add_func("/journal/writer-has-a-limit", test_writer_has_a_limit);
         g_test_add_func("/journal/writer-takes-no-file-that-is-there", test_writer_takes_no_file_that_is_there);
         return g_test_run();
 }
