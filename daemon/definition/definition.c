@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* What a loaded file is to others. Its parameters are in definition-params.c. */
+/* What a loaded file is to others. Its parameters are in definition-params.c, its variables in
+ * definition-variables.c. */
 
-#include <errno.h>
-#include <json-c/linkhash.h>
 #include <string.h>
 
 #include "basic/cleanup.h"
-#include "basic/excerpt.h"
-#include "basic/nearest.h"
 #include "definition/definition-state.h"
 
 /* Takes the text, which is ended by a NUL at length. */
@@ -224,60 +221,4 @@ uint64_t definition_halt_timeout(const Definition *definition, NodeId node) {
         const Extras *extras = find_extras(definition, node);
 
         return extras ? extras->halt_timeout : SPAN_INFINITY;
-}
-
-static char *no_input(const Definition *definition, const char *name) {
-        const ScopeInfo *scope = definition_scope_info(definition, 0);
-        g_autofree char *shown = excerpt(name, strlen(name));
-        Nearest nearest = { .word = name };
-
-        for (const Declaration *input = scope->inputs; input->name; input++)
-                nearest_offer(&nearest, input->name);
-        json_object_object_foreach(scope->blackboard, variable, value) {
-                (void) value;
-                nearest_offer(&nearest, variable);
-        }
-
-        if (nearest.best)
-                return g_strdup_printf("the tree has no input '%s'; did you mean '%s'?", shown, nearest.best);
-
-        return g_strdup_printf("the tree has no input '%s'; it can only be given what its file declares in 'inputs', "
-                               "or has in 'blackboard'",
-                               shown);
-}
-
-static int check_given(const Definition *definition, const char *name, json_object *value, char **ret_error) {
-        const ScopeInfo *scope = definition_scope_info(definition, 0);
-        const Declaration *input = declaration_find(scope->inputs, name);
-
-        if (input)
-                return declaration_check(input, value, ret_error);
-        if (json_object_object_get_ex(scope->blackboard, name, NULL))
-                return 0;
-
-        *ret_error = no_input(definition, name);
-        return -EINVAL;
-}
-
-int definition_check_start(const Definition *definition, json_object *variables, char **ret_error) {
-        const Declaration *input = definition_scope_info(definition, 0)->inputs;
-
-        if (variables) {
-                json_object_object_foreach(variables, name, value) {
-                        int r = check_given(definition, name, value, ret_error);
-
-                        if (r < 0)
-                                return r;
-                }
-        }
-
-        for (; input->name; input++)
-                if (input->required && !json_object_object_get_ex(variables, input->name, NULL)) {
-                        *ret_error = g_strdup_printf("the input '%s' (%s) is missing%s%s", input->name,
-                                                     variable_type_names[input->type], input->description ? ": " : "",
-                                                     input->description ?: "");
-                        return -EINVAL;
-                }
-
-        return 0;
 }

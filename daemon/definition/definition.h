@@ -55,6 +55,8 @@ const ScopeInfo *definition_scope_info(const Definition *definition, unsigned sc
 
 /* Can a run be started with these variables (an object, or NULL)? -EINVAL with a text for people. */
 int definition_check_start(const Definition *definition, json_object *variables, char **ret_error);
+/* Can a run be given these while it runs? The same. */
+int definition_check_set(const Definition *definition, json_object *variables, char **ret_error);
 
 /* NULL: none of the kind. */
 const Script *definition_guard(const Definition *definition, NodeId node, Guard guard);

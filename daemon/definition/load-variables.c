@@ -257,7 +257,25 @@ static void look_free(Look *look) {
         g_free(look);
 }
 
-void loader_check_variables(Loader *loader, Plan *root) {
+static int compare_names(const void *a, const void *b) {
+        return strcmp(*(const char *const *) a, *(const char *const *) b);
+}
+
+static const char *const *sorted(Loader *loader, GHashTable *names) {
+        unsigned n = g_hash_table_size(names), i = 0;
+        const char **list = arena_alloc(loader->arena, (n + 1) * sizeof(char *));
+        GHashTableIter iter;
+        void *name;
+
+        g_hash_table_iter_init(&iter, names);
+        while (g_hash_table_iter_next(&iter, &name, NULL))
+                list[i++] = name;
+
+        qsort(list, n, sizeof(char *), compare_names);
+        return list;
+}
+
+const char *const *loader_check_variables(Loader *loader, Plan *root) {
         g_autoptr(GHashTable) reachable = root ? find_reachable(root) : g_hash_table_new(NULL, NULL);
         g_autoptr(GPtrArray) looks = g_ptr_array_new_with_free_func((GDestroyNotify) look_free);
         g_autoptr(GHashTable) outer = root && all_sure(reachable) ? g_hash_table_new(NULL, NULL) : NULL;
@@ -285,4 +303,6 @@ void loader_check_variables(Loader *loader, Plan *root) {
                 each_mention(look, check);
                 check_declared_outputs(look);
         }
+
+        return outer ? sorted(loader, outer) : NULL;
 }

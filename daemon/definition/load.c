@@ -162,7 +162,7 @@ static void read_all(Loader *loader, TreeFile *file, Loaded *loaded) {
 
         loader_report_uses(loader, unit->root);
         loader_check_inputs(loader);
-        loader_check_variables(loader, unit->root);
+        loaded->variables = loader_check_variables(loader, unit->root);
         loader_measure_plans(loader);
         make_tree(loader, unit, loaded);
 }

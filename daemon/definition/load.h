@@ -62,11 +62,12 @@ typedef struct Loaded {
         Tree *tree;       /* NULL: the file has no root */
         Header header;
         json_object *blackboard;
-        GArray *templates;    /* of Template, in order of node */
-        GArray *extras;       /* of ExtrasNode, in order of node */
-        GArray *scopes;       /* of ScopeInfo */
-        GArray *scope_starts; /* of ScopeStart, in order of node */
-        GArray *files;        /* of LoadedFile: those that it uses */
+        const char *const *variables; /* all that its outermost scope can have, in order; NULL without a root */
+        GArray *templates;            /* of Template, in order of node */
+        GArray *extras;               /* of ExtrasNode, in order of node */
+        GArray *scopes;               /* of ScopeInfo */
+        GArray *scope_starts;         /* of ScopeStart, in order of node */
+        GArray *files;                /* of LoadedFile: those that it uses */
 } Loaded;
 
 /* Takes the text, which is ended by a NUL at length, and gives it back; path may be NULL. -EINVAL: there were errors.

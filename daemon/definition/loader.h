@@ -200,8 +200,9 @@ void loader_measure_plans(Loader *loader);
 /* load-inputs.c: does each SubTree give its tree what that wants? */
 void loader_check_inputs(Loader *loader);
 
-/* load-variables.c: can all variables that are read have been set? root: NULL: there is none. */
-void loader_check_variables(Loader *loader, Plan *root);
+/* load-variables.c: can all variables that are read have been set? root: NULL: there is none. Returns those of the
+ * root, in order of name, in the arena; NULL: not known. */
+const char *const *loader_check_variables(Loader *loader, Plan *root);
 
 /* expand.c: trees out of plans. */
 

@@ -83,21 +83,9 @@ bool run_force(Run *run, NodeId node, Status status, Cause *why) {
 }
 
 static int check_values(const Run *run, json_object *values, char **ret_error) {
-        const Declaration *inputs = definition_scope_info(run_definition(run), 0)->inputs;
         int r = request_check("", values, ret_error);
 
-        if (r < 0)
-                return r;
-
-        json_object_object_foreach(values, key, value) {
-                const Declaration *input = declaration_find(inputs, key);
-
-                r = input ? declaration_check(input, value, ret_error) : 0;
-                if (r < 0)
-                        return r;
-        }
-
-        return 0;
+        return r < 0 ? r : definition_check_set(run_definition(run), values, ret_error);
 }
 
 static int check_room(Run *run, json_object *values, char **ret_error) {

@@ -63,6 +63,32 @@ def test_set(btd):
     assert btd.btctl("get", "boot", "n").stdout == "[2]\n"
 
 
+def test_log_of_variables(btd):
+    """It says what was set, and only the beginning of what is long."""
+    names = ["a", "b", "c", "d", "e", "f", "g"]
+    start(btd, LONG, blackboard=dict.fromkeys(names))
+    assert btd.btctl("set", "boot", "a=1", 'b="x\\ny"').returncode == 0
+    assert f'boot.1: variables set: a=1, b="x\\ny" by UID {os.getuid()} (btctl)\n' in btd.log()
+    values = [f"{name}={json.dumps('z' * 1000)}" for name in names]
+    assert btd.btctl("set", "boot", *values).returncode == 0
+    shown = ", ".join(f'{name}="{59 * "z"}...' for name in names[:5])
+    assert f"boot.1: variables set: {shown}, and 2 more by UID {os.getuid()} (btctl)\n" in btd.log()
+
+
+def test_variable_that_the_tree_has_not(btd):
+    """A misspelt one sets none of them."""
+    path = start(btd, {"type": "Sequence", "children": [{"type": "Script", "code": "found = who"}, LONG]},
+                 blackboard={"who": "eth0"})
+    refuse(btd, "the tree has no variable 'whom'; did you mean 'who'?", "set", "boot", "found=1", "whom=1")
+    assert btd.btctl("get", "boot", "found").stdout == '"eth0"\n'
+    assert btd.btctl("set", "boot", "found=1").returncode == 0
+    with pytest.raises(DBusError) as error:
+        btd.client.call(path, RUN, "SetVariables", "a{ss}", {"speed": "1"})
+    assert (error.value.name, error.value.message) == (
+        "org.btd1.Error.InvalidArgument", "the tree has no variable 'speed'; its variables are those of its 'inputs' "
+                                          "and 'blackboard', and what its nodes set")
+
+
 @pytest.mark.parametrize("operand, message", [
     ("who", "who: the value is missing: KEY=JSON"),
     ("who=eth0", "who: 'eth0' is not JSON; quote a string twice: who='\"eth0\"'"),

@@ -2,6 +2,7 @@
 
 /* The variables that a tree declares, and whether those that it reads can have been set. */
 
+#include <errno.h>
 #include <json-c/json_tokener.h>
 #include <string.h>
 
@@ -192,6 +193,40 @@ static void test_start(void) {
         }
 }
 
+/* What can be set while a tree runs is what it names, in its outermost scope. */
+static void test_set(void) {
+        static const struct {
+                const char *variables, *error;
+        } cases[] = {
+                { "{}", "" },
+                { "{\"n\":5,\"mode\":7,\"made\":1,\"code\":1,\"out\":null,\"below\":1}", "" },
+                { "{\"n\":1.5}", "n: expected a whole number, but got 1.5" },
+                { "{\"mode\":1,\"mdoe\":7}", "the tree has no variable 'mdoe'; did you mean 'mode'?" },
+                { "{\"maed\":1}", "the tree has no variable 'maed'; did you mean 'made'?" },
+                { "{\"@below\":1}", "the tree has no variable '@below'; did you mean 'below'?" },
+                /* Others are of a SubTree, or of the elements of a ForEach. */
+                { "{\"inner\":1}", "the tree has no variable 'inner'; its variables are those of its 'inputs' and "
+                                   "'blackboard', and what its nodes set" },
+                { "{\"element\":1}", "the tree has no variable 'element'; its variables are those of its 'inputs' and "
+                                     "'blackboard', and what its nodes set" },
+        };
+        g_autoptr(Definition) definition = tree_file_good(
+                "{'btd':1,'inputs':{'n':{'type':'int','default':3}},'blackboard':{'mode':'eco'},"
+                "'trees':{'t':{'blackboard':{'inner':1},'root':{'type':'Do','writes':'@below'}}},"
+                "'root':{'type':'Sequence','children':[{'type':'Do','writes':'made','code':'code = "
+                "1','outputs':['out']},"
+                "{'type':'ForEach','items':[1],'as':'element','child':{'type':'SubTree','tree':'t'}}]}}");
+
+        for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+                g_autoptr(json_object) variables = json_tokener_parse(cases[i].variables);
+                g_autofree char *error = NULL;
+                int r = definition_check_set(definition, variables, &error);
+
+                g_assert_cmpint(r, ==, error ? -EINVAL : 0);
+                g_assert_cmpstr(error ?: "", ==, cases[i].error);
+        }
+}
+
 static void test_types(void) {
         static const struct {
                 VariableType type;
@@ -232,6 +267,7 @@ int main(int argc, char **argv) {
         g_test_add_func("/definition-variables/good", test_good);
         g_test_add_func("/definition-variables/bad", test_bad);
         g_test_add_func("/definition-variables/start", test_start);
+        g_test_add_func("/definition-variables/set", test_set);
         g_test_add_func("/definition-variables/types", test_types);
 
         return g_test_run();

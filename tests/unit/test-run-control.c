@@ -242,7 +242,8 @@ static void test_set_values(void) {
                                                                                 "'fails': true, 'text': '{who}' }] }");
 
         run_stage_start(stage);
-        set(stage, "{ \"who\": \"you\", \"x\": 5 }", NULL);
+        set(stage, "{ \"who\": \"you\" }", NULL);
+        set(stage, "{ \"who\": \"them\", \"whom\": 5 }", "the tree has no variable 'whom'; did you mean 'who'?");
         set(stage, "{ \"who\": \"them\", \"1\": 5 }",
             "'1' cannot be the name of a variable; it begins with a letter or '_' and consists of letters, digits, "
             "'_', "
