@@ -4,11 +4,17 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <json-c/linkhash.h>
+#include <string.h>
 
+#include "basic/excerpt.h"
 #include "basic/log.h"
 #include "runtime/manager-control.h"
 #include "runtime/manager-state.h"
 #include "runtime/run-control.h"
+
+/* How many variables that were set are named in a message. */
+#define VALUES_SHOWN 5u
 
 static void G_GNUC_PRINTF(3, 4) tell(const Run *run, const Caller *who, const char *format, ...) {
         g_autofree char *text = NULL;
@@ -146,7 +152,29 @@ int manager_force(Manager *manager, const char *id, NodeId node, Status status, 
         return 0;
 }
 
+/* 'n=1, text="It was a dark and...", and 3 more': enough to see what was done. */
+static char *describe_values(json_object *values) {
+        unsigned n = json_object_object_length(values), i = 0;
+        GString *text = g_string_new(NULL);
+
+        json_object_object_foreach(values, name, value) {
+                const char *json = json_object_to_json_string_ext(value, JSON_C_TO_STRING_NOSLASHESCAPE);
+                g_autofree char *shown = NULL;
+
+                if (i++ == VALUES_SHOWN)
+                        break;
+
+                shown = excerpt(json, strlen(json));
+                g_string_append_printf(text, "%s%s=%s", i > 1 ? ", " : "", name, shown);
+        }
+
+        if (n > VALUES_SHOWN)
+                g_string_append_printf(text, ", and %u more", n - VALUES_SHOWN);
+        return g_string_free(text, false);
+}
+
 int manager_set_variables(Manager *manager, const char *id, json_object *values, const Caller *who, char **ret_error) {
+        g_autofree char *text = NULL;
         Run *run;
         int r = find_running(manager, id, &run, ret_error);
 
@@ -157,6 +185,7 @@ int manager_set_variables(Manager *manager, const char *id, json_object *values,
         if (r < 0)
                 return r;
 
-        tell(run, who, "variables set: %s", json_object_to_json_string_ext(values, JSON_C_TO_STRING_NOSLASHESCAPE));
+        text = describe_values(values);
+        tell(run, who, "variables set: %s", text);
         return 0;
 }
