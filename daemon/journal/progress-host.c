@@ -2,7 +2,6 @@
 
 /* What the machine asks for: of the world through the host, and of the variables. */
 
-#include "definition/reasons.h"
 #include "journal/progress-state.h"
 
 typedef struct NodeTimer {

@@ -37,17 +37,27 @@ static bool is_explained(Status status, Reason reason) {
                (status == STATUS_SUCCESS && (reason_is_answer(reason) || reason == REASON_FORCED));
 }
 
-static void record(Progress *progress, NodeId node, Status status, Reason reason, Cause *leaf_cause) {
-        bool explained = is_explained(status, reason) && history_status(progress->history, node) != STATUS_ERROR;
-        Cause *cause = explained ? own_cause(progress, node, reason, leaf_cause) : NULL,
-              *last = history_last_cause(progress->history, node);
-        bool telling =
-                progress->host->failed && explained && status == STATUS_FAILURE && (cause || reason == REASON_ATTEMPTS);
-        g_autoptr(Cause) before = telling && last ? cause_ref(last) : NULL;
-
-        history_record(progress->history, node, status, reason, cause, progress->now);
+void progress_tell(const Progress *progress, NodeId node) {
         if (progress->observer)
                 progress->observer(node, progress->observer_userdata);
+}
+
+/* A node in error remains that. */
+static void record(Progress *progress, NodeId node, Status status, Reason reason, Cause *leaf_cause) {
+        Cause *last = history_last_cause(progress->history, node), *cause = NULL;
+        g_autoptr(Cause) before = NULL;
+        bool telling;
+
+        if (history_status(progress->history, node) == STATUS_ERROR)
+                return;
+
+        if (is_explained(status, reason))
+                cause = own_cause(progress, node, reason, leaf_cause);
+        telling = progress->host->failed && status == STATUS_FAILURE && (cause || reason == REASON_ATTEMPTS);
+        before = telling && last ? cause_ref(last) : NULL;
+
+        history_record(progress->history, node, status, reason, cause, progress->now);
+        progress_tell(progress, node);
         if (telling)
                 progress->host->failed(node, before, progress->userdata);
 }

@@ -63,6 +63,8 @@ void progress_leave_stop(Progress *progress, NodeId node);
 /* Whatever it stands at, it goes on. */
 void progress_pass_breakpoints(Progress *progress);
 
+/* The observer, if there is one. */
+void progress_tell(const Progress *progress, NodeId node);
 /* What the machine has told; see MachineHost. */
 void progress_record(Progress *progress, NodeId node, Status status, Reason reason);
 /* Of the run, handed on from the root; NULL: that has succeeded. */

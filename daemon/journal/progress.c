@@ -117,11 +117,14 @@ static Cause *error_cause(const Progress *progress, NodeId node, const char *err
         return cause_ref(own ?: variables_error(progress->variables));
 }
 
+/* Of the node and those above it. */
 static void record_error(Progress *progress) {
         NodeId node = NODE_NONE;
         const char *error = machine_error(progress->machine, &node);
 
         history_fail(progress->history, node, error_cause(progress, node, error), progress->now);
+        for (; node != NODE_NONE; node = definition_tree(progress->definition)->nodes[node].parent)
+                progress_tell(progress, node);
         progress->cause = progress_root_cause(progress);
 }
 

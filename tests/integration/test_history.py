@@ -168,6 +168,18 @@ def test_story_of_a_run_that_goes_on(kept):
     assert kept.btctl("show", "boot", env=UTF8).stdout.endswith("s by UID %d (btctl)\n" % os.getuid())
 
 
+def test_story_of_an_error(kept):
+    """It is told where it came up, before what it brings about."""
+    kept.tree("boot", {"type": "Parallel", "name": "All", "children": [
+        LONG, {"type": "AlwaysSuccess", "name": "Bad", "fail_if": "level > 20"}]}, blackboard={"level": None})
+    kept.start()
+    assert kept.btctl("start", "boot", "--wait").returncode == 4
+    why = "level > 20: attempt to compare number with nil (level is null)"
+    assert story(kept.btctl("show", "boot", env=UTF8).stdout)[-6:] == [
+        "● All: running", "● All/Long: running", f"! All/Bad: error: {why}", f"! All: error: Bad: {why}",
+        "■ All/Long: halted: stopped by All", f"! boot.1: error: All/Bad: {why}"]
+
+
 def test_history(kept):
     kept.tree("boot", BAD)
     kept.tree("net", GOOD)
