@@ -36,7 +36,7 @@ static const void *find_param(const Actor *actor, const char *name, ParamKind ki
 }
 
 static Blackboard *scope_of(const Actor *actor) {
-        return variables_scope(actor->context->variables, actor->node);
+        return variables_scope(progress_variables(actor->context->progress), actor->node);
 }
 
 static Status result_of(const Actor *actor) {
@@ -79,11 +79,13 @@ static void compute(Actor *actor) {
 }
 
 static void give_outputs(const Actor *actor) {
+        const ActorContext *context = actor->context;
+
         if (!actor->outcome->outputs)
                 return;
 
-        json_object_object_foreach(actor->outcome->outputs, key, value)
-                blackboard_set(scope_of(actor), key, json_object_get(value));
+        json_object_object_foreach(actor->outcome->outputs, key, value) progress_set_output(
+                context->progress, actor->node, key, json_object_get(value), agenda_now(context->agenda));
 }
 
 static void perform(Actor *actor) {
@@ -118,7 +120,7 @@ static void on_timeout(NodeId node, void *userdata) {
 
         actor->timeout = NULL;
         actor->timed_out = true;
-        set_cause(actor, reason_of_timeout(definition_tree(actor->context->definition), node,
+        set_cause(actor, reason_of_timeout(definition_tree(progress_definition(actor->context->progress)), node,
                                            actor->type->leaf->timeout_offset, timeout_of(actor)));
         if (actor->outcome->halt > 0) {
                 end_after(actor, actor->outcome->halt);
@@ -191,19 +193,10 @@ static void on_change(NodeId node, void *userdata) {
                 actor->context->changed(actor, actor->context->userdata);
 }
 
-static void on_computed(NodeId node, void *userdata) {
-        Actor *actor = userdata;
-
-        actor->next = NULL;
-        actor->context->changed(actor, actor->context->userdata);
-}
-
-/* This may be amidst of a tick, so it is told after it. */
 static void on_variables_changed(void *userdata) {
         Actor *actor = userdata;
 
-        if (!actor->next)
-                actor->next = agenda_add(actor->context->agenda, 0, on_computed, actor->node, actor);
+        actor->context->changed(actor, actor->context->userdata);
 }
 
 /* Does the scenario know better what comes of it? */
@@ -222,18 +215,19 @@ static void start_condition(Actor *actor) {
  * it would be one there. */
 static void fill_in_params(Actor *actor) {
         const ActorContext *context = actor->context;
+        const Definition *definition = progress_definition(context->progress);
         g_autofree char *error = NULL, *warning = NULL;
 
-        if (definition_params(context->definition, actor->node, scope_of(actor), &actor->params, &error) >= 0)
+        if (definition_params(definition, actor->node, scope_of(actor), &actor->params, &error) >= 0)
                 return;
 
-        actor->params = (Params){ .values = definition_tree(context->definition)->nodes[actor->node].params };
+        actor->params = (Params){ .values = definition_tree(definition)->nodes[actor->node].params };
         warning = g_strdup_printf("would fail: %s", error);
         context->remarked(actor->node, "warning", warning, context->userdata);
 }
 
 Actor *actor_start(const ActorContext *context, NodeId node, uint32_t n) {
-        const Tree *tree = definition_tree(context->definition);
+        const Tree *tree = definition_tree(progress_definition(context->progress));
         Actor *actor = g_new(Actor, 1);
 
         *actor = (Actor){
@@ -291,8 +285,12 @@ NodeId actor_node(const Actor *actor) {
         return actor->node;
 }
 
-Status actor_status(Actor *actor) {
-        if (actor->computation && actor->type->class == NODE_CONDITION)
+Status actor_status(const Actor *actor) {
+        return actor->status;
+}
+
+Status actor_look(Actor *actor) {
+        if (actor->computation)
                 compute(actor);
 
         return actor->status;

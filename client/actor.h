@@ -7,19 +7,18 @@
  */
 
 #include "agenda.h"
-#include "definition/variables.h"
+#include "journal/progress.h"
 #include "scenario.h"
 
 typedef struct Actor Actor;
 
 /* What all actors of a simulation share. */
 typedef struct ActorContext {
-        const Definition *definition;
+        Progress *progress; /* of the run */
         const Scenario *scenario;
-        Variables *variables;
         Agenda *agenda;
         void (*ended)(Actor *actor, void *userdata);   /* an action; not from within its start or halt */
-        void (*changed)(Actor *actor, void *userdata); /* a condition has another value, or has one at last */
+        void (*changed)(Actor *actor, void *userdata); /* a condition may have another value; at any time */
         /* Something is worth telling: "log", "warning". */
         void (*remarked)(NodeId node, const char *kind, const char *text, void *userdata);
         void *userdata;
@@ -32,8 +31,10 @@ bool actor_halt(Actor *actor);
 void actor_free(Actor *actor);
 
 NodeId actor_node(const Actor *actor);
-/* RUNNING, or how it has ended; of a condition, its value: RUNNING while that is not known. */
-Status actor_status(Actor *actor);
+/* RUNNING, or how it has ended; of a condition, the value that was seen last: RUNNING while that is not known. */
+Status actor_status(const Actor *actor);
+/* Conditions only: the value as it is now. */
+Status actor_look(Actor *actor);
 /* Has been halted and not ended yet. */
 bool actor_is_ending(const Actor *actor);
 /* Why it has failed, or NULL. Borrowed. */

@@ -2,54 +2,29 @@
 #pragma once
 
 /*
- * What a simulation is made of. For its own files only: its life is in simulation.c, what its machine asks for in
- * simulation-host.c, and what is kept and told of what becomes of the nodes in simulation-record.c.
+ * What a simulation is made of. For its own files only: its life is in simulation.c, what its run asks of the world in
+ * simulation-host.c, and what is told of it in simulation-events.c.
  */
 
 #include "actor.h"
-#include "definition/history.h"
 #include "definition/node-locks.h"
-#include "engine/machine.h"
 #include "simulation.h"
 
-/* Of a node, or of the machine itself. */
-typedef struct NodeTimer {
-        AgendaEntry *entry;
-        uint64_t span;
-} NodeTimer;
-
 typedef struct Simulation {
-        const Tree *tree;
         ActorContext context;
+        const Tree *tree;
         SimulationObserver observer;
         void *userdata;
 
-        Machine *machine;
-        NodeTimer *timers; /* by node, the machine's is the last */
-        uint32_t *starts;  /* by node */
-        uint8_t *told;     /* by node: the status of a condition or by a guard that was told last; else IDLE */
+        AgendaEntry **timers; /* by node, the run's is the last */
+        uint32_t *starts;     /* by node */
+        uint8_t *told;        /* by node: a status; see simulation-events.c */
         Locks *locks;
         NodeLocks *node_locks;
-        History *history;
-        NodeId refused; /* the last SubTree or ForEach for which its variables were wrong, until it has failed for that
-                         */
         uint32_t n_ticks;
-        bool halting;
-        bool failed; /* with an ERROR */
 } Simulation;
 
-extern const MachineHost simulation_host;
-
-void simulation_tell(Simulation *simulation, NodeId node, const char *what, const char *text);
-void simulation_tell_status(Simulation *simulation, NodeId node, Status status, const char *text);
-
-/* What the machine has told; see MachineHost. */
-void simulation_record(Simulation *simulation, NodeId node, Status status, Reason reason);
-/* The machine says what is wrong with the tree. */
-void simulation_record_error(Simulation *simulation);
-
-NodeTimer *simulation_timer(Simulation *simulation, NodeId node);
-void simulation_drop_actor(Simulation *simulation, Actor *actor);
+extern const ProgressHost simulation_host;
 
 /* A node that has waited for it has its lock. */
 void simulation_on_lock_granted(NodeId node, void *userdata);
@@ -58,3 +33,10 @@ void simulation_on_lock_granted(NodeId node, void *userdata);
 void simulation_on_ended(Actor *actor, void *userdata);
 void simulation_on_changed(Actor *actor, void *userdata);
 void simulation_on_remarked(NodeId node, const char *kind, const char *text, void *userdata);
+
+void simulation_tell(Simulation *simulation, NodeId node, const char *what, const char *text);
+/* See ProgressObserver. */
+void simulation_tell_change(NodeId node, void *userdata);
+/* An action that had to wait does so no longer, or has ended after it was halted. */
+void simulation_tell_started(Simulation *simulation, NodeId node);
+void simulation_tell_halted(Simulation *simulation, NodeId node);

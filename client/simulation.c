@@ -2,55 +2,35 @@
 
 /* The life of a simulation: a tick follows each moment of its agenda, until nothing more can happen. */
 
-#include <json-c/linkhash.h>
-
 #include "basic/span.h"
 #include "simulation-state.h"
 
 static void on_halt(NodeId node, void *userdata) {
         Simulation *simulation = userdata;
+        Progress *progress = simulation->context.progress;
 
-        if (simulation->halting)
+        if (progress_is_halting(progress))
                 return;
 
-        simulation->halting = true;
         simulation_tell(simulation, NODE_NONE, "halting", NULL);
-        machine_halt(simulation->machine);
+        progress_halt(progress, cause_new(CAUSE_HALTED, NULL, "halted by the script"),
+                      agenda_now(simulation->context.agenda));
 }
 
-/* RUNNING, or how the run has ended. What is broken is halted, and has ended when all of it has. */
-static Status tick(Simulation *simulation) {
-        Status status = machine_tick(simulation->machine);
+static bool is_going_on(const Simulation *simulation, NodeId node) {
+        const Machine *machine = progress_machine(simulation->context.progress);
 
-        if (variables_have_changed(simulation->context.variables))
-                machine_variable_set(simulation->machine);
-        simulation->n_ticks++;
-        if (status == STATUS_ERROR) {
-                if (!simulation->failed)
-                        simulation_record_error(simulation);
-                simulation->failed = simulation->halting = true;
-                machine_halt(simulation->machine);
-                return STATUS_RUNNING;
-        }
-
-        return status != STATUS_RUNNING && simulation->failed ? STATUS_ERROR : status;
-}
-
-static bool is_leaf(const Simulation *simulation, NodeId node) {
-        return simulation->tree->nodes[node].flags & NODE_LEAF;
+        return machine_node_status(machine, node) == STATUS_RUNNING || machine_node_ending(machine, node);
 }
 
 /* What the run is waiting for, which never comes. To be freed. */
 static char *describe_waiting(const Simulation *simulation) {
-        for (NodeId node = 0; node < simulation->tree->n_nodes; node++) {
-                bool running = machine_node_status(simulation->machine, node) == STATUS_RUNNING;
-
-                if (is_leaf(simulation, node) && (running || machine_node_ending(simulation->machine, node))) {
+        for (NodeId node = 0; node < simulation->tree->n_nodes; node++)
+                if (simulation->tree->nodes[node].flags & NODE_LEAF && is_going_on(simulation, node)) {
                         g_autofree char *path = tree_node_path(simulation->tree, node);
 
                         return g_strdup_printf("nothing more can happen: %s does not end", path);
                 }
-        }
 
         return g_strdup("nothing more can happen");
 }
@@ -62,7 +42,7 @@ static char *go_on(Simulation *simulation, uint64_t until) {
 
         if (simulation->n_ticks >= SIMULATION_TICKS_MAX)
                 return g_strdup_printf("not over after %u ticks: it seems to be endless", SIMULATION_TICKS_MAX);
-        if (machine_wants_tick(simulation->machine))
+        if (progress_wants_tick(simulation->context.progress))
                 return NULL;
         if (!agenda_next(agenda, &next))
                 return describe_waiting(simulation);
@@ -75,76 +55,62 @@ static char *go_on(Simulation *simulation, uint64_t until) {
         }
 
         agenda_advance(agenda);
-        if (variables_have_changed(simulation->context.variables))
-                machine_variable_changed(simulation->machine);
         return NULL;
 }
 
 static Status run(Simulation *simulation, uint64_t until) {
-        Status status = STATUS_RUNNING;
+        Progress *progress = simulation->context.progress;
         g_autofree char *left = NULL;
+        Status status;
 
-        machine_start(simulation->machine);
-        while (status == STATUS_RUNNING && !left) {
-                if (machine_wants_tick(simulation->machine))
-                        status = tick(simulation);
-                if (status == STATUS_RUNNING)
+        progress_start(progress, 0);
+        while (progress_status(progress) == STATUS_RUNNING && !left) {
+                if (progress_wants_tick(progress)) {
+                        progress_tick(progress, agenda_now(simulation->context.agenda));
+                        simulation->n_ticks++;
+                }
+                if (progress_status(progress) == STATUS_RUNNING)
                         left = go_on(simulation, until);
         }
 
-        if (!left && status == STATUS_ERROR)
-                left = cause_describe(simulation->tree, history_cause(simulation->history, 0), NODE_NONE);
-        simulation_tell_status(simulation, NODE_NONE, status, left);
+        status = progress_status(progress);
+        simulation_tell(simulation, NODE_NONE, status_to_string(status),
+                        status == STATUS_ERROR ? progress_cause(progress)->text : left);
         return status;
 }
 
-static Variables *make_variables(const Definition *definition, json_object *given) {
-        Variables *variables = variables_new(definition);
-
-        if (given) {
-                json_object_object_foreach(given, name, value)
-                        blackboard_set(variables_outermost(variables), name, json_object_get(value));
-        }
-
-        return variables;
-}
-
+/* What is still at work goes with it. */
 static void simulation_clear(Simulation *simulation) {
         for (NodeId node = 0; node < simulation->tree->n_nodes; node++)
-                if (is_leaf(simulation, node))
-                        actor_free(machine_node_data(simulation->machine, node));
+                actor_free(progress_leaf(simulation->context.progress, node));
 
-        machine_free(simulation->machine);
+        progress_free(simulation->context.progress);
         node_locks_free(simulation->node_locks);
         locks_free(simulation->locks);
         agenda_free(simulation->context.agenda);
-        variables_free(simulation->context.variables);
         g_free(simulation->timers);
         g_free(simulation->starts);
         g_free(simulation->told);
-        history_free(simulation->history);
 }
 
-Status simulate(const Definition *definition, const Scenario *scenario, const SimulationOptions *options,
+Status simulate(Definition *definition, const Scenario *scenario, const SimulationOptions *options,
                 SimulationObserver observer, void *userdata) {
         const Tree *tree = definition_tree(definition);
         Simulation simulation = {
                 .tree = tree,
                 .observer = observer,
                 .userdata = userdata,
-                .timers = g_new0(NodeTimer, tree->n_nodes + 1),
+                .timers = g_new0(AgendaEntry *, tree->n_nodes + 1),
                 .starts = g_new0(uint32_t, tree->n_nodes),
                 .told = g_new0(uint8_t, tree->n_nodes),
-                .history = history_new(tree, 0),
                 .locks = locks_new(),
-                .refused = NODE_NONE,
         };
+        Progress *progress = progress_new(definition, options->seed, 0, &simulation_host, &simulation);
         Status status;
 
         simulation.context = (ActorContext){
-                .definition = definition,
+                .progress = progress,
                 .scenario = scenario,
-                .variables = make_variables(definition, options->variables),
                 .agenda = agenda_new(),
                 .ended = simulation_on_ended,
                 .changed = simulation_on_changed,
@@ -153,7 +119,9 @@ Status simulate(const Definition *definition, const Scenario *scenario, const Si
         };
         simulation.node_locks =
                 node_locks_new(simulation.locks, definition, NULL, simulation_on_lock_granted, &simulation);
-        simulation.machine = machine_new(tree, &simulation_host, &simulation, options->seed);
+        if (options->variables)
+                progress_give(progress, options->variables);
+        progress_observe(progress, simulation_tell_change, &simulation);
         agenda_add(simulation.context.agenda, scenario_halt(scenario), on_halt, NODE_NONE, &simulation);
 
         status = run(&simulation, options->until);

@@ -2,8 +2,8 @@
 #pragma once
 
 /*
- * A run of a tree without the world: the engine and the loader are those of btd, the leaves do what a scenario says,
- * and time is simulated. The same tree, scenario and seed give the same events.
+ * A run of a tree without the world: how it comes on is up to the code of btd, the leaves do what a scenario says, and
+ * time is simulated. The same tree, scenario and seed give the same events.
  */
 
 #include "definition/definition.h"
@@ -33,5 +33,5 @@ typedef struct SimulationOptions {
 
 /* How it has ended, ERROR included; RUNNING when it has not: for lack of time, because nothing more can happen, or
  * because it is endless. The last event says so, too. */
-Status simulate(const Definition *definition, const Scenario *scenario, const SimulationOptions *options,
+Status simulate(Definition *definition, const Scenario *scenario, const SimulationOptions *options,
                 SimulationObserver observer, void *userdata);

@@ -2,7 +2,7 @@
 #pragma once
 
 /*
- * The causes that are not a leaf's and do not come from below: what a run and a simulation say of them alike.
+ * The causes that are not a leaf's and do not come from below: what a progress and its leaves say of them alike.
  */
 
 #include "basic/cause.h"

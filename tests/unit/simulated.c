@@ -38,7 +38,7 @@ static void on_counted(const SimulationEvent *event, void *userdata) {
         ++*(unsigned *) userdata;
 }
 
-unsigned simulated_count(const Definition *definition, const char *script, const SimulationOptions *options,
+unsigned simulated_count(Definition *definition, const char *script, const SimulationOptions *options,
                          Status *ret_status) {
         g_autoptr(Scenario) scenario = read_scenario(definition, script);
         unsigned n_events = 0;
@@ -47,7 +47,7 @@ unsigned simulated_count(const Definition *definition, const char *script, const
         return n_events;
 }
 
-char *simulated_play(const Definition *definition, const char *script, const SimulationOptions *options, bool json,
+char *simulated_play(Definition *definition, const char *script, const SimulationOptions *options, bool json,
                      Status *ret_status) {
         g_autoptr(Scenario) scenario = read_scenario(definition, script);
         SimulationOptions used = *options;

@@ -9,9 +9,9 @@
 #include "tree-text.h"
 
 /* How many events there are. */
-unsigned simulated_count(const Definition *definition, const char *script, const SimulationOptions *options,
+unsigned simulated_count(Definition *definition, const char *script, const SimulationOptions *options,
                          Status *ret_status);
 
 /* A run that is called "run". until 0: an hour. To be freed. */
-char *simulated_play(const Definition *definition, const char *script, const SimulationOptions *options, bool json,
+char *simulated_play(Definition *definition, const char *script, const SimulationOptions *options, bool json,
                      Status *ret_status);
