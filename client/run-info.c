@@ -16,6 +16,7 @@ void run_info_free(RunInfo *run) {
         g_free(run->status);
         g_free(run->cause);
         g_free(run->restart);
+        g_free(run->not_durable);
         g_free(run);
 }
 
@@ -114,6 +115,11 @@ int run_info_list_past(Client *client, const char *tree, GPtrArray **ret_runs) {
         return status != EXIT_SUCCESS ? status : read_runs(reply, "(sssstts)", read_past_run, ret_runs);
 }
 
+int run_info_complete(Client *client, RunInfo *run) {
+        g_clear_pointer(&run->not_durable, g_free);
+        return client_get_string(client, run->path, BTD_RUN, "NotDurable", &run->not_durable);
+}
+
 bool run_info_is_over(const RunInfo *run) {
         return run->finished > 0;
 }
@@ -143,6 +149,8 @@ json_object *run_info_to_json(const RunInfo *run) {
         json_object_object_add(json, "finished_usec", json_object_new_uint64(run->finished));
         json_object_object_add(json, "cause", json_object_new_string(run->cause));
         json_object_object_add(json, "restart", json_object_new_string(run->restart));
+        if (run->not_durable)
+                json_object_object_add(json, "not_durable", json_object_new_string(run->not_durable));
 
         return json;
 }

@@ -17,9 +17,13 @@ typedef struct RunInfo {
         uint64_t seen;              /* ... that it was so then; 0: it is so now */
         char *cause;                /* empty: nothing to say */
         char *restart;              /* whether another one follows; empty: nothing to say */
+        char *not_durable;          /* why a restart of btd would end it; empty: nothing to say; NULL: not asked for */
 } RunInfo;
 
 void run_info_free(RunInfo *run);
+
+/* What only one that is looked at closely is asked for. */
+int run_info_complete(Client *client, RunInfo *run);
 
 /* All runs, oldest first. */
 int run_info_list(Client *client, GPtrArray **ret_runs);

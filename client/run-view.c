@@ -20,6 +20,12 @@ void run_view_append_field(const Output *output, GString *text, const char *labe
         output_end_line(output, text, line);
 }
 
+static void append_not_durable(const Output *output, GString *text, const char *why) {
+        g_autofree char *value = g_strdup_printf("no, a restart of btd would end it: %s", why);
+
+        run_view_append_field(output, text, "Durable", value);
+}
+
 static void append_run_header(const Output *output, GString *text, const RunInfo *run) {
         g_autofree char *title = run_info_title(run), *since = moment_format_point(run->started);
         g_autoptr(GString) line = g_string_new(NULL);
@@ -31,6 +37,8 @@ static void append_run_header(const Output *output, GString *text, const RunInfo
         run_view_append_field(output, text, "Started", since);
         if (*run->cause)
                 run_view_append_field(output, text, "Cause", run->cause);
+        if (run->not_durable && *run->not_durable && !run_info_is_over(run))
+                append_not_durable(output, text, run->not_durable);
 }
 
 /* Where the cause is about a unit: what that has said last, and how to see more. */

@@ -36,13 +36,15 @@ static void append_tree_header(const Output *output, GString *text, const TreeIn
         append_diagnostics(output, text, tree);
 }
 
-static int show_run(Client *client, const RunInfo *run) {
+static int show_run(Client *client, RunInfo *run) {
         g_autoptr(GString) text = g_string_new(NULL);
         g_autoptr(json_object) chain = NULL;
         g_autoptr(GPtrArray) nodes = NULL;
         int status;
 
-        status = node_info_of_run(client, run->path, &nodes);
+        status = run_info_complete(client, run);
+        if (status == EXIT_SUCCESS)
+                status = node_info_of_run(client, run->path, &nodes);
         if (status != EXIT_SUCCESS)
                 return status;
         status = cause_chain_get(client, run->path, &chain);

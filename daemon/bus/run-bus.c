@@ -17,6 +17,7 @@
 #include "bus/tree-bus.h"
 #include "bus/variables-bus.h"
 #include "runtime/run-control.h"
+#include "runtime/run-journal.h"
 
 /* index, parent, type, name, status, since, duration, detail */
 #define NODE_SIGNATURE "(uussstts)"
@@ -201,6 +202,7 @@ static int property_get_text(sd_bus *bus, const char *path, const char *interfac
                 { "Instance", run_instance },
                 { "Status", run_bus_status },
                 { "Cause", run_cause },
+                { "NotDurable", run_not_durable },
         };
         const Run *run = run_at(userdata, path);
 
@@ -238,6 +240,11 @@ static int property_get_started(sd_bus *bus, const char *path, const char *inter
 static int property_get_finished(sd_bus *bus, const char *path, const char *interface, const char *property,
                                  sd_bus_message *reply, void *userdata, sd_bus_error *ret_error) {
         return sd_bus_message_append(reply, "t", run_finished(run_at(userdata, path)));
+}
+
+static int property_get_durable(sd_bus *bus, const char *path, const char *interface, const char *property,
+                                sd_bus_message *reply, void *userdata, sd_bus_error *ret_error) {
+        return sd_bus_message_append(reply, "b", (int) run_is_durable(run_at(userdata, path)));
 }
 
 static int property_get_cause_chain(sd_bus *bus, const char *path, const char *interface, const char *property,
@@ -301,6 +308,8 @@ const sd_bus_vtable run_vtable[] = {
 
         SD_BUS_PROPERTY("Breakpoints", "au", property_get_nodes, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
         SD_BUS_PROPERTY("StandsBefore", "au", property_get_nodes, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
+        SD_BUS_PROPERTY("Durable", "b", property_get_durable, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
+        SD_BUS_PROPERTY("NotDurable", "s", property_get_text, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
 
         SD_BUS_METHOD_WITH_ARGS("Halt", SD_BUS_NO_ARGS, SD_BUS_NO_RESULT, method_halt, SD_BUS_VTABLE_UNPRIVILEGED),
         SD_BUS_METHOD_WITH_ARGS("GetNodes", SD_BUS_NO_ARGS, SD_BUS_RESULT("a" NODE_SIGNATURE, nodes), method_get_nodes,

@@ -299,6 +299,8 @@ static void on_run_state_changed(Run *run, void *userdata) {
         change(userdata, path, RUN_INTERFACE, "Status");
         change(userdata, path, RUN_INTERFACE, "Breakpoints");
         change(userdata, path, RUN_INTERFACE, "StandsBefore");
+        change(userdata, path, RUN_INTERFACE, "Durable");
+        change(userdata, path, RUN_INTERFACE, "NotDurable");
 }
 
 static void on_run_finished(Run *run, void *userdata) {

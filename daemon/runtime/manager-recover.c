@@ -13,6 +13,7 @@
 #include "journal/journal-definition.h"
 #include "runtime/boot-file.h"
 #include "runtime/manager-state.h"
+#include "runtime/run-journal.h"
 #include "runtime/run-recover.h"
 
 typedef struct Left {
@@ -124,13 +125,13 @@ static void make_run(Manager *manager, Left *left) {
         g_autofree char *error = NULL;
         JournalWriter *writer = NULL;
 
-        if (journal_writer_resume(left->path, left->journal->size, &writer, &error) < 0) {
-                log_message(LOG_WARNING, &subject, "would not survive another restart of the daemon: %s", error);
+        if (journal_writer_resume(left->path, left->journal->size, &writer, &error) < 0)
                 g_unlink(left->path);
-        }
 
         left->run = run_recover(header, left->replay, writer, &manager->run_services, &manager_run_callbacks, manager);
         log_message(LOG_NOTICE, &subject, "goes on after a restart of the daemon");
+        if (error)
+                run_lose_journal(left->run, error);
         if (run_status(left->run) == STATUS_RUNNING)
                 restarts_begun(manager->restarts, header->tree, header->instance);
         runs_add(manager->runs, left->run);

@@ -3,6 +3,7 @@
 /* What a run wants of the world: activities for its leaves, timers, and a line in the log for a failure. */
 
 #include "basic/log.h"
+#include "runtime/run-journal.h"
 #include "runtime/run-state.h"
 
 static void *host_leaf_start(NodeId node, uint32_t attempt, void *userdata) {
@@ -77,9 +78,8 @@ static void host_failed(NodeId node, const Cause *before, void *userdata) {
 static void host_journal_failed(const char *error, void *userdata) {
         Run *run = userdata;
 
-        run->context.durable = false;
-        log_message(LOG_WARNING, &(LogSubject){ .tree = run->tree, .run = run->id },
-                    "would not survive a restart of the daemon any more: %s", error);
+        run_lose_journal(run, error);
+        run->callbacks->state_changed(run, run->userdata);
 }
 
 const ProgressHost run_host = {

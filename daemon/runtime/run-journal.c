@@ -50,13 +50,22 @@ void run_begin_journal(Run *run, Journals *journals, const char *starter) {
                 return;
 
         header = header_of(run, boot_id(), starter);
-        if (journals_begin(journals, &header, &writer, &error) >= 0) {
-                progress_set_journal(run->progress, writer);
-                run->context.durable = true;
-        } else {
-                log_message(LOG_WARNING, &(LogSubject){ .tree = run->tree, .run = run->id },
-                            "would not survive a restart of the daemon: %s", error);
-        }
+        if (journals_begin(journals, &header, &writer, &error) >= 0)
+                run_set_journal(run, writer);
+        else
+                run_lose_journal(run, error);
+}
+
+void run_set_journal(Run *run, JournalWriter *writer) {
+        progress_set_journal(run->progress, writer);
+        run->context.durable = true;
+}
+
+void run_lose_journal(Run *run, const char *error) {
+        run->context.durable = false;
+        run->not_durable = g_strdup(error);
+        log_message(LOG_WARNING, &(LogSubject){ .tree = run->tree, .run = run->id },
+                    "would not survive a restart of the daemon: %s", error);
 }
 
 void run_close_journal(Run *run) {
@@ -69,5 +78,9 @@ void run_end_journal(Run *run, Journals *journals) {
 }
 
 bool run_is_durable(const Run *run) {
-        return progress_journal(run->progress);
+        return run->context.durable;
+}
+
+const char *run_not_durable(const Run *run) {
+        return run->not_durable;
 }

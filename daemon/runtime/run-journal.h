@@ -10,6 +10,10 @@
 
 /* Before run_start(). starter: who has started it, for people. If there cannot be a journal, that is logged. */
 void run_begin_journal(Run *run, Journals *journals, const char *starter);
+/* From now on it is written on this one, which is taken. */
+void run_set_journal(Run *run, JournalWriter *writer);
+/* It cannot have one, or not any more. */
+void run_lose_journal(Run *run, const char *error);
 /* Nothing is written any more; what has been stays. */
 void run_close_journal(Run *run);
 /* When it has finished. */
@@ -17,3 +21,5 @@ void run_end_journal(Run *run, Journals *journals);
 
 /* Would it survive a restart of the daemon? */
 bool run_is_durable(const Run *run);
+/* Why not, for people; NULL: it would, or there are no journals at all. */
+const char *run_not_durable(const Run *run);

@@ -3,6 +3,7 @@
 /* What has happened meanwhile is an input now: a time that has passed, a lock that is free, a leaf that has ended. */
 
 #include "runtime/run-recover.h"
+#include "runtime/run-journal.h"
 #include "runtime/run-state.h"
 
 Run *run_recover(const JournalHeader *header, Replay *replay, JournalWriter *writer, const RunServices *services,
@@ -16,9 +17,9 @@ Run *run_recover(const JournalHeader *header, Replay *replay, JournalWriter *wri
         run->start = header->start;
         run->seed = header->seed;
         run_set_progress(run, replay_take(replay));
-        run->context.durable = true;
         progress_set_host(run->progress, &run_host, run);
-        progress_set_journal(run->progress, writer);
+        if (writer)
+                run_set_journal(run, writer);
         if (begun)
                 progress_recovered(run->progress, run_now());
 

@@ -10,7 +10,7 @@
 #include "runtime/run.h"
 
 /* It is where the replay has come to, which is good for the other steps only then; and writes on its journal, which it
- * takes. */
+ * takes; NULL: it has none. */
 Run *run_recover(const JournalHeader *header, Replay *replay, JournalWriter *writer, const RunServices *services,
                  const RunCallbacks *callbacks, void *userdata);
 

@@ -31,6 +31,7 @@ struct Run {
         uint64_t started, finished; /* CLOCK_REALTIME */
         uint64_t start;             /* CLOCK_MONOTONIC */
         uint64_t seed;
+        char *not_durable; /* why it is not, or not any more; NULL: it is, or nobody cares */
 };
 
 /* All but what it has come to: its progress, its times, its seed. */

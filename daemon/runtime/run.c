@@ -100,6 +100,7 @@ void run_free(Run *run) {
         g_free(run->id);
         g_free(run->tree);
         g_free(run->instance);
+        g_free(run->not_durable);
         g_free(run);
 }
 

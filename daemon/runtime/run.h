@@ -30,7 +30,8 @@ typedef struct NodeReport {
 
 typedef struct RunCallbacks {
         void (*changed)(Run *run, void *userdata); /* nodes have changed: run_take_changes() has them */
-        /* It was paused or resumed, or its breakpoints are others, or where it stands; see run-control.h. */
+        /* It was paused or resumed, or its breakpoints are others, or where it stands; see run-control.h. Or it is not
+         * durable any more, which can happen while it is at work. */
         void (*state_changed)(Run *run, void *userdata);
         void (*finished)(Run *run, void *userdata); /* once, from the main loop; the run stays until it is freed */
 } RunCallbacks;

@@ -87,6 +87,8 @@ INTERFACES = {
         "property Restart s invalidates",
         "property Breakpoints au true",
         "property StandsBefore au true",
+        "property Durable b true",
+        "property NotDurable s true",
     },
 }
 

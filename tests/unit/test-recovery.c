@@ -4,7 +4,9 @@
 
 #include <errno.h>
 #include <glib/gstdio.h>
+#include <signal.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include "basic/cleanup.h"
@@ -32,12 +34,17 @@ static void on_run_finished(Run *run, void *userdata) {
         g_string_append_printf(((Stage *) userdata)->events, "=%s ", run_id(run));
 }
 
+static void on_run_state_changed(Run *run, void *userdata) {
+        g_string_append_printf(((Stage *) userdata)->events, "~%s ", run_id(run));
+}
+
 static void on_idle(void *userdata) {
         ((Stage *) userdata)->idle = true;
 }
 
 static const ManagerObserver observer = {
         .run_added = on_run_added,
+        .run_state_changed = on_run_state_changed,
         .run_finished = on_run_finished,
         .idle = on_idle,
 };
@@ -203,6 +210,20 @@ static void test_run_is_the_same(void) {
         assert_finished(stage, "t.1", STATUS_FAILURE, "S/B: told to");
         g_assert_false(is_there(stage->runtime, "runs/t.1.journal"));
         g_assert_true(is_there(stage->state, "history/t.1.journal"));
+}
+
+/* So that it counts for whoever has started it. */
+static void test_whose(void) {
+        const Caller user = { .uid = 1000, .text = (char *) "UID 1000 (test)" };
+        g_autoptr(Stage) stage = stage_new("'root': { 'type': 'Lasting', 'name': 'A' }");
+        g_autofree char *error = NULL;
+        Run *run;
+
+        g_assert_cmpint(manager_start_for(stage->manager, "t", "", NULL, &user, &run, &error), ==, 0);
+        start(stage, "other");
+        kill_and_begin(stage);
+        g_assert_cmpuint(run_caller(run_of(stage, "t.1")), ==, 1000);
+        g_assert_cmpuint(run_caller(run_of(stage, "t.2")), ==, 0);
 }
 
 /* What has ended meanwhile, and what ended just before. */
@@ -571,14 +592,62 @@ static void test_set_aside(void) {
 static void test_not_durable(void) {
         g_autoptr(Stage) stage = stage_new("'root': { 'type': 'Lasting', 'name': 'A' }");
         g_autofree char *runs = g_build_filename(stage->runtime, "runs", NULL);
+        g_autofree char *expected = g_strdup_printf("%s cannot be made: Not a directory", runs);
         Run *run;
 
         g_assert_true(g_file_set_contents(runs, "in the way", -1, NULL));
         run = start(stage, "");
         g_assert_false(run_is_durable(run));
+        g_assert_cmpstr(run_not_durable(run), ==, expected);
         lasting_end("A", STATUS_SUCCESS);
         turn(stage);
         assert_finished(stage, "t.1", STATUS_SUCCESS, NULL);
+}
+
+/* No file may become larger than it is. */
+static void limit_files(uint64_t size, struct rlimit *ret_before) {
+        struct rlimit limit;
+
+        g_assert_cmpint(getrlimit(RLIMIT_FSIZE, ret_before), ==, 0);
+        limit = *ret_before;
+        limit.rlim_cur = size;
+        g_assert_cmpint(setrlimit(RLIMIT_FSIZE, &limit), ==, 0);
+}
+
+/* There was room for the beginning, and then there is none. */
+static void test_not_durable_any_more(void) {
+        g_autoptr(Stage) stage =
+                stage_new("'root': { 'type': 'Sequence', 'children': ["
+                          "{ 'type': 'Lasting', 'name': 'A' }, { 'type': 'Lasting', 'name': 'B' } ] }");
+        g_autofree char *path = NULL, *expected = NULL;
+        const Run *run = start(stage, "");
+        struct rlimit before;
+        struct stat st;
+
+        g_assert_true(run_is_durable(run));
+        g_assert_cmpstr(run_not_durable(run), ==, NULL);
+        path = journal_path(stage, "t.1");
+        g_assert_cmpint(stat(path, &st), ==, 0);
+        g_assert_cmpstr(stage->events->str, ==, "+t.1 ");
+
+        signal(SIGXFSZ, SIG_IGN);
+        limit_files((uint64_t) st.st_size + 5, &before);
+        lasting_end("A", STATUS_SUCCESS);
+        turn(stage);
+        g_assert_cmpint(setrlimit(RLIMIT_FSIZE, &before), ==, 0);
+
+        expected = g_strdup_printf("%s cannot be written: File too large", path);
+        g_assert_false(run_is_durable(run));
+        g_assert_cmpstr(run_not_durable(run), ==, expected);
+        g_assert_cmpstr(stage->events->str, ==, "+t.1 ~t.1 ");
+        g_assert_false(g_file_test(path, G_FILE_TEST_EXISTS));
+        g_assert_cmpstr(lasting_events("B"), ==, "start ");
+
+        /* So it is halted, like all that the next daemon would not know of. */
+        manager_leave(stage->manager);
+        turn(stage);
+        g_assert_cmpstr(lasting_events("B"), ==, "start halt clean ");
+        assert_finished(stage, "t.1", STATUS_HALTED, "the daemon is stopping");
 }
 
 static void test_another_daemon(void) {
@@ -601,6 +670,7 @@ static void test_another_daemon(void) {
 int main(int argc, char **argv) {
         g_test_init(&argc, &argv, NULL);
         g_test_add_func("/recovery/run-is-the-same", test_run_is_the_same);
+        g_test_add_func("/recovery/whose", test_whose);
         g_test_add_func("/recovery/ended", test_ended);
         g_test_add_func("/recovery/on-recover", test_on_recover);
         g_test_add_func("/recovery/lost", test_lost);
@@ -616,6 +686,7 @@ int main(int argc, char **argv) {
         g_test_add_func("/recovery/any-record", test_any_record);
         g_test_add_func("/recovery/set-aside", test_set_aside);
         g_test_add_func("/recovery/not-durable", test_not_durable);
+        g_test_add_func("/recovery/not-durable-any-more", test_not_durable_any_more);
         g_test_add_func("/recovery/another-daemon", test_another_daemon);
         return g_test_run();
 }
