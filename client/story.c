@@ -251,12 +251,15 @@ static int tell_record(Story *story, const Record *record, char **ret_error) {
         add_record(story, record);
         story->told++;
         r = replay_step(story->replay, ret_error);
+        if (r < 0)
+                return r;
+
         add_answers(story);
         add_stops(story, record->time);
         if (record->kind == RECORD_FINISHED)
                 add_status(story, record->time);
         tell(story);
-        return r;
+        return 0;
 }
 
 int story_tell(Story *story, uint64_t until, char **ret_error) {

@@ -127,6 +127,7 @@ json_object *record_parse_object(const char *text, size_t length) {
         json_object *object;
         bool whole;
 
+        json_tokener_set_flags(tokener, JSON_TOKENER_VALIDATE_UTF8);
         object = json_tokener_parse_ex(tokener, text, (int) length);
         whole = json_tokener_get_error(tokener) == json_tokener_success &&
                 json_tokener_get_parse_end(tokener) == length;

@@ -47,6 +47,22 @@ Status replay_status(const Record *record) {
         return STATUS_IDLE;
 }
 
+static bool is_own_cause(const Record *record, const Cause *cause) {
+        return cause && cause->text && !cause->because && (cause->node == NODE_NONE || cause->node == record->node);
+}
+
+Cause *replay_cause(Replay *replay, const Record *record) {
+        json_object *json = replay_detail(record, "cause");
+        g_autoptr(Cause) cause = json ? cause_from_json(json) : NULL;
+
+        if (json && !is_own_cause(record, cause)) {
+                replay_misfit(replay, "its cause is not one of its own");
+                return NULL;
+        }
+
+        return g_steal_pointer(&cause);
+}
+
 void replay_set_outcome(ReplayLeaf *leaf, const Record *record) {
         Status status = replay_status(record);
 
@@ -56,7 +72,7 @@ void replay_set_outcome(ReplayLeaf *leaf, const Record *record) {
                 leaf->status = status;
 
         cause_unref(leaf->cause);
-        leaf->cause = cause_from_json(replay_detail(record, "cause"));
+        leaf->cause = replay_cause(leaf->replay, record);
 }
 
 void replay_set_outputs(Replay *replay, NodeId node, json_object *values, uint64_t now) {

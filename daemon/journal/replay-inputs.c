@@ -87,7 +87,7 @@ static void apply_locked(Replay *replay, const Record *record, uint64_t now) {
 }
 
 static void apply_halt(Replay *replay, const Record *record, uint64_t now) {
-        Cause *why = cause_from_json(replay_detail(record, "cause"));
+        Cause *why = replay_cause(replay, record);
 
         progress_halt(replay->progress, why ?: cause_new(CAUSE_HALTED, NULL, "halted"), now);
 }
@@ -111,7 +111,7 @@ static void apply_break(Replay *replay, const Record *record, uint64_t now) {
 
 static void apply_force(Replay *replay, const Record *record, uint64_t now) {
         Status status = replay_status(record);
-        Cause *why = cause_from_json(replay_detail(record, "cause"));
+        Cause *why = replay_cause(replay, record);
 
         if (status == STATUS_SUCCESS || status == STATUS_FAILURE || status == STATUS_SKIPPED)
                 progress_force(replay->progress, record->node, status, why ?: cause_new(CAUSE_FORCED, NULL, "forced"),
@@ -172,13 +172,21 @@ static const Input inputs[RECORD_KIND_MAX_] = {
         [RECORD_RECOVERED] = { apply_recovered },
         [RECORD_RERUN] = { apply_rerun, OF_NODE },
         [RECORD_FINISHED] = { apply_finished, .last = true },
+        /* Answers, which do not happen by themselves. */
+        [RECORD_BEGIN] = { .scope = OF_NODE },
+        [RECORD_AT_ONCE] = { .scope = OF_NODE },
+        [RECORD_STOPPED] = { .scope = OF_NODE },
+        [RECORD_VALUE] = { .scope = OF_NODE },
+        [RECORD_AT_ONCE_LOCKED] = { .scope = OF_NODE },
 };
 
-static bool scope_fits(const Replay *replay, const Input *input, const Record *record) {
-        if (record->node == NODE_NONE)
-                return input->scope != OF_NODE;
+bool replay_has_node(const Replay *replay, const Record *record) {
+        Scope scope = inputs[record->kind].scope;
 
-        return input->scope != OF_RUN && record->node < replay_tree(replay)->n_nodes;
+        if (record->node == NODE_NONE)
+                return scope != OF_NODE;
+
+        return scope != OF_RUN && record->node < replay_tree(replay)->n_nodes;
 }
 
 void replay_apply(Replay *replay, const Record *record) {
@@ -188,8 +196,6 @@ void replay_apply(Replay *replay, const Record *record) {
 
         if (!input->apply)
                 replay_misfit(replay, "the run has not asked for '%s'", kind);
-        else if (!scope_fits(replay, input, record))
-                replay_misfit(replay, "there is no such node for '%s'", kind);
         else if (over != input->last && record->kind != RECORD_RECOVERED)
                 replay_misfit(replay, "'%s' does not happen to a run that is %s", kind,
                               status_to_string(progress_status(replay->progress)));

@@ -27,6 +27,8 @@ const Tree *replay_tree(const Replay *replay);
 json_object *replay_detail(const Record *record, const char *name);
 /* IDLE: it has none that it may have. */
 Status replay_status(const Record *record);
+/* New; NULL: it has none. Causes that are handed on are not recorded, but come up again. */
+Cause *replay_cause(Replay *replay, const Record *record);
 void replay_set_outcome(ReplayLeaf *leaf, const Record *record);
 void replay_set_outputs(Replay *replay, NodeId node, json_object *values, uint64_t now);
 
@@ -37,5 +39,7 @@ void replay_leaf_compute(ReplayLeaf *leaf);
 void replay_leaf_free(ReplayLeaf *leaf);
 ReplayLock *replay_find_lock(const Replay *replay, NodeId node);
 
+/* Is it of a node, if it has to be, and is there such a node? */
+bool replay_has_node(const Replay *replay, const Record *record);
 /* The record, which was read, happens to the run. */
 void replay_apply(Replay *replay, const Record *record);

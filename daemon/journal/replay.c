@@ -58,9 +58,20 @@ int replay_until(Replay *replay, uint64_t time, char **ret_error) {
         return r < 0 ? r : 0;
 }
 
+/* So that nobody has to be careful with the records who tells of them. */
+static void check_nodes(Replay *replay) {
+        for (const Record *record; (record = replay_next(replay)) && !replay->error; replay->position++)
+                if (!replay_has_node(replay, record)) {
+                        replay->position++;
+                        replay_misfit(replay, "there is no such node for '%s'", record_kind_to_string(record->kind));
+                }
+
+        replay->position = 0;
+}
+
 int replay_new(const Journal *journal, Definition *definition, Replay **ret_replay, char **ret_error) {
         const JournalHeader *header = &journal->header;
-        Replay *replay;
+        g_autoptr(Replay) replay = NULL;
 
         if (definition_check_start(definition, header->variables, ret_error) < 0)
                 return -EBADMSG;
@@ -70,7 +81,13 @@ int replay_new(const Journal *journal, Definition *definition, Replay **ret_repl
         replay->locks = g_array_new(FALSE, FALSE, sizeof(ReplayLock));
         replay->progress = progress_new(definition, header->seed, header->start, &replay_host, replay);
         progress_give(replay->progress, header->variables);
-        *ret_replay = replay;
+        check_nodes(replay);
+        if (replay->error) {
+                *ret_error = g_strdup(replay->error);
+                return -EBADMSG;
+        }
+
+        *ret_replay = g_steal_pointer(&replay);
         return 0;
 }
 

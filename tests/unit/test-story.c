@@ -183,12 +183,58 @@ static void test_misfit(void) {
         g_assert_cmpstr(error, ==, "line 3: node #2 is not running");
 }
 
+static void assert_does_not_fit(RecordKind kind, NodeId node, const char *details, const char *expected) {
+        g_autofree char *text = journal_text(1), *error = NULL;
+        g_autoptr(GString) journal = g_string_new_len(text, strchr(text, '\n') + 1 - text);
+        g_autoptr(GPtrArray) lines = g_ptr_array_new_with_free_func(g_free);
+        g_autoptr(Recording) recording = NULL;
+        g_autoptr(Story) story = NULL;
+
+        add_record(journal, 0, RECORD_START, NODE_NONE, NULL);
+        add_record(journal, 0, RECORD_TICK, NODE_NONE, NULL);
+        add_record(journal, 0, RECORD_BEGIN, 2, NULL);
+        add_record(journal, 0, kind, node, details);
+        recording = make_recording(journal->str, journal->len);
+        if (story_new(recording, collect, lines, &story, &error) >= 0)
+                g_assert_cmpint(story_tell(story, UINT64_MAX, &error), <, 0);
+        g_assert_cmpstr(error, ==, expected);
+}
+
+/* Whoever has written it did not mean well: nothing is taken for granted. */
+static void test_crafted(void) {
+        static const char *const causes[] = {
+                "{}",
+                "[]",
+                "[{}]",
+                "[{\"kind\":\"failed\"}]",
+                "[{\"kind\":\"failed\",\"text\":\"x\",\"node\":1}]",
+                "[{\"kind\":\"failed\",\"text\":\"x\",\"node\":3000000}]",
+                "[{\"kind\":\"failed\",\"text\":\"x\"},{\"kind\":\"failed\",\"text\":\"y\",\"node\":3000000}]",
+        };
+
+        for (size_t i = 0; i < G_N_ELEMENTS(causes); i++) {
+                g_autofree char *ended = g_strdup_printf("{\"status\":\"failure\",\"cause\":%s}", causes[i]),
+                                *halt = g_strdup_printf("{\"cause\":%s}", causes[i]);
+
+                assert_does_not_fit(RECORD_ENDED, 2, ended, "line 5: its cause is not one of its own");
+                assert_does_not_fit(RECORD_HALT, NODE_NONE, halt, "line 5: its cause is not one of its own");
+        }
+
+        assert_does_not_fit(RECORD_ENDED, 3, "{\"status\":\"success\"}", "line 5: there is no such node for 'ended'");
+        assert_does_not_fit(RECORD_LOCKED, NODE_NONE, NULL, "line 5: there is no such node for 'locked'");
+        assert_does_not_fit(RECORD_VALUE, 3000000, NULL, "line 5: there is no such node for 'value'");
+        assert_does_not_fit(RECORD_HALT, 0, NULL, "line 5: there is no such node for 'halt'");
+        assert_does_not_fit(RECORD_LOCKED, 1, NULL, "line 5: node #1 waits for no lock");
+        assert_does_not_fit(RECORD_STOPPED, 2, NULL, "line 5: the run has not asked for 'stopped'");
+}
+
 int main(int argc, char **argv) {
         g_test_init(&argc, &argv, NULL);
         g_test_add_func("/story/until", test_until);
         g_test_add_func("/story/broken-off", test_broken_off);
         g_test_add_func("/story/no-journal", test_no_journal);
         g_test_add_func("/story/misfit", test_misfit);
+        g_test_add_func("/story/crafted", test_crafted);
         g_test_add_func("/plot/thousand-nodes", test_thousand_nodes);
         return g_test_run();
 }
