@@ -20,7 +20,7 @@ import buses
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ECHO, WATCHED, BEAT = "org.btd1.Bench", "org.btd1.Bench.Watched", "org.btd1.Bench.Beat"
-N_CALLS, N_SPAWNS, SPAWN_WIDTH, N_UNITS = 10000, 1000, 32, 100
+N_CALLS, N_SPAWNS, SPAWN_WIDTH, N_UNITS, N_RUNS = 10000, 1000, 32, 100, 1000
 
 
 class CannotMeasure(Exception):
@@ -95,8 +95,8 @@ class Bench:
                 json.dump({"btd": 1, **keys, "root": root}, file)
         return directory
 
-    def daemon(self, address, trees):
-        return service([self.btd, "--address=" + address, "--trees=" + trees])
+    def daemon(self, address, trees, *options):
+        return service([self.btd, "--address=" + address, "--trees=" + trees, *options])
 
     def echo(self, address):
         return service(self.program("echo", address, ECHO))
@@ -191,6 +191,26 @@ def journal(bench):
     value, baseline = map(float, output(bench.program("journal", "/dev/shm")).split())
     yield Row("an input with its tick and the next start, with a journal on tmpfs and without", value / 1e3, "us",
               baseline / 1e3, goal=Goal("more", 2))
+
+
+def recovery(bench):
+    """How long a daemon takes until it is ready that has runs to take up, beside one that has none."""
+    pair = [{"type": "Script", "code": "done = done + 1"}, {"type": "Sleep", "duration": "1h"}]
+    root = {"type": "Parallel", "children": [{"type": "Sequence", "children": pair}] * 33}
+    trees = bench.trees("recovery", {f"tree{i}": root for i in range(10)}, blackboard={"done": 0})
+    limits = [f"--limit=runs={N_RUNS}"]
+    pairs = []
+    with private_bus("dbus-broker") as bus, tempfile.TemporaryDirectory(dir="/dev/shm") as kept:
+        with bench.daemon(bus.address, trees, "--runtime=" + kept, *limits):
+            for i in range(N_RUNS):
+                output([bench.btctl, "--address=" + bus.address, "start", f"tree{i % 10}", f"--instance=instance{i}"])
+        for _ in range(9):
+            with bench.daemon(bus.address, trees, "--runtime=" + kept, *limits) as full:
+                pass
+            with bench.daemon(bus.address, trees, f"--runtime={bench.directory}/empty", *limits) as empty:
+                pairs.append((full.ready * 1e3, empty.ready * 1e3))
+    yield paired("from its start until it is ready, with 1,000 runs of 100 nodes to take up, and without", "ms", pairs,
+                 Goal("value", 1000))
 
 
 def calls(bench, kind):
@@ -418,4 +438,5 @@ ALL = [
     ("load", load),
     ("expression", expression),
     ("journal", journal),
+    ("recovery", recovery),
 ]
