@@ -16,7 +16,8 @@ struct NodeLocks {
         const char *run;
         void (*granted)(NodeId node, void *userdata);
         void *userdata;
-        GHashTable *by_node; /* NULL until there is one */
+        LockParty *party;    /* NULL until there is one */
+        GHashTable *by_node; /* likewise */
         bool ending;
 };
 
@@ -44,6 +45,7 @@ void node_locks_free(NodeLocks *locks) {
 
         locks->ending = true;
         g_clear_pointer(&locks->by_node, g_hash_table_unref);
+        lock_party_free(locks->party);
         g_free(locks);
 }
 
@@ -58,19 +60,27 @@ static void on_granted(void *userdata) {
                 claim->locks->granted(claim->node, claim->locks->userdata);
 }
 
+static void begin(NodeLocks *locks) {
+        if (locks->party)
+                return;
+
+        locks->party = lock_party_new(locks->locks);
+        locks->by_node = g_hash_table_new_full(NULL, NULL, NULL, (GDestroyNotify) node_claim_free);
+}
+
 bool node_locks_take(NodeLocks *locks, NodeId node) {
-        const char *node_name = tree_node_name(definition_tree(locks->definition), node);
-        g_autofree char *owner = locks->run ? g_strdup_printf("%s (%s)", locks->run, node_name) : g_strdup(node_name);
-        const char *name = definition_lock(locks->definition, node);
+        const Tree *tree = definition_tree(locks->definition);
+        const char *node_name = tree_node_name(tree, node);
+        g_autofree char *name = locks->run ? g_strdup_printf("%s (%s)", locks->run, node_name) : g_strdup(node_name);
+        LockOwner owner = { .name = name, .begin = node, .end = tree->nodes[node].end };
         NodeClaim *claim = g_new(NodeClaim, 1);
 
-        if (!locks->by_node)
-                locks->by_node = g_hash_table_new_full(NULL, NULL, NULL, (GDestroyNotify) node_claim_free);
-
+        begin(locks);
         *claim = (NodeClaim){
                 .locks = locks,
                 .node = node,
-                .claim = lock_claim_new(locks->locks, name, owner, on_granted, claim),
+                .claim = lock_claim_new(locks->party, definition_lock(locks->definition, node), &owner, on_granted,
+                                        claim),
         };
         g_hash_table_insert(locks->by_node, GUINT_TO_POINTER(node), claim);
         return lock_claim_is_held(claim->claim);
@@ -90,4 +100,10 @@ char *node_locks_describe(const NodeLocks *locks, NodeId node) {
         const NodeClaim *claim = get(locks, node);
 
         return claim ? lock_claim_describe(claim->claim) : NULL;
+}
+
+bool node_locks_is_deadlocked(const NodeLocks *locks, NodeId node) {
+        const NodeClaim *claim = get(locks, node);
+
+        return claim && lock_claim_is_deadlocked(claim->claim);
 }

@@ -21,6 +21,8 @@ bool node_locks_take(NodeLocks *locks, NodeId node);
 void node_locks_drop(NodeLocks *locks, NodeId node);
 
 bool node_locks_has(const NodeLocks *locks, NodeId node);
+/* Does it wait, by way of others, for itself? */
+bool node_locks_is_deadlocked(const NodeLocks *locks, NodeId node);
 /* What it waits for: "the lock 'disk', which boot.3 (Flash) holds". To be freed; NULL: for none. */
 char *node_locks_describe(const NodeLocks *locks, NodeId node);
 

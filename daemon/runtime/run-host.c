@@ -44,10 +44,24 @@ static void host_timer_disarm(NodeId node, void *userdata) {
         node_timers_drop(run->timers, node);
 }
 
-static bool host_lock(NodeId node, void *userdata) {
-        const Run *run = userdata;
+/* The one who comes last into a deadlock tells of it for all. Only a halt, a timeout or the like can end it. */
+bool run_take_lock(const Run *run, NodeId node) {
+        const char *name = tree_node_name(definition_tree(progress_definition(run->progress)), node);
+        g_autofree char *text = NULL;
 
-        return node_locks_take(run->locks, node);
+        if (node_locks_take(run->locks, node))
+                return true;
+        if (!node_locks_is_deadlocked(run->locks, node))
+                return false;
+
+        text = node_locks_describe(run->locks, node);
+        log_message(LOG_WARNING, &(LogSubject){ .tree = run->tree, .run = run->id, .node = name }, "waits for %s",
+                    text);
+        return false;
+}
+
+static bool host_lock(NodeId node, void *userdata) {
+        return run_take_lock(userdata, node);
 }
 
 static void host_unlock(NodeId node, void *userdata) {

@@ -27,7 +27,7 @@ Run *run_recover(const JournalHeader *header, Replay *replay, JournalWriter *wri
 }
 
 void run_recover_lock(Run *run, const ReplayLock *lock) {
-        if (node_locks_take(run->locks, lock->node) && !lock->held)
+        if (run_take_lock(run, lock->node) && !lock->held)
                 progress_lock_granted(run->progress, lock->node, run_now());
 }
 

@@ -63,6 +63,8 @@ void run_on_activity_rerun(Activity *activity, void *userdata);
 void run_on_activity_output(Activity *activity, const char *key, json_object *value, void *userdata);
 
 extern const ProgressHost run_host;
+/* False: it is to be had later. */
+bool run_take_lock(const Run *run, NodeId node);
 
 /* Where it stands, or whether it is paused, may be different now. */
 void run_tell_moved(Run *run);

@@ -6,8 +6,9 @@ static void on_granted(void *userdata) {
         ++*(unsigned *) userdata;
 }
 
-static LockClaim *claim(Locks *locks, const char *name, const char *owner, unsigned *grants) {
-        return lock_claim_new(locks, name, owner, on_granted, grants);
+/* Of a party that has no others. */
+static LockClaim *claim(LockParty *party, const char *name, const char *owner, unsigned *grants) {
+        return lock_claim_new(party, name, &(LockOwner){ .name = owner, .begin = 0, .end = 1 }, on_granted, grants);
 }
 
 static void assert_waits(const LockClaim *claim, const char *text) {
@@ -19,10 +20,11 @@ static void assert_waits(const LockClaim *claim, const char *text) {
 
 static void test_one_at_a_time(void) {
         g_autoptr(Locks) locks = locks_new();
+        g_autoptr(LockParty) party = lock_party_new(locks);
         unsigned a = 0, b = 0, c = 0;
-        LockClaim *first = claim(locks, "disk", "boot.3 (Flash)", &a);
-        LockClaim *second = claim(locks, "disk", "backup.1 (Copy)", &b);
-        LockClaim *third = claim(locks, "disk", "boot.4 (Flash)", &c);
+        LockClaim *first = claim(party, "disk", "boot.3 (Flash)", &a);
+        LockClaim *second = claim(party, "disk", "backup.1 (Copy)", &b);
+        LockClaim *third = claim(party, "disk", "boot.4 (Flash)", &c);
 
         assert_waits(first, NULL);
         assert_waits(second, "the lock 'disk', which boot.3 (Flash) holds");
@@ -41,10 +43,11 @@ static void test_one_at_a_time(void) {
 
 static void test_one_who_waits_no_more(void) {
         g_autoptr(Locks) locks = locks_new();
+        g_autoptr(LockParty) party = lock_party_new(locks);
         unsigned a = 0, b = 0, c = 0;
-        LockClaim *first = claim(locks, "disk", "a.1 (A)", &a);
-        LockClaim *second = claim(locks, "disk", "b.1 (B)", &b);
-        LockClaim *third = claim(locks, "disk", "c.1 (C)", &c);
+        LockClaim *first = claim(party, "disk", "a.1 (A)", &a);
+        LockClaim *second = claim(party, "disk", "b.1 (B)", &b);
+        LockClaim *third = claim(party, "disk", "c.1 (C)", &c);
 
         lock_claim_free(second);
         assert_waits(third, "the lock 'disk', which a.1 (A) holds");
@@ -57,18 +60,160 @@ static void test_one_who_waits_no_more(void) {
 
 static void test_names_are_apart(void) {
         g_autoptr(Locks) locks = locks_new();
+        g_autoptr(LockParty) party = lock_party_new(locks);
         unsigned n = 0;
-        LockClaim *disk = claim(locks, "disk", "a.1 (A)", &n);
-        LockClaim *network = claim(locks, "network", "b.1 (B)", &n);
+        LockClaim *disk = claim(party, "disk", "a.1 (A)", &n);
+        LockClaim *network = claim(party, "network", "b.1 (B)", &n);
 
         assert_waits(disk, NULL);
         assert_waits(network, NULL);
         lock_claim_free(disk);
-        disk = claim(locks, "disk", "b.1 (B)", &n);
+        disk = claim(party, "disk", "b.1 (B)", &n);
         assert_waits(disk, NULL);
         lock_claim_free(disk);
         lock_claim_free(network);
         g_assert_cmpuint(n, ==, 0);
+}
+
+/* Parties a, b, ...; what a claims is called like its range: "a.1 (0-9)". */
+typedef struct Scene {
+        Locks *locks;
+        LockParty *parties[8];
+        GPtrArray *claims;
+} Scene;
+
+static Scene *scene_new(void) {
+        Scene *scene = g_new0(Scene, 1);
+
+        scene->locks = locks_new();
+        scene->claims = g_ptr_array_new();
+        for (unsigned i = 0; i < G_N_ELEMENTS(scene->parties); i++)
+                scene->parties[i] = lock_party_new(scene->locks);
+
+        return scene;
+}
+
+/* Claims can be freed in any order. */
+static void scene_free(Scene *scene) {
+        for (unsigned i = 0; i < scene->claims->len; i++)
+                lock_claim_free(scene->claims->pdata[i]);
+        for (unsigned i = 0; i < G_N_ELEMENTS(scene->parties); i++)
+                lock_party_free(scene->parties[i]);
+
+        g_ptr_array_unref(scene->claims);
+        locks_free(scene->locks);
+        g_free(scene);
+}
+
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(Scene, scene_free)
+
+static LockClaim *scene_claim(Scene *scene, unsigned party, uint32_t begin, uint32_t end, const char *name) {
+        static unsigned grants;
+        g_autofree char *owner = g_strdup_printf("%c.1 (%u-%u)", 'a' + party, begin, end);
+        LockClaim *claim =
+                lock_claim_new(scene->parties[party], name, &(LockOwner){ .name = owner, .begin = begin, .end = end },
+                               on_granted, &grants);
+
+        g_ptr_array_add(scene->claims, claim);
+        return claim;
+}
+
+static void scene_drop(Scene *scene, LockClaim *claim) {
+        g_ptr_array_remove(scene->claims, claim);
+        lock_claim_free(claim);
+}
+
+static void assert_deadlocked(const LockClaim *claim, const char *text) {
+        assert_waits(claim, text);
+        g_assert_true(lock_claim_is_deadlocked(claim));
+}
+
+static void assert_only_waits(const LockClaim *claim, const char *text) {
+        assert_waits(claim, text);
+        g_assert_false(lock_claim_is_deadlocked(claim));
+}
+
+static void test_deadlock_of_two(void) {
+        g_autoptr(Scene) scene = scene_new();
+        LockClaim *x, *wants_x, *wants_y;
+
+        x = scene_claim(scene, 0, 0, 9, "x");
+        scene_claim(scene, 1, 0, 9, "y");
+        wants_y = scene_claim(scene, 0, 3, 4, "y");
+        assert_only_waits(wants_y, "the lock 'y', which b.1 (0-9) holds");
+        wants_x = scene_claim(scene, 1, 5, 6, "x");
+        assert_deadlocked(wants_x,
+                          "the lock 'x', which a.1 (0-9) holds; a deadlock, since a.1 (3-4) waits for the lock "
+                          "'y', which b.1 (0-9) holds");
+        assert_deadlocked(wants_y,
+                          "the lock 'y', which b.1 (0-9) holds; a deadlock, since b.1 (5-6) waits for the lock "
+                          "'x', which a.1 (0-9) holds");
+
+        /* It is over as soon as one of them waits no more. */
+        scene_drop(scene, wants_y);
+        assert_only_waits(wants_x, "the lock 'x', which a.1 (0-9) holds");
+        scene_drop(scene, x);
+        assert_waits(wants_x, NULL);
+        g_assert_false(lock_claim_is_deadlocked(wants_x));
+}
+
+/* Who only waits behind others in a queue is in it, too; who waits for what nobody in it holds is not. */
+static void test_deadlock_of_many(void) {
+        g_autoptr(Scene) scene = scene_new();
+        LockClaim *last, *behind, *apart;
+
+        for (unsigned i = 0; i < 7; i++) {
+                g_autofree char *name = g_strdup_printf("%u", i);
+
+                scene_claim(scene, i, 0, 9, name);
+        }
+        for (unsigned i = 0; i < 6; i++) {
+                g_autofree char *name = g_strdup_printf("%u", i + 1);
+
+                scene_claim(scene, i, 1, 2, name);
+        }
+
+        apart = scene_claim(scene, 7, 0, 9, "0");
+        assert_only_waits(apart, "the lock '0', which a.1 (0-9) holds");
+        last = scene_claim(scene, 6, 1, 2, "0");
+        assert_deadlocked(
+                last,
+                "the lock '0', which a.1 (0-9) holds, with 1 more before it; a deadlock, since a.1 (1-2) waits for "
+                "the lock '1', which b.1 (0-9) holds, and b.1 (1-2) waits for the lock '2', which c.1 (0-9) holds, "
+                "and c.1 (1-2) waits for the lock '3', which d.1 (0-9) holds, and d.1 (1-2) waits for the lock "
+                "'4', which e.1 (0-9) holds, and e.1 (1-2) waits for the lock '5', which f.1 (0-9) holds, and so "
+                "on (1 more)");
+        behind = scene_claim(scene, 2, 3, 4, "0");
+        g_assert_true(lock_claim_is_deadlocked(behind));
+        g_assert_false(lock_claim_is_deadlocked(apart));
+}
+
+/* What is not done inside of a holder does not keep it. */
+static void test_no_deadlock(void) {
+        g_autoptr(Scene) scene = scene_new();
+        LockClaim *beside, *second;
+
+        scene_claim(scene, 0, 0, 5, "x");
+        scene_claim(scene, 1, 0, 9, "y");
+        beside = scene_claim(scene, 0, 5, 6, "y");
+        second = scene_claim(scene, 1, 3, 4, "x");
+        assert_only_waits(beside, "the lock 'y', which b.1 (0-9) holds");
+        assert_only_waits(second, "the lock 'x', which a.1 (0-5) holds");
+}
+
+/* Two branches of one run, and one inside of itself. */
+static void test_deadlock_of_one_party(void) {
+        g_autoptr(Scene) scene = scene_new();
+        LockClaim *inside;
+
+        scene_claim(scene, 0, 1, 5, "x");
+        scene_claim(scene, 0, 5, 9, "y");
+        g_assert_false(lock_claim_is_deadlocked(scene_claim(scene, 0, 2, 3, "y")));
+        g_assert_true(lock_claim_is_deadlocked(scene_claim(scene, 0, 6, 7, "x")));
+
+        scene_claim(scene, 1, 0, 9, "z");
+        inside = scene_claim(scene, 1, 1, 2, "z");
+        assert_deadlocked(inside, "the lock 'z', which b.1 (0-9) holds; a deadlock, since that ends only behind this");
 }
 
 int main(int argc, char **argv) {
@@ -76,5 +221,9 @@ int main(int argc, char **argv) {
         g_test_add_func("/locks/one-at-a-time", test_one_at_a_time);
         g_test_add_func("/locks/one-who-waits-no-more", test_one_who_waits_no_more);
         g_test_add_func("/locks/names-are-apart", test_names_are_apart);
+        g_test_add_func("/locks/deadlock-of-two", test_deadlock_of_two);
+        g_test_add_func("/locks/deadlock-of-many", test_deadlock_of_many);
+        g_test_add_func("/locks/no-deadlock", test_no_deadlock);
+        g_test_add_func("/locks/deadlock-of-one-party", test_deadlock_of_one_party);
         return g_test_run();
 }

@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Locks that runs share: who waits for whom, and what is said when they wait for each other."""
+
+import pytest
+
+from btctl_runs import UTF8
+
+
+def locked(name, lock, *children):
+    return {"type": "Sequence", "name": name, "lock": lock, "children": list(children)}
+
+
+def sleep(name, **keys):
+    return {"type": "Sleep", "name": name, "duration": "1h", **keys}
+
+
+@pytest.fixture
+def crossed(btd):
+    """'boot' holds disk and wants net; 'flash' holds net and wants disk. The last to wait is boot, when told to."""
+    btd.tree("boot", locked("Boot", "disk", sleep("Gate", **{"while": "closed"}), sleep("Fetch", lock="net")),
+             blackboard={"closed": True})
+    btd.tree("flash", locked("Flash", "net", sleep("Write", lock="disk")))
+    btd.start()
+    btd.client.start("boot")
+    btd.client.start("flash")
+    return btd
+
+
+def detail(btd, run, node):
+    return btd.client.nodes(f"/org/btd1/run/{run.replace('.', '_2e')}")[node]["detail"]
+
+
+def test_waiting(crossed):
+    assert detail(crossed, "flash.1", "Write") == "waits for the lock 'disk', which boot.1 (Boot) holds"
+    assert "deadlock" not in crossed.log()
+
+
+def test_deadlock(crossed):
+    """It is told once, shown for both, and over when one of them is halted."""
+    assert crossed.btctl("set", "boot", "closed=false").returncode == 0
+    boot = ("waits for the lock 'net', which flash.1 (Flash) holds; a deadlock, since flash.1 (Write) waits for the lock "
+            "'disk', which boot.1 (Boot) holds")
+    flash = ("waits for the lock 'disk', which boot.1 (Boot) holds; a deadlock, since boot.1 (Fetch) waits for the lock "
+             "'net', which flash.1 (Flash) holds")
+    assert detail(crossed, "boot.1", "Fetch") == boot
+    assert boot in crossed.btctl("status", "boot", env=UTF8).stdout
+    assert flash in crossed.btctl("status", "flash", env=UTF8).stdout
+    assert crossed.log().count("deadlock") == 1
+    assert f"warning: boot.1/Fetch: {boot}\n" in crossed.log()
+
+    assert crossed.btctl("halt", "flash", "--wait").returncode == 0
+    assert "lock" not in detail(crossed, "boot.1", "Fetch")
