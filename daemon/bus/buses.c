@@ -14,7 +14,8 @@ struct Buses {
         GMainContext *context;
         char *default_name, *default_address;
         GHashTable *connections; /* by name */
-        Connection *second;      /* to the default bus, or NULL */
+        Connection *first;       /* to the default bus, one of these; NULL until it is asked for */
+        Connection *second;      /* to the same bus, or NULL */
 };
 
 static int system_address(const char *rest, char **ret_address, char **ret_error) {
@@ -172,14 +173,10 @@ static int open_connection(Buses *buses, const char *name, Connection **ret_conn
         return 0;
 }
 
-int buses_get(Buses *buses, const char *name, Connection **ret_connection, char **ret_error) {
-        Connection *connection;
+static int get_named(Buses *buses, const char *name, Connection **ret_connection, char **ret_error) {
+        Connection *connection = g_hash_table_lookup(buses->connections, name);
         int r;
 
-        if (!name)
-                name = buses->default_name;
-
-        connection = g_hash_table_lookup(buses->connections, name);
         if (!connection) {
                 r = open_connection(buses, name, &connection, ret_error);
                 if (r < 0)
@@ -190,6 +187,18 @@ int buses_get(Buses *buses, const char *name, Connection **ret_connection, char 
 
         *ret_connection = connection;
         return 0;
+}
+
+int buses_get(Buses *buses, const char *name, Connection **ret_connection, char **ret_error) {
+        int r;
+
+        if (name)
+                return get_named(buses, name, ret_connection, ret_error);
+
+        r = buses->first ? 0 : get_named(buses, buses->default_name, &buses->first, ret_error);
+        if (r >= 0)
+                *ret_connection = buses->first;
+        return r;
 }
 
 int buses_get_second(Buses *buses, Connection **ret_connection, char **ret_error) {

@@ -70,10 +70,13 @@ static int write_fields(Writer *writer, const Place *up, const char *noun, const
         int r = 0;
 
         for (size_t i = 0; r >= 0 && *types; i++, types += length) {
-                g_autofree char *type = g_strndup(types, length = signature_first(types));
+                g_autofree char *type = NULL;
                 Place place = { .up = up, .noun = noun, .number = i + 1, .depth = up ? up->depth + 1 : 0 };
 
-                r = write_value(writer, &place, type, json_object_array_get_idx(values, i));
+                length = signature_first(types);
+                if (types[length])
+                        type = g_strndup(types, length);
+                r = write_value(writer, &place, type ?: types, json_object_array_get_idx(values, i));
         }
 
         return r;
