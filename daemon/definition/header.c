@@ -4,36 +4,32 @@
 
 #include "definition/load.h"
 
+#define TYPE_PARAM                                                                                                     \
+        {                                                                                                              \
+                .name = "type", .kind = PARAM_ENUM, .offset = offsetof(Declaration, type), .required = true,           \
+                .values = variable_type_names, .doc = "What its value is"                                              \
+        }
+
+#define DESCRIPTION_PARAM                                                                                              \
+        {                                                                                                              \
+                .name = "description", .kind = PARAM_STRING, .offset = offsetof(Declaration, description),             \
+                .doc = "What it is for, in one line"                                                                   \
+        }
+
 /* The name stands outside, and whether there is a default at all is seen there. */
 const Param input_params[] = {
-        { .name = "type",
-          .kind = PARAM_ENUM,
-          .offset = offsetof(Declaration, type),
-          .required = true,
-          .values = variable_type_names,
-          .doc = "What its value is" },
+        TYPE_PARAM,
         { .name = "default",
           .kind = PARAM_JSON,
           .offset = offsetof(Declaration, fallback),
           .doc = "Its value when none is given; without a default one must be given" },
-        { .name = "description",
-          .kind = PARAM_STRING,
-          .offset = offsetof(Declaration, description),
-          .doc = "What it is for, in one line" },
+        DESCRIPTION_PARAM,
         {},
 };
 
 const Param output_params[] = {
-        { .name = "type",
-          .kind = PARAM_ENUM,
-          .offset = offsetof(Declaration, type),
-          .required = true,
-          .values = variable_type_names,
-          .doc = "What its value is" },
-        { .name = "description",
-          .kind = PARAM_STRING,
-          .offset = offsetof(Declaration, description),
-          .doc = "What it is for, in one line" },
+        TYPE_PARAM,
+        DESCRIPTION_PARAM,
         {},
 };
 
