@@ -8,17 +8,15 @@
 #include "bus/buses.h"
 #include "bus/value.h"
 #include "engine/tree.h"
-#include "leaves/dbus-address.h"
 #include "leaves/dbus-error.h"
+#include "leaves/dbus-message.h"
 #include "leaves/dbus-outputs.h"
 #include "leaves/leaf.h"
 #include "leaves/on-recover.h"
 #include "leaves/registry.h"
 
 typedef struct DBusCallParams {
-        DBusAddress address; /* first */
-        const char *member, *signature;
-        json_object *args;
+        DBusMessage message; /* first */
         uint64_t timeout;
         bool auto_start;
         int on_recover;
@@ -30,34 +28,12 @@ typedef struct DBusCall {
         Call *call;
 } DBusCall;
 
-/* What no peer would understand, in the parameters that are known; NULL: nothing. */
-static char *params_problem(const DBusCallParams *params) {
-        char *error = NULL;
-
-        if (params->member && !sd_bus_member_name_is_valid(params->member))
-                return g_strdup_printf("member: '%s' is not the name of a method", params->member);
-        if (params->signature && value_check_signature(params->signature, &error) < 0)
-                return error;
-        return dbus_address_problem(&params->address);
-}
-
-/* Arguments that are not there may come from the blackboard. */
-static char *args_problem(const DBusCallParams *params) {
-        g_autofree char *error = NULL;
-
-        if (!params->args || value_check(params->signature, params->args, &error) >= 0)
-                return NULL;
-        return g_strconcat("args: ", error, NULL);
-}
-
 static char *dbus_call_check(const Tree *tree, NodeId node, bool *ret_is_error) {
         const DBusCallParams *params = tree->nodes[node].params;
-        char *problem = params_problem(params);
+        char *problem = dbus_message_problem(&params->message, "method");
 
         *ret_is_error = true;
-        if (!problem)
-                problem = dbus_outputs_problem(&params->outputs);
-        return problem ? problem : args_problem(params);
+        return problem ? problem : dbus_outputs_problem(&params->outputs);
 }
 
 /* For a peer that is not there the bus answers, and not every bus says which peer that is. */
@@ -66,8 +42,8 @@ static char *error_describe(const DBusCallParams *params, const sd_bus_error *er
         bool absent = sd_bus_error_has_names(error, SD_BUS_ERROR_SERVICE_UNKNOWN, SD_BUS_ERROR_NAME_HAS_NO_OWNER,
                                              SD_BUS_ERROR_NO_REPLY);
 
-        if (absent && !strstr(message, params->address.destination))
-                return g_strdup_printf("%s: %s (%s)", error->name, message, params->address.destination);
+        if (absent && !strstr(message, params->message.address.destination))
+                return g_strdup_printf("%s: %s (%s)", error->name, message, params->message.address.destination);
         if (*message)
                 return g_strdup_printf("%s: %s", error->name, message);
         return g_strdup(error->name);
@@ -78,9 +54,9 @@ static void set_cause(Leaf *leaf, const sd_bus_error *error) {
         g_autofree char *text = error_describe(params, error);
         json_object *facts = dbus_error_facts(error);
 
-        json_object_object_add(facts, "destination", fact_text(params->address.destination));
-        json_object_object_add(facts, "path", fact_text(params->address.path));
-        json_object_object_add(facts, "member", fact_text(params->member));
+        json_object_object_add(facts, "destination", fact_text(params->message.address.destination));
+        json_object_object_add(facts, "path", fact_text(params->message.address.path));
+        json_object_object_add(facts, "member", fact_text(params->message.member));
         leaf_set_cause_of(leaf, dbus_error_kind(error), facts, "%s", text);
 }
 
@@ -101,16 +77,16 @@ static void on_reply(sd_bus_message *reply, const sd_bus_error *error, void *use
 static int make_message(sd_bus *bus, sd_bus_message **ret_message, void *userdata) {
         Leaf *leaf = userdata;
         const DBusCallParams *params = leaf->params;
-        const DBusAddress *address = &params->address;
+        const DBusAddress *address = &params->message.address;
         g_autoptr(sd_bus_message) message = NULL;
         g_autofree char *error = NULL;
         int r = sd_bus_message_new_method_call(bus, &message, address->destination, address->path, address->interface,
-                                               params->member);
+                                               params->message.member);
 
         if (r >= 0)
                 r = sd_bus_message_set_auto_start(message, params->auto_start);
         if (r >= 0)
-                r = value_append(message, params->signature, params->args, &error);
+                r = value_append(message, params->message.signature, params->message.args, &error);
         if (r < 0)
                 return r;
 
@@ -119,26 +95,12 @@ static int make_message(sd_bus *bus, sd_bus_message **ret_message, void *userdat
         return 0;
 }
 
-/* The check of a tree lets arguments that are missing pass. */
-static char *call_problem(const Leaf *leaf) {
-        const DBusCallParams *params = leaf->params;
-        g_autofree char *error = NULL;
-
-        if (leaf->checked && params->args)
-                return NULL;
-
-        error = params_problem(params);
-        if (error)
-                return g_steal_pointer(&error);
-        return value_check(params->signature, params->args, &error) < 0 ? g_strconcat("args: ", error, NULL) : NULL;
-}
-
 static Status dbus_call_start(Leaf *leaf) {
         const DBusCallParams *params = leaf->params;
-        g_autofree char *error = call_problem(leaf);
+        g_autofree char *error = dbus_message_problem_now(&params->message, "method", leaf->checked);
         DBusCall *op = leaf->op;
 
-        if (error || buses_get(leaf->services->buses, params->address.bus, &op->connection, &error) < 0) {
+        if (error || buses_get(leaf->services->buses, params->message.address.bus, &op->connection, &error) < 0) {
                 leaf_set_cause_of(leaf, CAUSE_PARAMETER, NULL, "%s", error);
                 return STATUS_FAILURE;
         }
@@ -155,12 +117,12 @@ static void dbus_call_release(Leaf *leaf) {
 
 static void dbus_call_describe(Leaf *leaf, GString *text) {
         const DBusCallParams *params = leaf->params;
-        const DBusAddress *address = &params->address;
+        const DBusAddress *address = &params->message.address;
         DBusCall *op = leaf->op;
 
         if (!dbus_describe_connection(op->connection, text))
                 g_string_append_printf(text, "reply of %s%s%s from %s", address->interface ? address->interface : "",
-                                       address->interface ? "." : "", params->member, address->destination);
+                                       address->interface ? "." : "", params->message.member, address->destination);
 }
 
 static const Param dbus_call_params[] = {
@@ -168,46 +130,24 @@ static const Param dbus_call_params[] = {
         {
                 .name = "destination",
                 .kind = PARAM_STRING,
-                .offset = offsetof(DBusCallParams, address.destination),
+                .offset = offsetof(DBusCallParams, message.address.destination),
                 .required = true,
                 .doc = "The bus name of the service",
         },
         {
                 .name = "path",
                 .kind = PARAM_STRING,
-                .offset = offsetof(DBusCallParams, address.path),
+                .offset = offsetof(DBusCallParams, message.address.path),
                 .required = true,
                 .doc = "The path of the object",
         },
         {
                 .name = "interface",
                 .kind = PARAM_STRING,
-                .offset = offsetof(DBusCallParams, address.interface),
+                .offset = offsetof(DBusCallParams, message.address.interface),
                 .doc = "The interface of the method",
         },
-        {
-                .name = "member",
-                .kind = PARAM_STRING,
-                .offset = offsetof(DBusCallParams, member),
-                .required = true,
-                .title = true,
-                .doc = "The name of the method",
-        },
-        {
-                .name = "signature",
-                .kind = PARAM_STRING,
-                .offset = offsetof(DBusCallParams, signature),
-                .literal = true,
-                .plain = true,
-                .fallback = "\"\"",
-                .doc = "The D-Bus types of the arguments",
-        },
-        {
-                .name = "args",
-                .kind = PARAM_JSON,
-                .offset = offsetof(DBusCallParams, args),
-                .doc = "The arguments: an array with a value for each type of the signature",
-        },
+        DBUS_MESSAGE_PARAMS("method"),
         {
                 .name = "timeout",
                 .kind = PARAM_SPAN,

@@ -8,15 +8,13 @@
 #include "bus/buses.h"
 #include "bus/value.h"
 #include "engine/tree.h"
-#include "leaves/dbus-address.h"
+#include "leaves/dbus-message.h"
 #include "leaves/leaf.h"
 #include "leaves/on-recover.h"
 #include "leaves/registry.h"
 
 typedef struct DBusEmitParams {
-        DBusAddress address; /* first */
-        const char *member, *signature;
-        json_object *args;
+        DBusMessage message; /* first */
         uint64_t timeout;
         int on_recover;
 } DBusEmitParams;
@@ -26,53 +24,22 @@ typedef struct DBusEmit {
         Listener *listener; /* while the bus is not there */
 } DBusEmit;
 
-/* What nobody would understand, in the parameters that are known; NULL: nothing. */
-static char *params_problem(const DBusEmitParams *params) {
-        char *error = NULL;
-
-        if (params->member && !sd_bus_member_name_is_valid(params->member))
-                return g_strdup_printf("member: '%s' is not the name of a signal", params->member);
-        if (params->signature && value_check_signature(params->signature, &error) < 0)
-                return error;
-        return dbus_address_problem(&params->address);
-}
-
-static char *args_problem(const DBusEmitParams *params) {
-        g_autofree char *error = NULL;
-
-        if (value_check(params->signature, params->args, &error) >= 0)
-                return NULL;
-        return g_strconcat("args: ", error, NULL);
-}
-
-/* Arguments that are not there may come from the blackboard. */
 static char *dbus_emit_check(const Tree *tree, NodeId node, bool *ret_is_error) {
         const DBusEmitParams *params = tree->nodes[node].params;
-        char *problem = params_problem(params);
 
         *ret_is_error = true;
-        return problem || !params->args ? problem : args_problem(params);
-}
-
-static char *emit_problem(const Leaf *leaf) {
-        const DBusEmitParams *params = leaf->params;
-        char *problem;
-
-        if (leaf->checked && params->args)
-                return NULL;
-
-        problem = params_problem(params);
-        return problem ? problem : args_problem(params);
+        return dbus_message_problem(&params->message, "signal");
 }
 
 static int emit(sd_bus *bus, const DBusEmitParams *params) {
+        const DBusMessage *signal = &params->message;
         g_autoptr(sd_bus_message) message = NULL;
         g_autofree char *error = NULL;
-        int r = sd_bus_message_new_signal(bus, &message, params->address.path, params->address.interface,
-                                          params->member);
+        int r = sd_bus_message_new_signal(bus, &message, signal->address.path, signal->address.interface,
+                                          signal->member);
 
         if (r >= 0)
-                r = value_append(message, params->signature, params->args, &error);
+                r = value_append(message, signal->signature, signal->args, &error);
         return r < 0 ? r : sd_bus_send(bus, message, NULL);
 }
 
@@ -104,11 +71,11 @@ static void on_connected(Connection *connection, void *userdata) {
 static Status dbus_emit_start(Leaf *leaf) {
         static const ListenerCallbacks callbacks = { .connected = on_connected };
         const DBusEmitParams *params = leaf->params;
-        g_autofree char *error = emit_problem(leaf);
+        g_autofree char *error = dbus_message_problem_now(&params->message, "signal", leaf->checked);
         DBusEmit *op = leaf->op;
         Status status;
 
-        if (error || buses_get(leaf->services->buses, params->address.bus, &op->connection, &error) < 0) {
+        if (error || buses_get(leaf->services->buses, params->message.address.bus, &op->connection, &error) < 0) {
                 leaf_set_cause_of(leaf, CAUSE_PARAMETER, NULL, "%s", error);
                 return STATUS_FAILURE;
         }
@@ -136,40 +103,18 @@ static const Param dbus_emit_params[] = {
         {
                 .name = "path",
                 .kind = PARAM_STRING,
-                .offset = offsetof(DBusEmitParams, address.path),
+                .offset = offsetof(DBusEmitParams, message.address.path),
                 .required = true,
                 .doc = "The path of the object that the signal is said to be from",
         },
         {
                 .name = "interface",
                 .kind = PARAM_STRING,
-                .offset = offsetof(DBusEmitParams, address.interface),
+                .offset = offsetof(DBusEmitParams, message.address.interface),
                 .required = true,
                 .doc = "The interface of the signal",
         },
-        {
-                .name = "member",
-                .kind = PARAM_STRING,
-                .offset = offsetof(DBusEmitParams, member),
-                .required = true,
-                .title = true,
-                .doc = "The name of the signal",
-        },
-        {
-                .name = "signature",
-                .kind = PARAM_STRING,
-                .offset = offsetof(DBusEmitParams, signature),
-                .literal = true,
-                .plain = true,
-                .fallback = "\"\"",
-                .doc = "The D-Bus types of the arguments",
-        },
-        {
-                .name = "args",
-                .kind = PARAM_JSON,
-                .offset = offsetof(DBusEmitParams, args),
-                .doc = "The arguments: an array with a value for each type of the signature",
-        },
+        DBUS_MESSAGE_PARAMS("signal"),
         {
                 .name = "timeout",
                 .kind = PARAM_SPAN,
@@ -199,8 +144,8 @@ const NodeType dbus_emit_type = {
         .params_size = sizeof(DBusEmitParams),
         .summary = "Sends a D-Bus signal to all who listen",
         .doc = "Succeeds when the bus has been given the signal; a bus that is not there yet is waited for. Nobody "
-               "tells "
-               "who has heard it, nor whether the policy of the bus lets it through. Arguments go by the signature as "
+               "tells who has heard it, nor whether the policy of the bus lets it through. Arguments go by the "
+               "signature as "
                "those of DBusCall do.",
         .check = dbus_emit_check,
         .leaf = &dbus_emit_kind,
