@@ -199,6 +199,26 @@ static int read_value(Loader *loader, Target *target, const Param *param, uint32
         return r;
 }
 
+/* Beyond its kind. */
+static void check_text(Loader *loader, Target *target, const Param *param, uint32_t item) {
+        const char *value = *(const char *const *) ((const char *) target->values + param->offset);
+        bool is_error = true;
+        char *text = param->check(value, &is_error), *full;
+
+        if (!text)
+                return;
+
+        full = g_strdup_printf("%s: %s", param->name, text);
+        g_free(text);
+        if (!is_error) {
+                loader_warning(loader, item, full);
+                return;
+        }
+
+        target->wrong = true;
+        loader_error(loader, item, full);
+}
+
 /* What it would have set is not known then. */
 static void param_wrong(Loader *loader, Target *target, const Param *param) {
         target->wrong = true;
@@ -232,8 +252,11 @@ void loader_set_param(Loader *loader, Target *target, const Param *param, uint32
 
         if (param_set(&setter, param, values, value) < 0)
                 param_wrong(loader, target, param);
-        else if (r == 0 && target->node != PLAN_NONE)
+        else if (r == 0 && target->node != PLAN_NONE) {
                 loader_mention_param(loader, param, target->node, item, values);
+                if (param->check)
+                        check_text(loader, target, param, item);
+        }
 }
 
 int loader_set_place(Loader *loader, const Place *place, const Param *param, void *values, json_object *value,

@@ -43,6 +43,18 @@ void loader_error(Loader *loader, uint32_t item, char *text) {
         loader_error_at(loader, text_offset(loader_text(loader), item), text);
 }
 
+void loader_warning(Loader *loader, uint32_t item, char *text) {
+        bool full = diagnostics_is_full(loader->diagnostics);
+
+        if (loader->plan->unit->file->number > 0) {
+                g_free(text);
+                return;
+        }
+
+        diagnostics_add(loader->diagnostics, loader->file->number, text_offset(loader_text(loader), item), true,
+                        full ? NULL : current_path(loader), text);
+}
+
 void loader_error_in(Loader *loader, Plan *plan, uint32_t node, size_t offset, char *text) {
         bool full = diagnostics_is_full(loader->diagnostics);
 

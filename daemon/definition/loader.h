@@ -97,7 +97,9 @@ typedef struct Reading {
 
 /* Takes the text. */
 void loader_error(Loader *loader, uint32_t item, char *text);
-/* The same for a byte of the file. */
+/* The same of what is only unwise, and for those who look at the file itself. */
+void loader_warning(Loader *loader, uint32_t item, char *text);
+/* An error at a byte of the file. */
 void loader_error_at(Loader *loader, size_t offset, char *text);
 /* The same for a node (or PLAN_NONE) of a tree that has been read. */
 void loader_error_in(Loader *loader, Plan *plan, uint32_t node, size_t offset, char *text);

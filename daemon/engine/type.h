@@ -76,7 +76,10 @@ struct Param {
         const Param *members;      /* PARAM_OBJECT: ended by an entry without a name */
         size_t members_size;       /* PARAM_OBJECT: size of the struct */
         const char *const *extra;  /* scripts: what they can name besides variables, NULL-terminated; or NULL */
-        const char *doc;           /* one line for the reference */
+        /* PARAM_STRING: what is wrong with the text, or a trap, as the check of a type says it; NULL: it is looked at
+         * when the leaf starts. Not called where there are references. */
+        char *(*check)(const char *text, bool *ret_is_error);
+        const char *doc; /* one line for the reference */
 };
 
 typedef enum NodeClass {

@@ -417,13 +417,6 @@ static void unit_job_describe(Leaf *leaf, GString *text) {
                 g_string_append_printf(text, "%s to show that it is up", op->unit);
 }
 
-static char *unit_job_check(const Tree *tree, NodeId node, bool *ret_is_error) {
-        const UnitJobParams *params = tree->nodes[node].params;
-
-        *ret_is_error = true;
-        return unit_name_check(params->unit);
-}
-
 static const Param unit_job_params[] = {
         {
                 .name = "unit",
@@ -431,7 +424,8 @@ static const Param unit_job_params[] = {
                 .offset = offsetof(UnitJobParams, unit),
                 .required = true,
                 .title = true,
-                .doc = "Name of the unit; without a suffix a service is meant",
+                .check = unit_name_check,
+                .doc = "Name of the unit, with its suffix, such as .service",
         },
         {
                 .name = "mode",
@@ -471,7 +465,7 @@ static const LeafKind unit_job_kind = {
 #define UNIT_JOB_TYPE(n, s, d)                                                                                         \
         {                                                                                                              \
                 .name = n, .class = NODE_ACTION, .params = unit_job_params, .params_size = sizeof(UnitJobParams),      \
-                .summary = s, .doc = d, .check = unit_job_check, .leaf = &unit_job_kind                                \
+                .summary = s, .doc = d, .leaf = &unit_job_kind                                                         \
         }
 
 #define HALT_DOC                                                                                                       \

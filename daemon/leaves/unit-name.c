@@ -3,22 +3,22 @@
 /* The rules are those of systemd's own unit_name_is_valid(). */
 
 #include <errno.h>
-#include <stdbool.h>
 #include <string.h>
 #include <systemd/sd-bus.h>
 
 #include "basic/cleanup.h"
+#include "basic/nearest.h"
 #include "leaves/unit-name.h"
 
 #define LENGTH_MAX 255u
 #define ALLOWED "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ:-_.\\@"
 
-static bool has_type(const char *name) {
-        static const char *const suffixes[] = {
-                ".service", ".socket", ".target", ".device", ".mount", ".automount",
-                ".swap",    ".timer",  ".path",   ".slice",  ".scope",
-        };
+static const char *const suffixes[] = {
+        ".service", ".socket", ".target", ".device", ".mount", ".automount",
+        ".swap",    ".timer",  ".path",   ".slice",  ".scope",
+};
 
+static bool has_type(const char *name) {
         for (size_t i = 0; i < G_N_ELEMENTS(suffixes); i++)
                 if (g_str_has_suffix(name, suffixes[i]))
                         return true;
@@ -45,6 +45,21 @@ static char *name_complaint(const char *name) {
         return NULL;
 }
 
+/* Of a name without a type. */
+static char *suffix_complaint(const char *name) {
+        const char *dot = strrchr(name, '.');
+        Nearest nearest = { .word = dot };
+
+        for (size_t i = 0; dot && i < G_N_ELEMENTS(suffixes); i++)
+                nearest_offer(&nearest, suffixes[i]);
+
+        return nearest.best
+                       ? g_strdup_printf("\"%s\" is not the name of a unit: there is no suffix \"%s\"; did you mean "
+                                         "\"%.*s%s\"?",
+                                         name, dot, (int) (dot - name), name, nearest.best)
+                       : NULL;
+}
+
 int unit_name_complete(const char *name, char **ret_name, char **ret_error) {
         g_autofree char *complete = NULL, *complaint = NULL;
 
@@ -54,7 +69,7 @@ int unit_name_complete(const char *name, char **ret_name, char **ret_error) {
         }
 
         complete = has_type(name) ? g_strdup(name) : g_strconcat(name, ".service", NULL);
-        complaint = name_complaint(complete);
+        complaint = name_complaint(complete) ?: (has_type(name) ? NULL : suffix_complaint(name));
         if (complaint) {
                 *ret_error = g_steal_pointer(&complaint);
                 return -EINVAL;
@@ -64,14 +79,16 @@ int unit_name_complete(const char *name, char **ret_name, char **ret_error) {
         return 0;
 }
 
-char *unit_name_check(const char *name) {
+char *unit_name_check(const char *name, bool *ret_is_error) {
         g_autofree char *complete = NULL;
         char *error = NULL;
 
-        if (name)
-                (void) unit_name_complete(name, &complete, &error);
+        *ret_is_error = unit_name_complete(name, &complete, &error) < 0;
+        if (*ret_is_error)
+                return error;
 
-        return error;
+        return has_type(name) ? NULL
+                              : g_strdup_printf("\"%s\" is taken for \"%s\"; write the suffix, too", name, complete);
 }
 
 char *unit_name_path(const char *name) {

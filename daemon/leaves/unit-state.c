@@ -219,7 +219,7 @@ static char *unit_state_check(const Tree *tree, NodeId node, bool *ret_is_error)
         const UnitStateParams *params = tree->nodes[node].params;
 
         *ret_is_error = true;
-        return states_problem(params) ?: unit_name_check(params->unit);
+        return states_problem(params);
 }
 
 static const Param unit_state_params[] = {
@@ -229,7 +229,8 @@ static const Param unit_state_params[] = {
                 .offset = offsetof(UnitStateParams, unit),
                 .required = true,
                 .title = true,
-                .doc = "Name of the unit; without a suffix a service is meant",
+                .check = unit_name_check,
+                .doc = "Name of the unit, with its suffix, such as .service",
         },
         {
                 .name = "state",

@@ -128,6 +128,25 @@ def test_validate(tmp_path):
     assert second["diagnostics"] == []
 
 
+def test_validate_names_of_units(tmp_path):
+    """Each at its place: one that is wrong, one that is only short."""
+    units = tmp_path / "units.json"
+    units.write_text('{ "btd": 1, "inputs": { "n": "int" }, "root": { "type": "Sequence", "children": [\n'
+                     '  { "type": "StartUnit", "unit": "x" },\n'
+                     '  { "type": "UnitState", "unit": "cam@{n}" } ] } }')
+    assert btctl("validate", str(units)) == (
+        0, f"{units}: ok, 3 nodes\n",
+        f'{units}:2:34: warning: unit: "x" is taken for "x.service"; write the suffix, too (in Sequence/StartUnit)\n')
+    user = tmp_path / "user.json"
+    user.write_text(daemon.tree_text({"type": "SubTree", "tree": "units", "inputs": {"n": 1}}))
+    assert btctl("validate", str(user)) == (0, f"{user}: ok, 4 nodes\n", "")
+
+    units.write_text(units.read_text().replace('"x"', '"x.tagret"'))
+    assert btctl("validate", str(units)) == (
+        1, "", f'{units}:2:34: error: unit: "x.tagret" is not the name of a unit: there is no suffix ".tagret"; did you '
+               'mean "x.target"? (in Sequence/StartUnit)\n')
+
+
 def test_validate_what_uses_other_files(tmp_path):
     """They are beside the file, or where a user's btd looks; each error is told of the file that it is in."""
     home, files = tmp_path / "home", tmp_path / "files"

@@ -33,7 +33,7 @@ static void test_titles(void) {
         } cases[] = {
                 { "{ \"type\": \"StartUnit\", \"unit\": \"cam.service\" }", "cam.service" },
                 { "{ \"type\": \"StartUnit\", \"unit\": \"{which}.service\" }", "{which}.service" },
-                { "{ \"type\": \"UnitState\", \"unit\": \"cam\" }", "cam" },
+                { "{ \"type\": \"UnitState\", \"unit\": \"cam.service\" }", "cam.service" },
                 { "{ \"type\": \"Spawn\", \"argv\": [\"/bin/echo\", \"a b\"] }", "/bin/echo a b" },
                 { "{ \"type\": \"Spawn\", \"argv\": [\"/bin/echo\", \"{whom}\"] }", "/bin/echo {whom}" },
                 { "{ \"type\": \"Sleep\", \"duration\": \"90s\" }", "1min 30s" },
@@ -106,19 +106,25 @@ static void assert_refused(const char *node, const char *text) {
 }
 
 static void test_refused_at_load(void) {
+        assert_refused("{ \"type\": \"StartUnit\", \"unit\": \"my cam\" }",
+                       "unit: \"my cam.service\" is not the name of a unit: it may have letters, digits and any of "
+                       "\":-_.\\@\"");
+        assert_refused("{ \"type\": \"UnitState\", \"unit\": \"{cam}@.servce\" }", NULL);
+        assert_refused("{ \"type\": \"UnitState\", \"unit\": \"cam\" }",
+                       "unit: \"cam\" is taken for \"cam.service\"; write the suffix, too");
+        assert_refused("{ \"type\": \"StartUnit\", \"unit\": \"cam.servce\" }",
+                       "unit: \"cam.servce\" is not the name of a unit: there is no suffix \".servce\"; did you mean "
+                       "\"cam.service\"?");
         assert_refused(
-                "{ \"type\": \"StartUnit\", \"unit\": \"my cam\" }",
-                "\"my cam.service\" is not the name of a unit: it may have letters, digits and any of \":-_.\\@\"");
-        assert_refused(
-                "{ \"type\": \"UnitState\", \"unit\": \"cam\", \"state\": \"actve\" }",
+                "{ \"type\": \"UnitState\", \"unit\": \"cam.service\", \"state\": \"actve\" }",
                 "state: \"actve\" is none; there are active, reloading, inactive, failed, activating, deactivating, "
                 "maintenance");
-        assert_refused("{ \"type\": \"UnitState\", \"unit\": \"cam\", \"state\": [\"active\", \"dead\"] }",
+        assert_refused("{ \"type\": \"UnitState\", \"unit\": \"cam.service\", \"state\": [\"active\", \"dead\"] }",
                        "state: \"dead\" is none; there are active, reloading, inactive, failed, activating, "
                        "deactivating, maintenance");
-        assert_refused("{ \"type\": \"UnitState\", \"unit\": \"cam\", \"result\": [] }",
+        assert_refused("{ \"type\": \"UnitState\", \"unit\": \"cam.service\", \"result\": [] }",
                        "result: a list of states without any could never be right");
-        assert_refused("{ \"type\": \"UnitState\", \"unit\": \"cam\", \"sub_state\": 5 }",
+        assert_refused("{ \"type\": \"UnitState\", \"unit\": \"cam.service\", \"sub_state\": 5 }",
                        "sub_state: expected a string or an array of strings, not a number");
         assert_refused("{ \"type\": \"UnitState\", \"unit\": \"{unit}\", \"state\": \"{state}\" }", NULL);
         assert_refused(CALL ", \"signature\": \"a{ss}\", \"args\": [{ \"key\": \"value\" }] }", NULL);

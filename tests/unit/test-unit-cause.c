@@ -188,6 +188,9 @@ static void test_bad_names(void) {
                               "\":-_.\\@\"" },
                 { ".service", "\".service\" is not the name of a unit: there is nothing before the \".\"" },
                 { "@x.service", "\"@x.service\" is not the name of a unit: there is nothing before the \"@\"" },
+                { "cam@front.taget",
+                  "\"cam@front.taget\" is not the name of a unit: there is no suffix \".taget\"; did "
+                  "you mean \"cam@front.target\"?" },
                 { "cam@.service", "\"cam@.service\" is a template: put the name of an instance behind the \"@\"" },
         };
         g_autofree char *much = g_strnfill(250, 'x'), *complete = NULL, *long_error = NULL;

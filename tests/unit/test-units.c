@@ -17,8 +17,8 @@
 #define MANAGER_PATH "/org/freedesktop/systemd1"
 #define UNIT_PATH MANAGER_PATH "/unit/cam_2eservice"
 #define JOB_PATH MANAGER_PATH "/job/7"
-#define START_CAM "{ \"type\": \"StartUnit\", \"unit\": \"cam\" }"
-#define CAM_IS_ACTIVE "{ \"type\": \"UnitState\", \"unit\": \"cam\" }"
+#define START_CAM "{ \"type\": \"StartUnit\", \"unit\": \"cam.service\" }"
+#define CAM_IS_ACTIVE "{ \"type\": \"UnitState\", \"unit\": \"cam.service\" }"
 
 /* What the manager says, and what it has been asked. */
 typedef struct Fake {
@@ -314,7 +314,7 @@ static void test_state_reloaded(Scene *scene, const void *data) {
         fake_come(scene);
         scene->fake.load_state = "not-found";
         scene->fake.active_state = "inactive";
-        actor = start(scene, "{ \"type\": \"UnitState\", \"unit\": \"cam\", \"load_state\": \"loaded\" }");
+        actor = start(scene, "{ \"type\": \"UnitState\", \"unit\": \"cam.service\", \"load_state\": \"loaded\" }");
         g_assert_cmpint(actor_wait(actor), ==, STATUS_FAILURE);
         g_assert_cmpstr(actor->cause, ==, "cam.service is not-found, not loaded");
 
@@ -351,8 +351,10 @@ static void test_state_without_systemd(Scene *scene, const void *data) {
 /* What it is while nothing is known. */
 static void test_state_unknown(Scene *scene, const void *data) {
         g_autoptr(Actor)
-                running = start(scene, "{ \"type\": \"UnitState\", \"unit\": \"cam\", \"unknown\": \"running\" }"),
-                success = start(scene, "{ \"type\": \"UnitState\", \"unit\": \"cam\", \"unknown\": \"success\" }");
+                running = start(scene,
+                                "{ \"type\": \"UnitState\", \"unit\": \"cam.service\", \"unknown\": \"running\" }"),
+                success = start(scene,
+                                "{ \"type\": \"UnitState\", \"unit\": \"cam.service\", \"unknown\": \"success\" }");
         g_autofree char *before = actor_describe(running), *after = NULL;
 
         g_assert_cmpstr(before, ==, "state of cam.service");
@@ -374,8 +376,9 @@ static void test_state_lists(Scene *scene, const void *data) {
         g_autoptr(Actor) actor = NULL;
 
         fake_come(scene);
-        actor = start(scene, "{ \"type\": \"UnitState\", \"unit\": \"cam\", \"state\": [\"active\", \"reloading\"], "
-                             "\"sub_state\": \"some\", \"result\": [\"success\"] }");
+        actor = start(scene,
+                      "{ \"type\": \"UnitState\", \"unit\": \"cam.service\", \"state\": [\"active\", \"reloading\"], "
+                      "\"sub_state\": \"some\", \"result\": [\"success\"] }");
         wait_status(actor, STATUS_SUCCESS);
         properties_changed(&scene->fake, "failed");
         wait_status(actor, STATUS_FAILURE);
@@ -394,7 +397,7 @@ static void test_state_test(Scene *scene, const void *data) {
 
         leaf_stage_set_variable(scene->stage, "wanted", "failed");
         fake_come(scene);
-        actor = start(scene, "{ \"type\": \"UnitState\", \"unit\": \"cam\", "
+        actor = start(scene, "{ \"type\": \"UnitState\", \"unit\": \"cam.service\", "
                              "\"test\": \"value.active_state == wanted and value.result == 'success'\" }");
         g_assert_cmpint(actor_wait(actor), ==, STATUS_FAILURE);
         g_assert_cmpstr(actor->cause, ==,
@@ -414,7 +417,8 @@ static void test_state_test_fails(Scene *scene, const void *data) {
         g_autoptr(Actor) actor = NULL;
 
         fake_come(scene);
-        actor = start(scene, "{ \"type\": \"UnitState\", \"unit\": \"cam\", \"test\": \"value.result + 1 > 0\" }");
+        actor = start(scene,
+                      "{ \"type\": \"UnitState\", \"unit\": \"cam.service\", \"test\": \"value.result + 1 > 0\" }");
         g_assert_cmpint(actor_wait(actor), ==, STATUS_ERROR);
         g_assert_cmpstr(actor->cause, ==, "value.result + 1 > 0: attempt to add a 'string' with a 'number'");
         assert_cause(actor->reason, "expression", "{\"expression\":\"value.result + 1 > 0\"}");
