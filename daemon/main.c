@@ -16,6 +16,7 @@
 #include "basic/timers.h"
 #include "bus/buses.h"
 #include "bus/service.h"
+#include "leaves/spawn-sweep.h"
 #include "leaves/systemd.h"
 #include "notify.h"
 #include "options.h"
@@ -35,6 +36,7 @@ typedef struct Daemon {
         Connection *connection;
         Predecessor *predecessor; /* until what it has sent has been dealt with; NULL: there was none */
         Listener *stored;
+        SpawnSweep *sweep;
         char *outputs; /* of processes, a directory, or NULL */
         LeafServices services;
         Manager *manager;
@@ -201,6 +203,12 @@ static void stop_orderly(Daemon *daemon, int number) {
                                            on_system_state, daemon);
 }
 
+static bool is_awaited(const SpawnName *name, void *userdata) {
+        const Run *run = manager_run(userdata, name->run);
+
+        return run && run_awaits(run, name->node, name->attempt);
+}
+
 static void begin(void *userdata) {
         Daemon *daemon = userdata;
         g_autofree char *text = NULL;
@@ -213,6 +221,7 @@ static void begin(void *userdata) {
                 return;
         }
 
+        daemon->sweep = spawn_sweep_new(daemon->connection, daemon->outputs, is_awaited, daemon->manager);
         manager_autostart(daemon->manager);
         daemon->ready = true;
         notify_ready(daemon);
@@ -374,6 +383,7 @@ static void daemon_clear(Daemon *daemon) {
         signals_free(daemon->signals);
         predecessor_free(daemon->predecessor);
         listener_free(daemon->stored);
+        spawn_sweep_free(daemon->sweep);
         timer_free(daemon->status);
         call_free(daemon->system_state);
         service_free(daemon->service);

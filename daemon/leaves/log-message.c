@@ -16,10 +16,21 @@ static const char *const level_names[] = {
         "emerg", "alert", "crit", "err", "warning", "notice", "info", "debug", NULL,
 };
 
+/* So that it is part of the run's story, too. */
+static json_object *memory_of(const LogParams *params) {
+        json_object *memory = json_object_new_object();
+
+        json_object_object_add(memory, "message", json_object_new_string(params->message));
+        json_object_object_add(memory, "level", json_object_new_string(level_names[params->level]));
+        return memory;
+}
+
 static Status log_start(Leaf *leaf) {
         const LogParams *params = leaf->params;
         const LogSubject subject = { .tree = leaf->tree, .run = leaf->run, .node = leaf->name };
 
+        if (leaf->durable)
+                leaf_remember(leaf, memory_of(params));
         log_message(params->level, &subject, "%s", params->message);
         return STATUS_SUCCESS;
 }

@@ -15,6 +15,7 @@
 #include "leaves/exit-status.h"
 #include "leaves/spawn-child.h"
 #include "leaves/spawn-execution.h"
+#include "leaves/spawn-name.h"
 #include "leaves/spawn-output.h"
 #include "leaves/spawn-unit.h"
 #include "leaves/systemd.h"
@@ -157,13 +158,14 @@ static int open_output(const Execution *execution, const char *what, bool lastin
         const Leaf *leaf = execution->leaf;
         const LogSubject subject = { .tree = leaf->tree, .run = leaf->run, .node = leaf->name };
         size_t limit = (size_t) execution->params->output_limit;
-        g_autofree char *name = NULL, *path = NULL;
+        g_autofree char *name = NULL, *file = NULL, *path = NULL;
 
         if (!lasting || !leaf->services->outputs)
                 return spawn_output_new(what, limit, &subject, ret_output, ret_fd);
 
-        name = g_strdup_printf("%s-%u-%u.%s", leaf->run, leaf->node, leaf->attempt, what);
-        path = g_build_filename(leaf->services->outputs, name, NULL);
+        name = spawn_name_format(leaf, 0);
+        file = g_strconcat(name, ".", what, NULL);
+        path = g_build_filename(leaf->services->outputs, file, NULL);
         return spawn_output_new_file(what, limit, &subject, path, !execution->recovering, ret_output, ret_fd);
 }
 

@@ -15,6 +15,7 @@
 #include "basic/cleanup.h"
 #include "basic/log.h"
 #include "leaves/exit-status.h"
+#include "leaves/spawn-name.h"
 #include "leaves/spawn-transient.h"
 #include "leaves/spawn-unit.h"
 #include "leaves/systemd-job.h"
@@ -253,12 +254,9 @@ static void on_failed(const sd_bus_error *error, void *userdata) {
 }
 
 static char *unit_name(const SpawnRequest *request) {
-        const Leaf *leaf = request->leaf;
+        g_autofree char *name = spawn_name_format(request->leaf, request->repetition);
 
-        if (request->repetition == 0)
-                return g_strdup_printf("btd-%s-%u-%u.service", leaf->run, leaf->node, leaf->attempt);
-
-        return g_strdup_printf("btd-%s-%u-%u-%u.service", leaf->run, leaf->node, leaf->attempt, request->repetition);
+        return g_strconcat(SPAWN_UNIT_PREFIX, name, SPAWN_UNIT_SUFFIX, NULL);
 }
 
 int spawn_unit_new(const SpawnRequest *request, Connection *connection, SpawnEnded ended, void *userdata,

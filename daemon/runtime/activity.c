@@ -330,6 +330,10 @@ NodeId activity_node(const Activity *activity) {
         return activity->leaf.node;
 }
 
+uint32_t activity_attempt(const Activity *activity) {
+        return activity->leaf.attempt;
+}
+
 Status activity_status(const Activity *activity) {
         return activity->status;
 }

@@ -51,6 +51,7 @@ bool activity_halt(Activity *activity);
 Status activity_look(Activity *activity);
 
 NodeId activity_node(const Activity *activity);
+uint32_t activity_attempt(const Activity *activity);
 /* RUNNING until it has ended, or its value is known. */
 Status activity_status(const Activity *activity);
 /* Halted, by its run, and not over yet. */

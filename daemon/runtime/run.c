@@ -178,6 +178,13 @@ Cause *run_node_cause(const Run *run, NodeId node) {
         return progress_node_cause(run->progress, node);
 }
 
+bool run_awaits(const Run *run, NodeId node, uint32_t attempt) {
+        bool there = node < definition_tree(run_definition(run))->n_nodes;
+        const Activity *activity = there ? progress_leaf(run->progress, node) : NULL;
+
+        return activity && activity_attempt(activity) == attempt;
+}
+
 uint64_t run_started(const Run *run) {
         return run->started;
 }

@@ -71,6 +71,8 @@ const char *run_cause(const Run *run);
 const Cause *run_cause_chain(const Run *run);
 /* Why the node failed, was skipped or halted, or is in error; NULL: it is in none of these states. */
 Cause *run_node_cause(const Run *run, NodeId node);
+/* Has this start of the leaf not ended yet? Any numbers can be given. */
+bool run_awaits(const Run *run, NodeId node, uint32_t attempt);
 uint64_t run_started(const Run *run);
 uint64_t run_finished(const Run *run); /* 0 while it runs */
 

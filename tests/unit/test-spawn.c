@@ -14,6 +14,7 @@
 #include "leaf-stage.h"
 #include "leaves/exit-status.h"
 #include "leaves/registry.h"
+#include "leaves/spawn-name.h"
 
 static const NodeType *const types[] = { &spawn_type, NULL };
 
@@ -398,6 +399,46 @@ static void test_exit_status_words(void) {
         g_assert_cmpstr(real_time, ==, "was killed by signal 35");
 }
 
+static void assert_name(const char *run, NodeId node, uint32_t attempt, unsigned repetition, const char *expected) {
+        const Leaf leaf = { .run = run, .node = node, .attempt = attempt };
+        g_autofree char *name = spawn_name_format(&leaf, repetition),
+                        *unit = g_strconcat("btd-", name, ".service", NULL);
+        g_auto(SpawnName) parsed = {};
+
+        g_assert_cmpstr(name, ==, expected);
+        g_assert_true(spawn_name_parse(unit, "btd-", ".service", &parsed));
+        g_assert_cmpstr(parsed.run, ==, run);
+        g_assert_cmpuint(parsed.node, ==, node);
+        g_assert_cmpuint(parsed.attempt, ==, attempt);
+        g_assert_cmpuint(parsed.repetition, ==, repetition);
+}
+
+/* A unit that is somebody else's must not be taken for one of a run. */
+static void test_names(void) {
+        static const char *const others[] = {
+                "",
+                "btd-.service",
+                "btd.service",
+                "btd-camera.service",
+                "btd-boot.3.service",
+                "boot.3-1-1",
+                "btd-boot.3-1.service",
+                "btd-boot.x-1-1.service",
+                "btd-boot-3-1-1.service",
+                "btd-boot.3-1-1.socket",
+                "btd-boot.3-1-1-1-1.service",
+                "btd-boot.3-1--1.service",
+                "btd-boot.3-4294967295-1.service",
+        };
+        SpawnName name;
+
+        assert_name("boot.3", 12, 1, 0, "boot.3-12-1");
+        assert_name("boot.3", 12, 65535, 7, "boot.3-12-65535-7");
+        assert_name("net-1.2-eth.18446744073709551615", 0, 1, 0, "net-1.2-eth.18446744073709551615-0-1");
+        for (size_t i = 0; i < G_N_ELEMENTS(others); i++)
+                g_assert_false(spawn_name_parse(others[i], "btd-", ".service", &name));
+}
+
 int main(int argc, char **argv) {
         g_test_init(&argc, &argv, NULL);
 
@@ -421,5 +462,6 @@ int main(int argc, char **argv) {
         g_test_add_func("/spawn/free-while-running", test_free_while_running);
         g_test_add_func("/spawn/many", test_many);
 
+        g_test_add_func("/spawn/names", test_names);
         return g_test_run();
 }
