@@ -76,6 +76,17 @@ static char *forced_text(const Record *record) {
                                cause ?: "");
 }
 
+/* What a Log has said; other actions remember other things. "warning: part 3", where it is more than usual. */
+static char *logged_text(const Record *record) {
+        const char *message = json_object_get_string(detail(record, "message")),
+                   *level = json_object_get_string(detail(record, "level"));
+
+        if (!message)
+                return NULL;
+
+        return level && !g_str_equal(level, "info") ? g_strdup_printf("%s: %s", level, message) : g_strdup(message);
+}
+
 static char *lock_text(const Story *story, const Record *record) {
         return g_strdup_printf("'%s'", definition_lock(story->recording->definition, record->node));
 }
@@ -109,6 +120,10 @@ static void add_record(Story *story, const Record *record) {
                 event.what = "locked";
                 event.text = lock_text(story, record);
                 break;
+        case RECORD_NOTE:
+                event.what = detail(record, "message") ? "log" : NULL;
+                event.text = logged_text(record);
+                break;
         case RECORD_PAUSE:
                 event.what = "paused";
                 break;
@@ -137,6 +152,8 @@ static void add_record(Story *story, const Record *record) {
 
         if (event.what)
                 add(story, event);
+        else
+                event_clear(&event);
 }
 
 /* What the world has answered so far. */

@@ -15,6 +15,7 @@
  *   "paused", "resumed", "stepped", "breakpoint", "cleared", "stands", "forced"
  *              by hand; a run stands at a breakpoint
  *   "timer"    what the node waited for is over
+ *   "log"      it has said something, which is the text
  *   "locked"   the node was given the lock that it had waited for
  *   "recovered", "rerun"
  *              the daemon was started anew, and with it that action */

@@ -180,6 +180,20 @@ def test_story_of_an_error(kept):
         "■ All/Long: halted: stopped by All", f"! boot.1: error: All/Bad: {why}"]
 
 
+def test_story_of_messages(kept):
+    kept.tree("boot", {"type": "Sequence", "name": "All", "children": [
+        {"type": "Log", "name": "Say", "message": "with {level}"},
+        {"type": "Log", "name": "Warn", "message": "too much", "level": "warning"}]}, blackboard={"level": 3})
+    kept.start()
+    assert kept.btctl("start", "boot", "--wait").returncode == 0
+    assert story(kept.btctl("show", "boot", env=UTF8).stdout)[-6:] == [
+        "● All: running", "» All/Say: log: with 3", "✓ All/Say: success", "» All/Warn: log: warning: too much",
+        "✓ All/Warn: success", "✓ All: success", "✓ boot.1: success"][1:]
+    event = json.loads(kept.btctl("show", "boot", "--json").stdout.splitlines()[2])
+    assert {key: event[key] for key in ("event", "node", "path", "text")} == {
+        "event": "log", "node": 1, "path": "All/Say", "text": "with 3"}
+
+
 def test_history(kept):
     kept.tree("boot", BAD)
     kept.tree("net", GOOD)
