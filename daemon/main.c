@@ -1,31 +1,19 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Options, wiring and sd_notify. */
+/* What there is one of in the daemon, and how it is put together. */
 
-#include <errno.h>
-#include <inttypes.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <systemd/sd-daemon.h>
 
-#include "basic/cleanup.h"
 #include "basic/log.h"
-#include "basic/span.h"
-#include "basic/timers.h"
 #include "bus/buses.h"
 #include "bus/service.h"
 #include "leaves/spawn-sweep.h"
-#include "leaves/systemd.h"
-#include "notify.h"
+#include "notifier.h"
 #include "options.h"
 #include "predecessor.h"
-#include "runtime/manager.h"
+#include "shutdown.h"
 #include "signals.h"
-
-/* The status line is for people. */
-#define STATUS_USEC (100 * 1000u)
 
 typedef struct Daemon {
         const Options *options;
@@ -40,6 +28,8 @@ typedef struct Daemon {
         char *outputs; /* of processes, a directory, or NULL */
         LeafServices services;
         Manager *manager;
+        Notifier *notifier;
+        Shutdown *shutdown;
         ServiceInfo info;
         Service *service;
         Signals *signals;
@@ -47,125 +37,15 @@ typedef struct Daemon {
         bool ready;
         bool refused;  /* the name could not be had */
         bool given_up; /* something could not be ended */
-        uint64_t watchdog_usec;
-        Timer *watchdog;
-        Timer *stop_timeout; /* while it is stopping */
-        Timer *status;       /* while there is news to be told */
-        Call *system_state;  /* asked for when it is to stop */
 } Daemon;
 
 static const NodeType *const *const node_types[] = { engine_types, leaf_types, NULL };
 
-static char *status_text(const Daemon *daemon) {
-        g_autoptr(GPtrArray) trees = manager_trees(daemon->manager);
-        unsigned running = manager_n_running(daemon->manager);
-
-        return g_strdup_printf("%u tree%s, %u run%s", trees->len, trees->len == 1 ? "" : "s", running,
-                               running == 1 ? "" : "s");
-}
-
-static void on_status_due(void *userdata) {
-        Daemon *daemon = userdata;
-        g_autofree char *text = status_text(daemon), *state = g_strconcat("STATUS=", text, NULL);
-
-        g_clear_pointer(&daemon->status, timer_free);
-        notify_try(state);
-}
-
-/* However many runs come and go meanwhile. */
-static void status_changed(Daemon *daemon) {
-        if (daemon->ready && !daemon->status)
-                daemon->status = timer_new(daemon->timers, STATUS_USEC, on_status_due, daemon);
-}
-
-static void notify_ready(const Daemon *daemon) {
-        g_autofree char *text = status_text(daemon);
-
-        sd_notifyf(false, "READY=1\nSTATUS=%s", text);
-}
-
-static void on_tree_event(const LibraryEntry *entry, void *userdata) {
-        status_changed(userdata);
-}
-
-static void on_run_event(Run *run, void *userdata) {
-        status_changed(userdata);
-}
-
-static void on_reloading(void *userdata) {
-        const Daemon *daemon = userdata;
-
-        if (daemon->ready)
-                sd_notifyf(false, "RELOADING=1\nMONOTONIC_USEC=%" PRIi64, g_get_monotonic_time());
-}
-
-static void on_reloaded(const GPtrArray *messages, void *userdata) {
-        const Daemon *daemon = userdata;
-
-        if (daemon->ready)
-                notify_ready(daemon);
-}
-
-static void on_dealt_with(sd_bus_message *reply, const sd_bus_error *error, void *userdata) {
-        const Daemon *daemon = userdata;
-
-        g_main_loop_quit(daemon->loop);
-}
-
-/* What systemd was asked for must not be asked for by nobody. */
-static void on_idle(void *userdata) {
+static void on_over(bool given_up, void *userdata) {
         Daemon *daemon = userdata;
 
-        manager_abandon(daemon->manager);
-        if (!daemon->services.lasting || !connection_is_ready(daemon->services.lasting)) {
-                g_main_loop_quit(daemon->loop);
-                return;
-        }
-
-        call_free(daemon->system_state);
-        daemon->system_state = systemd_get(daemon->services.lasting, SYSTEMD_MANAGER_PATH, SYSTEMD_MANAGER,
-                                           "SystemState", on_dealt_with, daemon);
-}
-
-static const ManagerObserver observer = {
-        .tree_added = on_tree_event,
-        .tree_removed = on_tree_event,
-        .run_added = on_run_event,
-        .run_finished = on_run_event,
-        .reloading = on_reloading,
-        .reloaded = on_reloaded,
-        .idle = on_idle,
-};
-
-static void give_up(Daemon *daemon) {
-        const GPtrArray *runs = manager_runs(daemon->manager);
-
-        for (unsigned i = 0; i < runs->len; i++) {
-                const Run *run = g_ptr_array_index(runs, i);
-
-                if (run_status(run) == STATUS_RUNNING)
-                        log_message(LOG_WARNING, &(LogSubject){ .tree = run_tree(run), .run = run_id(run) },
-                                    "has not ended in time, given up");
-        }
-
-        daemon->given_up = true;
+        daemon->given_up |= given_up;
         g_main_loop_quit(daemon->loop);
-}
-
-static void on_stop_timeout(void *userdata) {
-        give_up(userdata);
-}
-
-/* on_idle() follows, or the timeout. */
-static void stop(Daemon *daemon, void (*how)(Manager *manager)) {
-        if (manager_is_stopping(daemon->manager))
-                return;
-
-        notify_try("STOPPING=1");
-        if (!daemon->stop_timeout)
-                daemon->stop_timeout =
-                        timer_new(daemon->timers, daemon->options->stop_timeout, on_stop_timeout, daemon);
-        how(daemon->manager);
 }
 
 /* What is kept for the next daemon is another's, or will be. */
@@ -174,33 +54,7 @@ static void on_refused(const char *text, void *userdata) {
 
         log_error("%s", text);
         daemon->refused = true;
-        stop(daemon, manager_leave);
-}
-
-/* When the machine goes down there is no next daemon, and all is brought to an end while that is possible. */
-static void on_system_state(sd_bus_message *reply, const sd_bus_error *error, void *userdata) {
-        const char *state = NULL;
-
-        if (reply)
-                (void) sd_bus_message_read(reply, "v", "s", &state);
-
-        stop(userdata, g_strcmp0(state, "stopping") == 0 ? manager_stop : manager_leave);
-}
-
-/* By hand, it ends with all that it has started. Of a service, what may go on does so when it is started again. */
-static void stop_orderly(Daemon *daemon, int number) {
-        if (number == SIGINT || !g_getenv("NOTIFY_SOCKET")) {
-                stop(daemon, manager_stop);
-                return;
-        }
-        if (!connection_is_ready(daemon->connection)) {
-                stop(daemon, manager_leave);
-                return;
-        }
-
-        daemon->stop_timeout = timer_new(daemon->timers, daemon->options->stop_timeout, on_stop_timeout, daemon);
-        daemon->system_state = systemd_get(daemon->connection, SYSTEMD_MANAGER_PATH, SYSTEMD_MANAGER, "SystemState",
-                                           on_system_state, daemon);
+        shutdown_leave(daemon->shutdown);
 }
 
 static bool is_awaited(const SpawnName *name, void *userdata) {
@@ -224,8 +78,8 @@ static void begin(void *userdata) {
         daemon->sweep = spawn_sweep_new(daemon->connection, daemon->outputs, is_awaited, daemon->manager);
         manager_autostart(daemon->manager);
         daemon->ready = true;
-        notify_ready(daemon);
-        text = status_text(daemon);
+        notifier_ready(daemon->notifier);
+        text = notifier_status(daemon->notifier);
         log_info("ready on bus '%s': %s", connection_name(daemon->connection), text);
 }
 
@@ -247,17 +101,7 @@ static const ServiceCallbacks service_callbacks = {
         .refused = on_refused,
 };
 
-static void on_stop_signal(Daemon *daemon, int number) {
-        if (daemon->stop_timeout) {
-                log_warning("asked to stop once more, not waiting any longer");
-                give_up(daemon);
-        } else {
-                log_info("stopping");
-                stop_orderly(daemon, number);
-        }
-}
-
-static void on_reload_signal(Daemon *daemon) {
+static void reload(Daemon *daemon) {
         g_autoptr(GPtrArray) messages = NULL;
 
         if (manager_is_stopping(daemon->manager))
@@ -268,10 +112,12 @@ static void on_reload_signal(Daemon *daemon) {
 }
 
 static void on_signal(int number, void *userdata) {
+        Daemon *daemon = userdata;
+
         if (number == SIGHUP)
-                on_reload_signal(userdata);
+                reload(daemon);
         else
-                on_stop_signal(userdata, number);
+                shutdown_on_signal(daemon->shutdown, number);
 }
 
 static int watch_signals(Daemon *daemon) {
@@ -280,19 +126,6 @@ static int watch_signals(Daemon *daemon) {
         if (r < 0)
                 log_error("cannot watch signals: %s", g_strerror(-r));
         return r;
-}
-
-static void on_watchdog(void *userdata) {
-        Daemon *daemon = userdata;
-
-        notify_try("WATCHDOG=1");
-        timer_free(daemon->watchdog);
-        daemon->watchdog = timer_new(daemon->timers, daemon->watchdog_usec / 2, on_watchdog, daemon);
-}
-
-static void start_watchdog(Daemon *daemon) {
-        if (sd_watchdog_enabled(false, &daemon->watchdog_usec) > 0)
-                daemon->watchdog = timer_new(daemon->timers, daemon->watchdog_usec / 2, on_watchdog, daemon);
 }
 
 static int connect_bus(Daemon *daemon) {
@@ -329,45 +162,57 @@ static int open_lasting(Daemon *daemon) {
         return r;
 }
 
-static int daemon_setup(Daemon *daemon) {
-        const Options *options = daemon->options;
-        const char *const *directories = (const char *const *) options->trees;
-        ManagerOptions manager_options = {
-                .directories = directories,
-                .secure = !options->user,
-                .tables = node_types,
-                .runtime_directory = options->runtime,
-                .state_directory = options->state,
-                .limits = &options->limits,
-        };
+static int connect_buses(Daemon *daemon) {
         int r;
 
         daemon->context = g_main_context_default();
         daemon->loop = g_main_loop_new(daemon->context, FALSE);
         daemon->timers = timers_new(daemon->context);
         r = connect_bus(daemon);
-        if (r < 0)
-                return r;
+
+        return r < 0 ? r : open_lasting(daemon);
+}
+
+static void create_manager(Daemon *daemon) {
+        const Options *options = daemon->options;
 
         daemon->outputs = options->runtime ? g_build_filename(options->runtime, "outputs", NULL) : NULL;
-        daemon->services = (LeafServices){ .buses = daemon->buses,
-                                           .timers = daemon->timers,
-                                           .user = options->user,
-                                           .outputs = daemon->outputs,
-                                           .credentials = g_getenv("CREDENTIALS_DIRECTORY") };
-        r = open_lasting(daemon);
-        if (r < 0)
-                return r;
+        daemon->services.buses = daemon->buses;
+        daemon->services.timers = daemon->timers;
+        daemon->services.user = options->user;
+        daemon->services.outputs = daemon->outputs;
+        daemon->services.credentials = g_getenv("CREDENTIALS_DIRECTORY");
+        daemon->manager = manager_new(daemon->context, &daemon->services,
+                                      &(ManagerOptions){
+                                              .directories = (const char *const *) options->trees,
+                                              .secure = !options->user,
+                                              .tables = node_types,
+                                              .runtime_directory = options->runtime,
+                                              .state_directory = options->state,
+                                              .limits = &options->limits,
+                                      });
+}
 
-        daemon->manager = manager_new(daemon->context, &daemon->services, &manager_options);
-        manager_observe(daemon->manager, &observer, daemon);
+static void show_manager(Daemon *daemon) {
+        const Options *options = daemon->options;
 
-        daemon->info = (ServiceInfo){ .version = BTD_VERSION,
-                                      .mode = options->user ? "user" : "system",
-                                      .tree_path = directories };
+        daemon->notifier = notifier_new(daemon->timers, daemon->manager);
+        daemon->shutdown = shutdown_new(&(ShutdownOptions){
+                .timers = daemon->timers,
+                .timeout = options->stop_timeout,
+                .connection = daemon->connection,
+                .lasting = daemon->services.lasting,
+                .manager = daemon->manager,
+                .over = on_over,
+                .userdata = daemon,
+        });
+        daemon->info = (ServiceInfo){
+                .version = BTD_VERSION,
+                .mode = options->user ? "user" : "system",
+                .tree_path = (const char *const *) options->trees,
+        };
         daemon->service = service_new(daemon->context, daemon->connection, daemon->manager, &daemon->info,
                                       &service_callbacks, daemon);
-        return 0;
 }
 
 /* What was said last, the ends of the runs above all, should reach the bus. */
@@ -383,13 +228,11 @@ static void daemon_clear(Daemon *daemon) {
         signals_free(daemon->signals);
         predecessor_free(daemon->predecessor);
         listener_free(daemon->stored);
-        spawn_sweep_free(daemon->sweep);
-        timer_free(daemon->status);
-        call_free(daemon->system_state);
+#include "leaves/spawn-sweep.h"
         service_free(daemon->service);
+        shutdown_free(daemon->shutdown);
+        notifier_free(daemon->notifier);
         manager_free(daemon->manager);
-        timer_free(daemon->watchdog);
-        timer_free(daemon->stop_timeout);
         buses_free(daemon->buses);
         timers_free(daemon->timers);
         g_free(daemon->outputs);
@@ -401,16 +244,12 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Daemon, daemon_clear)
 
 static int run(const Options *options) {
         g_auto(Daemon) daemon = { .options = options };
-        int r;
 
-        r = daemon_setup(&daemon);
-        if (r >= 0)
-                r = watch_signals(&daemon);
-        if (r < 0)
+        if (connect_buses(&daemon) < 0 || watch_signals(&daemon) < 0)
                 return EXIT_FAILURE;
 
-        start_watchdog(&daemon);
-
+        create_manager(&daemon);
+        show_manager(&daemon);
         manager_load(daemon.manager);
         g_main_loop_run(daemon.loop);
         drain(&daemon);

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* What the manager tells, handed on. */
+
+#include <inttypes.h>
+#include <systemd/sd-daemon.h>
+
+#include "notifier.h"
+#include "notify.h"
+
+/* The status line is for people. */
+#define STATUS_USEC (100 * UINT64_C(1000))
+
+struct Notifier {
+        Timers *timers;
+        Manager *manager;
+        bool ready;
+        Timer *status; /* while there is news to be told */
+        uint64_t watchdog_usec;
+        Timer *watchdog;
+};
+
+char *notifier_status(const Notifier *notifier) {
+        g_autoptr(GPtrArray) trees = manager_trees(notifier->manager);
+        unsigned running = manager_n_running(notifier->manager);
+
+        return g_strdup_printf("%u tree%s, %u run%s", trees->len, trees->len == 1 ? "" : "s", running,
+                               running == 1 ? "" : "s");
+}
+
+static void on_status_due(void *userdata) {
+        Notifier *notifier = userdata;
+        g_autofree char *text = notifier_status(notifier), *state = g_strconcat("STATUS=", text, NULL);
+
+        g_clear_pointer(&notifier->status, timer_free);
+        notify_try(state);
+}
+
+/* However many runs come and go meanwhile. */
+static void status_changed(Notifier *notifier) {
+        if (notifier->ready && !notifier->status)
+                notifier->status = timer_new(notifier->timers, STATUS_USEC, on_status_due, notifier);
+}
+
+static void on_tree_event(const LibraryEntry *entry, void *userdata) {
+        status_changed(userdata);
+}
+
+static void on_run_event(Run *run, void *userdata) {
+        status_changed(userdata);
+}
+
+static void on_reloading(void *userdata) {
+        const Notifier *notifier = userdata;
+
+        if (notifier->ready)
+                sd_notifyf(false, "RELOADING=1\nMONOTONIC_USEC=%" PRIi64, g_get_monotonic_time());
+}
+
+static void on_reloaded(const GPtrArray *messages, void *userdata) {
+        Notifier *notifier = userdata;
+
+        if (notifier->ready)
+                notifier_ready(notifier);
+}
+
+static void on_stopping(void *userdata) {
+        notify_try("STOPPING=1");
+}
+
+static const ManagerObserver observer = {
+        .tree_added = on_tree_event,
+        .tree_removed = on_tree_event,
+        .run_added = on_run_event,
+        .run_finished = on_run_event,
+        .reloading = on_reloading,
+        .reloaded = on_reloaded,
+        .stopping = on_stopping,
+};
+
+static void on_watchdog(void *userdata) {
+        Notifier *notifier = userdata;
+
+        notify_try("WATCHDOG=1");
+        timer_free(notifier->watchdog);
+        notifier->watchdog = timer_new(notifier->timers, notifier->watchdog_usec / 2, on_watchdog, notifier);
+}
+
+Notifier *notifier_new(Timers *timers, Manager *manager) {
+        Notifier *notifier = g_new0(Notifier, 1);
+
+        notifier->timers = timers;
+        notifier->manager = manager;
+        manager_observe(manager, &observer, notifier);
+        if (sd_watchdog_enabled(false, &notifier->watchdog_usec) > 0)
+                notifier->watchdog = timer_new(timers, notifier->watchdog_usec / 2, on_watchdog, notifier);
+
+        return notifier;
+}
+
+void notifier_free(Notifier *notifier) {
+        if (!notifier)
+                return;
+
+        manager_unobserve(notifier->manager, &observer, notifier);
+        timer_free(notifier->status);
+        timer_free(notifier->watchdog);
+        g_free(notifier);
+}
+
+void notifier_ready(Notifier *notifier) {
+        g_autofree char *text = notifier_status(notifier);
+
+        notifier->ready = true;
+        sd_notifyf(false, "READY=1\nSTATUS=%s", text);
+}
