@@ -228,7 +228,7 @@ static void daemon_clear(Daemon *daemon) {
         signals_free(daemon->signals);
         predecessor_free(daemon->predecessor);
         listener_free(daemon->stored);
-#include "leaves/spawn-sweep.h"
+        spawn_sweep_free(daemon->sweep);
         service_free(daemon->service);
         shutdown_free(daemon->shutdown);
         notifier_free(daemon->notifier);
