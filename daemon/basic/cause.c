@@ -28,6 +28,7 @@ static const Kind kinds[] = {
         { CAUSE_PARAMETER },
         { CAUSE_ATTEMPTS },
         { CAUSE_THRESHOLD },
+        { CAUSE_ELEMENT, "element" },
         { CAUSE_FORCED },
         { CAUSE_HALTED },
         { CAUSE_LOST },

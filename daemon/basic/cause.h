@@ -29,6 +29,7 @@
 #define CAUSE_PARAMETER "parameter"
 #define CAUSE_ATTEMPTS "attempts"
 #define CAUSE_THRESHOLD "threshold"
+#define CAUSE_ELEMENT "element" /* of a list: for it the child of a ForEach has failed */
 #define CAUSE_FORCED "forced"
 #define CAUSE_HALTED "halted"
 #define CAUSE_LOST "lost" /* the daemon was restarted, so what became of it is not known */

@@ -72,9 +72,17 @@ uint64_t causes_serial(const Causes *causes, NodeId node) {
         return entry ? entry->serial : 0;
 }
 
-/* Attempts and limits are worth telling besides what failed last; what others add says no more than that. */
-static const Cause *worth_telling(const Cause *cause) {
-        while (cause->because && !g_str_equal(cause->kind, CAUSE_ATTEMPTS) && !g_str_equal(cause->kind, CAUSE_TIMEOUT))
+static bool tells_element(const Tree *tree, const Cause *cause) {
+        return g_str_equal(cause->kind, CAUSE_ELEMENT) ||
+               (g_str_equal(cause->kind, CAUSE_THRESHOLD) && cause->node != NODE_NONE &&
+                tree->nodes[cause->node].type->flags & TYPE_FOR_EACH);
+}
+
+/* Attempts and limits are worth telling besides what failed last, and for which element it failed; what others add says
+ * no more than that. */
+static const Cause *worth_telling(const Tree *tree, const Cause *cause) {
+        while (cause->because && !g_str_equal(cause->kind, CAUSE_ATTEMPTS) &&
+               !g_str_equal(cause->kind, CAUSE_TIMEOUT) && !tells_element(tree, cause))
                 cause = cause->because;
 
         return cause;
@@ -96,7 +104,7 @@ char *cause_describe(const Tree *tree, const Cause *cause, NodeId from) {
         for (;; cause = cause->because) {
                 g_autofree char *place = NULL;
 
-                cause = worth_telling(cause);
+                cause = worth_telling(tree, cause);
                 if (cause->node != from) {
                         place = place_of(tree, cause->node, from);
                         g_string_append_printf(text, "%s: ", place);
@@ -106,6 +114,6 @@ char *cause_describe(const Tree *tree, const Cause *cause, NodeId from) {
                         return g_string_free(text, FALSE);
 
                 from = cause->because->node;
-                g_string_append(text, "; last: ");
+                g_string_append(text, tells_element(tree, cause) ? ": " : "; last: ");
         }
 }

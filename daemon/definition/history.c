@@ -295,6 +295,10 @@ Cause *history_cause(const History *history, NodeId node) {
                        : history_last_cause(history, node);
 }
 
+NodeId history_last_failed(const History *history, NodeId node) {
+        return last_child(history, node, STATUS_FAILURE);
+}
+
 NodeId history_halted_by(const History *history, NodeId node) {
         do
                 node = history->tree->nodes[node].parent;

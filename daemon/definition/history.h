@@ -42,6 +42,8 @@ uint64_t history_duration(const History *history, NodeId node, uint64_t now);
 Cause *history_cause(const History *history, NodeId node);
 /* Of its last failure, though it may have been started again since; NULL when there was none or it has succeeded. */
 Cause *history_last_cause(const History *history, NodeId node);
+/* The child of the node that has failed last, since the node has started; NODE_NONE: none has. */
+NodeId history_last_failed(const History *history, NodeId node);
 /* For a node that was halted: the one above it that was not, and so has stopped it; NODE_NONE: the run was halted. */
 NodeId history_halted_by(const History *history, NodeId node);
 

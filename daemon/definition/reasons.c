@@ -2,9 +2,13 @@
 
 /* A guard or a test is told with its expression and with what that saw. */
 
-#include "definition/reasons.h"
+#include <inttypes.h>
+#include <string.h>
+
 #include "basic/cleanup.h"
+#include "basic/excerpt.h"
 #include "basic/span.h"
+#include "definition/reasons.h"
 #include "script/scripts.h"
 #include "script/seen.h"
 
@@ -53,6 +57,34 @@ Cause *reason_of_answer(const Definition *definition, const Variables *variables
                 return answer_cause(values, guards[guard].name, guards[guard].verdict,
                                     definition_guard(definition, node, guard));
         }
+}
+
+/* What is long would be told again and again; its index says which it is. */
+static json_object *short_fact(json_object *value, const char *shown) {
+        return g_str_has_suffix(shown, "...") ? json_object_new_string(shown) : json_object_get(value);
+}
+
+Cause *reason_of_element(const Definition *definition, const Variables *variables, NodeId for_each, NodeId child) {
+        const ForEachParams *params = definition_tree(definition)->nodes[for_each].params;
+        g_autofree char *shown = NULL, *text = NULL;
+        json_object *element, *facts;
+        uint32_t index, n;
+        const char *json;
+
+        element = variables_element(variables, for_each, child, &index, &n);
+        json = json_object_to_json_string_ext(element, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE);
+        shown = excerpt(json, strlen(json));
+        facts = facts_new("index", json_object_new_int64(index), "element", short_fact(element, shown), NULL);
+        if (params->max_failures == 0) {
+                text = g_strdup_printf("failed for %s", shown);
+                return cause_new(CAUSE_ELEMENT, facts, text);
+        }
+
+        json_object_object_add(facts, "elements", json_object_new_int64(n));
+        json_object_object_add(facts, "failed", json_object_new_int64(params->max_failures + 1));
+        text = g_strdup_printf("failed for %" PRIi64 " of %" PRIu32 " elements, last for %s", params->max_failures + 1,
+                               n, shown);
+        return cause_new(CAUSE_THRESHOLD, facts, text);
 }
 
 Cause *reason_of_timer(const Tree *tree, NodeId node, uint64_t limit) {

@@ -15,5 +15,8 @@ Cause *reason_of_answer(const Definition *definition, const Variables *variables
 /* The limit of an inner node has passed, as the parameter says that is a time. */
 Cause *reason_of_timer(const Tree *tree, NodeId node, uint64_t limit);
 
+/* A ForEach has failed, and its child last. */
+Cause *reason_of_element(const Definition *definition, const Variables *variables, NodeId for_each, NodeId child);
+
 /* The node's limit has passed: how long it was, and which of its parameters, by its field, says so. */
 Cause *reason_of_timeout(const Tree *tree, NodeId node, size_t offset, uint64_t limit);

@@ -20,6 +20,7 @@ typedef struct Scope {
         Blackboard *blackboard; /* NULL: not needed yet */
         bool active;            /* something inside may be running */
         uint64_t seen;          /* its version when changes were asked for last */
+        uint32_t element;       /* that was handed out last, of the child of a ForEach */
 } Scope;
 
 /* What a while was when its scope had that version. */
@@ -334,7 +335,17 @@ void variables_hand_out(Variables *variables, NodeId for_each, NodeId child, uin
         blackboard_set(scope->blackboard, params->as, json_object_get(json_object_array_get_idx(items, index)));
         if (params->index)
                 blackboard_set(scope->blackboard, params->index, json_object_new_int64(index));
+        scope->element = index;
         begin_scope(scope);
+}
+
+json_object *variables_element(const Variables *variables, NodeId for_each, NodeId child, uint32_t *ret_index,
+                               uint32_t *ret_n) {
+        json_object *items = NULL;
+
+        *ret_index = variables->scopes[definition_scope(variables->definition, child)].element;
+        *ret_n = get_kept(variables, for_each, &items) ? (uint32_t) json_object_array_length(items) : 0;
+        return *ret_n > 0 ? json_object_array_get_idx(items, *ret_index) : NULL;
 }
 
 /* Over what its tree begins with, what the SubTree gives. NULL: something has the wrong type. */

@@ -39,6 +39,9 @@ Verdict variables_has_changed(Variables *variables, NodeId node, const Script *o
 bool variables_next_element(Variables *variables, NodeId node, const char *list, const char *variable, uint32_t index);
 uint32_t variables_elements(Variables *variables, NodeId for_each);
 void variables_hand_out(Variables *variables, NodeId for_each, NodeId child, uint32_t index);
+/* Which element the child was given last, of how many; borrowed. */
+json_object *variables_element(const Variables *variables, NodeId for_each, NodeId child, uint32_t *ret_index,
+                               uint32_t *ret_n);
 bool variables_enter(Variables *variables, NodeId subtree);
 bool variables_leave(Variables *variables, NodeId subtree, Status status);
 

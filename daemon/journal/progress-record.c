@@ -14,11 +14,28 @@ static Cause *refusal_of(Progress *progress, NodeId node) {
         return cause_ref(variables_error(progress->variables));
 }
 
+/* NULL: it was not the child of a ForEach that failed. */
+static Cause *element_cause(Progress *progress, NodeId node, Status status) {
+        bool for_each = definition_tree(progress->definition)->nodes[node].type->flags & TYPE_FOR_EACH;
+        NodeId child = for_each && status == STATUS_FAILURE ? history_last_failed(progress->history, node) : NODE_NONE;
+        Cause *cause;
+
+        if (child == NODE_NONE)
+                return NULL;
+
+        cause = reason_of_element(progress->definition, progress->variables, node, child);
+        cause->because = cause_ref(history_last_cause(progress->history, child));
+        return cause;
+}
+
 /* What is not to be found in the children; NULL: nothing. */
-static Cause *own_cause(Progress *progress, NodeId node, Reason reason, Cause *leaf_cause) {
+static Cause *own_cause(Progress *progress, NodeId node, Status status, Reason reason, Cause *leaf_cause) {
         switch (reason) {
         case REASON_NONE:
-                return leaf_cause ? cause_ref(leaf_cause) : refusal_of(progress, node);
+                return leaf_cause ? cause_ref(leaf_cause)
+                                  : refusal_of(progress, node) ?: element_cause(progress, node, status);
+        case REASON_THRESHOLD:
+                return element_cause(progress, node, status);
         case REASON_TIMEOUT:
                 return reason_of_timer(definition_tree(progress->definition), node,
                                        progress_timer_span(progress, node));
@@ -52,7 +69,7 @@ static void record(Progress *progress, NodeId node, Status status, Reason reason
                 return;
 
         if (is_explained(status, reason))
-                cause = own_cause(progress, node, reason, leaf_cause);
+                cause = own_cause(progress, node, status, reason, leaf_cause);
         telling = progress->host->failed && status == STATUS_FAILURE && (cause || reason == REASON_ATTEMPTS);
         before = telling && last ? cause_ref(last) : NULL;
 

@@ -51,6 +51,51 @@ def test_a_leaf_says_where_its_timeout_was_set(btd):
     assert chain_of(btd, path)[-1]["facts"]["where"] == "timeout of Slow"
 
 
+def for_each(items, **keys):
+    return {"type": "ForEach", "name": "Each", "items": items, "as": "link", **keys, "child":
+            {"type": "Script", "name": "Ping", "code": "checked = link", "fail_if": "link == 'eth1' or link == 7"}}
+
+
+def test_a_for_each_says_for_which_element(btd):
+    path = finished(btd, "all", for_each(["eth0", "eth1", "eth2"]))
+    run, each, ping = chain_of(btd, path)
+    why = "its fail_if is true: link == 'eth1' or link == 7 (link is \"eth1\")"
+    assert run["text"] == f'Each: failed for "eth1": {why}'
+    assert (each["kind"], each["text"], each["facts"]) == ("element", 'failed for "eth1"', {"index": 1, "element": "eth1"})
+    assert ping["text"] == why
+    assert f'✗ Each (ForEach) after T: failed for "eth1": {why}\n' in without_times(
+        btd.btctl("status", "all", env=UTF8).stdout)
+    assert f'all.1/Each: failed for "eth1": {why}\n' in btd.log()
+
+
+def test_a_for_each_says_how_many_elements_failed(btd):
+    path = finished(btd, "some", for_each(["eth1", 7, "eth2"], max_failures=1, concurrency=2))
+    run, each, ping = chain_of(btd, path)
+    assert (each["kind"], each["text"]) == ("threshold", "failed for 2 of 3 elements, last for 7")
+    assert each["facts"] == {"index": 1, "element": 7, "elements": 3, "failed": 2}
+    assert run["text"] == f"Each: failed for 2 of 3 elements, last for 7: {ping['text']}"
+
+
+def test_what_a_for_each_says_is_short(btd):
+    long = ["eth1" * 1000]
+    path = finished(btd, "long", {"type": "ForEach", "items": [long], "as": "link", "child": {"type": "AlwaysFailure"}})
+    short = '["' + (58 * "eth1")[:58] + "..."
+    assert chain_of(btd, path)[1]["facts"] == {"index": 0, "element": short}
+    assert chain_of(btd, path)[1]["text"] == f"failed for {short}"
+
+
+def test_a_for_each_is_caught_by_its_element(btd):
+    path = finished(btd, "caught", {"type": "TryCatch", "catch": ["element:eth1"], "children": [
+        for_each(["eth1"]), {"type": "AlwaysSuccess", "name": "Catch"}]})
+    assert btd.client.nodes(path)["Catch"]["status"] == "success"
+    btd.tree("else", {"type": "TryCatch", "catch": ["element:eth0"], "children": [
+        for_each(["eth1"]), {"type": "AlwaysSuccess", "name": "Catch"}]})
+    assert btd.btctl("reload").returncode == 0
+    path = btd.client.start("else")[1]
+    btd.client.finish(path)
+    assert btd.client.nodes(path)["Catch"]["status"] == "idle"
+
+
 def test_a_parallel_says_how_many_failed(btd):
     path = finished(btd, "both", {"type": "Parallel", "name": "Both", "children": [
         {"type": "AlwaysSuccess"}, {"type": "AlwaysFailure", "name": "One"}]})
