@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * StartUnit, StopUnit, RestartUnit, ReloadUnit: a job for a unit, and a look behind it.
+ * A job for a unit, and a look behind it.
  *
  * A job that starts a unit is "done" also when a condition of the unit was not met, and as soon as the process of a
  * Type=simple service was forked. So the unit is looked at then, and a service of which systemd cannot know whether
@@ -12,28 +12,20 @@
  * there are any conditions, and only then there is a reference from before the job until the end.
  */
 
+#include "leaves/unit-job.h"
 #include "basic/cleanup.h"
 #include "basic/timers.h"
 #include "bus/buses.h"
 #include "engine/tree.h"
 #include "leaves/dbus-error.h"
-#include "leaves/leaf.h"
-#include "leaves/registry.h"
 #include "leaves/systemd-job.h"
 #include "leaves/systemd.h"
-#include "leaves/unit-cause.h"
+#include "leaves/unit-before.h"
 #include "leaves/unit-name.h"
 #include "leaves/unit-past.h"
 
 /* How long a Type=simple service must last to count as started. */
 #define SETTLE_USEC (100 * 1000u)
-
-typedef struct UnitJobParams {
-        const char *unit;
-        int mode;
-        uint64_t timeout;
-        const char *bus;
-} UnitJobParams;
 
 typedef struct UnitJob {
         UnitVerb verb;
@@ -41,28 +33,15 @@ typedef struct UnitJob {
         Connection *connection;
         UnitPast *past; /* where a daemon before this one has asked */
         bool halted;    /* and it is not wanted any more */
-        Call *calls[3]; /* looking at the unit */
-        unsigned n_awaited;
+        UnitBefore *before;
         bool conditional; /* it has conditions */
         Job *job;
+        Call *call;      /* looking at the unit, behind the job */
         char *result;    /* of the job, once it has ended */
         bool detailed;   /* all facts have been read */
         Timer *settling; /* or it has settled */
         UnitFacts facts;
 } UnitJob;
-
-static const char *const modes[] = {
-        "replace", "fail", "isolate", "ignore-dependencies", "ignore-requirements", "replace-irreversibly", NULL,
-};
-
-static UnitVerb leaf_verb(const Leaf *leaf) {
-        if (leaf->type == &start_unit_type)
-                return UNIT_START;
-        if (leaf->type == &stop_unit_type)
-                return UNIT_STOP;
-
-        return leaf->type == &restart_unit_type ? UNIT_RESTART : UNIT_RELOAD;
-}
 
 static void unit_job_fail(Leaf *leaf) {
         UnitJob *op = leaf->op;
@@ -108,8 +87,8 @@ static void on_details(sd_bus_message *reply, const sd_bus_error *error, void *u
 static void unit_job_read_details(Leaf *leaf) {
         UnitJob *op = leaf->op;
 
-        call_free(op->calls[0]);
-        op->calls[0] = systemd_get_all(op->connection, op->path, "", on_details, leaf);
+        call_free(op->call);
+        op->call = systemd_get_all(op->connection, op->path, "", on_details, leaf);
 }
 
 static void on_state(sd_bus_message *reply, const sd_bus_error *error, void *userdata) {
@@ -131,8 +110,8 @@ static void unit_job_read_state(void *userdata) {
         Leaf *leaf = userdata;
         UnitJob *op = leaf->op;
 
-        call_free(op->calls[0]);
-        op->calls[0] = systemd_get(op->connection, op->path, SYSTEMD_UNIT, "ActiveState", on_state, leaf);
+        call_free(op->call);
+        op->call = systemd_get(op->connection, op->path, SYSTEMD_UNIT, "ActiveState", on_state, leaf);
 }
 
 static void on_type(sd_bus_message *reply, const sd_bus_error *error, void *userdata) {
@@ -166,8 +145,8 @@ static void unit_job_judge(Leaf *leaf) {
                 return;
         }
 
-        call_free(op->calls[0]);
-        op->calls[0] = systemd_get(op->connection, op->path, SYSTEMD_SERVICE, "Type", on_type, leaf);
+        call_free(op->call);
+        op->call = systemd_get(op->connection, op->path, SYSTEMD_SERVICE, "Type", on_type, leaf);
 }
 
 static void on_job_done(const char *result, const sd_bus_error *error, void *userdata) {
@@ -215,78 +194,41 @@ static void unit_job_ask(Leaf *leaf) {
         g_autoptr(sd_bus_message) request = NULL, reference = NULL;
 
         request = systemd_message(op->connection, SYSTEMD_MANAGER_PATH, SYSTEMD_MANAGER, methods[op->verb], "ss",
-                                  op->unit, modes[params->mode]);
+                                  op->unit, unit_job_modes[params->mode]);
         if (op->conditional)
                 reference = unit_message(op, "RefUnit");
         op->job = job_new(op->connection, reference, request, on_sending, on_job_done, leaf);
 }
 
-/* Has a property that is a list any elements? */
-static bool has_elements(sd_bus_message *reply) {
-        const char *contents;
-
-        return sd_bus_message_peek_type(reply, NULL, &contents) > 0 &&
-               sd_bus_message_enter_container(reply, SD_BUS_TYPE_VARIANT, contents) > 0 &&
-               sd_bus_message_enter_container(reply, SD_BUS_TYPE_ARRAY, contents + 1) > 0 &&
-               sd_bus_message_at_end(reply, false) == 0;
-}
-
-static void unit_job_was_looked_at(Leaf *leaf, const sd_bus_error *error) {
+static void on_before(bool conditional, const sd_bus_error *error, void *userdata) {
+        Leaf *leaf = userdata;
         UnitJob *op = leaf->op;
 
+        op->conditional = conditional;
         if (error)
                 unit_job_fail_with(leaf, error);
-        else if (--op->n_awaited == 0)
+        else
                 unit_job_ask(leaf);
 }
 
-static void on_conditions(sd_bus_message *reply, const sd_bus_error *error, void *userdata) {
-        Leaf *leaf = userdata;
-        UnitJob *op = leaf->op;
-
-        op->conditional |= reply && has_elements(reply);
-        unit_job_was_looked_at(leaf, error);
-}
-
-static void on_invocation(sd_bus_message *reply, const sd_bus_error *error, void *userdata) {
-        Leaf *leaf = userdata;
-        UnitJob *op = leaf->op;
-
-        if (reply)
-                (void) unit_facts_read_one(&op->facts, "InvocationID", reply);
-        unit_job_was_looked_at(leaf, error);
-}
-
-static void on_change(sd_bus_message *reply, const sd_bus_error *error, void *userdata) {
-        Leaf *leaf = userdata;
-        UnitJob *op = leaf->op;
-
-        if (reply)
-                (void) unit_facts_read_one(&op->facts, "StateChangeTimestampMonotonic", reply);
-        unit_job_was_looked_at(leaf, error);
-}
-
-static void look_at(Leaf *leaf, const char *interface, const char *property, CallDone done) {
-        UnitJob *op = leaf->op;
-
-        op->calls[op->n_awaited++] = systemd_get(op->connection, op->path, interface, property, done, leaf);
-}
-
-/* What it was like before says later what the job has done, where another daemon has to find out. */
-static void unit_job_look_before(Leaf *leaf) {
+static unsigned looks_before(const Leaf *leaf) {
         const UnitJob *op = leaf->op;
         bool starts = op->verb == UNIT_START || op->verb == UNIT_RESTART;
 
-        if (starts)
-                look_at(leaf, SYSTEMD_UNIT, "Conditions", on_conditions);
-        if (starts && g_str_has_suffix(op->unit, ".service"))
-                look_at(leaf, SYSTEMD_SERVICE, "ExecCondition", on_conditions);
-        if (starts && leaf->durable)
-                look_at(leaf, SYSTEMD_UNIT, "InvocationID", on_invocation);
-        if (op->verb == UNIT_RELOAD && leaf->durable)
-                look_at(leaf, SYSTEMD_UNIT, "StateChangeTimestampMonotonic", on_change);
-        if (op->n_awaited == 0)
+        return (starts ? UNIT_BEFORE_CONDITIONS : 0) |
+               (starts && g_str_has_suffix(op->unit, ".service") ? UNIT_BEFORE_EXEC_CONDITIONS : 0) |
+               (starts && leaf->durable ? UNIT_BEFORE_INVOCATION : 0) |
+               (op->verb == UNIT_RELOAD && leaf->durable ? UNIT_BEFORE_CHANGE : 0);
+}
+
+static void unit_job_look_before(Leaf *leaf) {
+        unsigned looks = looks_before(leaf);
+        UnitJob *op = leaf->op;
+
+        if (looks == 0)
                 unit_job_ask(leaf);
+        else
+                op->before = unit_before_new(op->connection, op->path, looks, &op->facts, on_before, leaf);
 }
 
 static Status unit_job_prepare(Leaf *leaf) {
@@ -294,7 +236,7 @@ static Status unit_job_prepare(Leaf *leaf) {
         UnitJob *op = leaf->op;
         g_autofree char *error = NULL;
 
-        op->verb = leaf_verb(leaf);
+        op->verb = unit_job_verb(leaf->type);
         if (!params->bus)
                 op->connection = leaf->services->lasting;
         if (unit_name_complete(params->unit, &op->unit, &error) < 0 ||
@@ -399,8 +341,8 @@ static void unit_job_release(Leaf *leaf) {
 
         job_free(op->job);
         unit_past_free(op->past);
-        for (size_t i = 0; i < G_N_ELEMENTS(op->calls); i++)
-                call_free(op->calls[i]);
+        unit_before_free(op->before);
+        call_free(op->call);
         timer_free(op->settling);
         unit_facts_clear(&op->facts);
         g_free(op->result);
@@ -417,41 +359,7 @@ static void unit_job_describe(Leaf *leaf, GString *text) {
                 g_string_append_printf(text, "%s to show that it is up", op->unit);
 }
 
-static const Param unit_job_params[] = {
-        {
-                .name = "unit",
-                .kind = PARAM_STRING,
-                .offset = offsetof(UnitJobParams, unit),
-                .required = true,
-                .title = true,
-                .check = unit_name_check,
-                .doc = "Name of the unit, with its suffix, such as .service",
-        },
-        {
-                .name = "mode",
-                .kind = PARAM_ENUM,
-                .offset = offsetof(UnitJobParams, mode),
-                .fallback = "\"replace\"",
-                .values = modes,
-                .doc = "What becomes of jobs that are in the way, see systemctl(1) under --job-mode=",
-        },
-        {
-                .name = "timeout",
-                .kind = PARAM_SPAN,
-                .offset = offsetof(UnitJobParams, timeout),
-                .fallback = "\"infinity\"",
-                .doc = "How long it may take; then the job is cancelled and the node fails",
-        },
-        {
-                .name = "bus",
-                .kind = PARAM_STRING,
-                .offset = offsetof(UnitJobParams, bus),
-                .doc = "Bus of the service manager; by default that of the daemon",
-        },
-        {},
-};
-
-static const LeafKind unit_job_kind = {
+const LeafKind unit_job_kind = {
         .op_size = sizeof(UnitJob),
         .has_timeout = true,
         .timeout_offset = offsetof(UnitJobParams, timeout),
@@ -461,31 +369,3 @@ static const LeafKind unit_job_kind = {
         .describe = unit_job_describe,
         .recover = unit_job_recover,
 };
-
-#define UNIT_JOB_TYPE(n, s, d)                                                                                         \
-        {                                                                                                              \
-                .name = n, .class = NODE_ACTION, .params = unit_job_params, .params_size = sizeof(UnitJobParams),      \
-                .summary = s, .doc = d, .leaf = &unit_job_kind                                                         \
-        }
-
-#define HALT_DOC                                                                                                       \
-        "When it is halted, a job that has not ended is cancelled; what the unit has begun it goes on with, and a "    \
-        "unit that was started stays."
-
-const NodeType start_unit_type = UNIT_JOB_TYPE(
-        "StartUnit", "Starts a systemd unit and waits until it is up",
-        "Fails when the unit fails, when a condition of it is not met and when a unit that it requires fails. systemd "
-        "cannot know whether the program of a Type=simple service could be executed: such a service must last 100ms "
-        "to count as started; Type=exec and Type=notify need no such wait. " HALT_DOC);
-
-const NodeType stop_unit_type =
-        UNIT_JOB_TYPE("StopUnit", "Stops a systemd unit and waits until it is down",
-                      "Succeeds also when the unit is not running; fails when there is no such unit. " HALT_DOC);
-
-const NodeType restart_unit_type =
-        UNIT_JOB_TYPE("RestartUnit", "Stops a systemd unit if it is running, starts it, and waits until it is up",
-                      "Fails as StartUnit does. " HALT_DOC);
-
-const NodeType reload_unit_type =
-        UNIT_JOB_TYPE("ReloadUnit", "Makes a running systemd unit read its configuration again, and waits until it has",
-                      "Fails when the unit is not running and when it cannot reload. " HALT_DOC);
