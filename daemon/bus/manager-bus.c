@@ -86,7 +86,6 @@ static int reload(sd_bus_message *message, const Caller *who, void *userdata, sd
         if (manager_is_stopping(service_manager(userdata)))
                 return sd_bus_error_set(ret_error, ERROR_STOPPING, "the daemon is stopping and loads nothing any more");
 
-        log_info("reloading, asked by %s", who->text);
         errors = manager_reload(service_manager(userdata));
         r = sd_bus_message_new_method_return(message, &reply);
         if (r < 0)

@@ -4,7 +4,7 @@
 /*
  * A method call that changes something, from its arrival to its reply: asks the bus who the caller is, and, unless that
  * is root or the user that the daemon runs as, the tree and polkit whether he may. Who asks for what, and what he was
- * answered, is logged. Reading needs none of this.
+ * answered, is logged. Reading needs none of this. What is permitted is done in turns, see bus/turns.h.
  */
 
 #include <glib.h>
@@ -23,7 +23,7 @@ typedef int (*OperationRun)(sd_bus_message *message, const Caller *who, void *us
 typedef bool (*OperationPermits)(const Deed *deed, const Credentials *credentials, void *userdata, char **ret_error);
 
 /* max: how many of one caller wait to be answered; another one is refused. */
-Operations *operations_new(sd_bus *bus, unsigned max, OperationPermits permits, void *userdata);
+Operations *operations_new(GMainContext *context, sd_bus *bus, unsigned max, OperationPermits permits, void *userdata);
 /* Those under way are not answered any more. */
 void operations_free(Operations *operations);
 

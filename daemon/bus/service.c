@@ -148,8 +148,8 @@ static void on_connected(Connection *connection, void *userdata) {
         int r;
 
         publication->bus = sd_bus_ref(connection_bus(connection));
-        publication->operations =
-                operations_new(publication->bus, limits->max[LIMIT_CALLS_OF_A_CALLER], permits, service);
+        publication->operations = operations_new(service->context, publication->bus,
+                                                 limits->max[LIMIT_CALLS_OF_A_CALLER], permits, service);
         publication->subscribers = subscribers_new(connection, limits, on_subscribers, service);
         publication->announcements =
                 announcements_new(service->context, publication->bus, service->manager, publication->subscribers);
