@@ -12,7 +12,7 @@
 struct Announcements {
         sd_bus *bus;
         Manager *manager;
-        const Subscribers *subscribers;
+        Subscribers *subscribers;
         PropertyChanges *changes;
 };
 
@@ -73,7 +73,12 @@ static void on_run_added(Run *run, void *userdata) {
 static void on_run_changed(Run *run, void *userdata) {
         Announcements *announcements = userdata;
 
-        run_bus_emit_nodes_changed(announcements->bus, run);
+        g_autoptr(GArray) nodes = run_take_changes(run);
+        g_autoptr(GList) names = nodes ? subscribers_names(announcements->subscribers) : NULL;
+
+        for (const GList *i = names; i; i = i->next)
+                if (subscribers_listening(announcements->subscribers, i->data, run_id(run), nodes->len))
+                        run_bus_tell_nodes(announcements->bus, i->data, run, nodes);
 }
 
 static void on_run_halting(Run *run, void *userdata) {
@@ -149,7 +154,7 @@ static const ManagerObserver observer = {
         .stopping = on_stopping,
 };
 
-Announcements *announcements_new(GMainContext *context, sd_bus *bus, Manager *manager, const Subscribers *subscribers) {
+Announcements *announcements_new(GMainContext *context, sd_bus *bus, Manager *manager, Subscribers *subscribers) {
         Announcements *announcements = g_new(Announcements, 1);
 
         *announcements = (Announcements){
@@ -169,4 +174,12 @@ void announcements_free(Announcements *announcements) {
         manager_unobserve(announcements->manager, &observer, announcements);
         property_changes_free(announcements->changes);
         g_free(announcements);
+}
+
+void announcements_repeat(Announcements *announcements, const char *name, const char *run_id) {
+        const Run *run = manager_run(announcements->manager, run_id);
+        unsigned n_nodes = run ? definition_tree(run_definition(run))->n_nodes : 0;
+
+        if (run && subscribers_listening(announcements->subscribers, name, run_id, n_nodes))
+                run_bus_tell_nodes(announcements->bus, name, run, NULL);
 }

@@ -12,7 +12,10 @@
 typedef struct Announcements Announcements;
 
 /* Everything is borrowed. */
-Announcements *announcements_new(GMainContext *context, sd_bus *bus, Manager *manager, const Subscribers *subscribers);
+Announcements *announcements_new(GMainContext *context, sd_bus *bus, Manager *manager, Subscribers *subscribers);
 void announcements_free(Announcements *announcements);
+
+/* Tells one subscriber how all nodes of a run are now; nothing if the run is gone. */
+void announcements_repeat(Announcements *announcements, const char *name, const char *run_id);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Announcements, announcements_free)

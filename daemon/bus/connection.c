@@ -204,6 +204,10 @@ Connection *connection_new(GMainContext *context, const char *name, const char *
         return connection;
 }
 
+Connection *connection_again(const Connection *connection) {
+        return connection_new(connection->context, connection->name, connection->address);
+}
+
 void connection_free(Connection *connection) {
         if (!connection)
                 return;

@@ -26,6 +26,8 @@ typedef struct Properties Properties;
 
 /* name: as users write it, for messages ("system", "session", "unix:path=..."). Connects from the main loop. */
 Connection *connection_new(GMainContext *context, const char *name, const char *address);
+/* Another one to the same bus. */
+Connection *connection_again(const Connection *connection);
 void connection_free(Connection *connection);
 
 const char *connection_name(const Connection *connection);

@@ -112,11 +112,23 @@ static int append_node(sd_bus_message *message, const Run *run, NodeId node) {
                                      status_to_string(report.status), report.since, report.duration, detail);
 }
 
-static int append_nodes(sd_bus_message *message, const Run *run) {
-        int r = sd_bus_message_open_container(message, 'a', NODE_SIGNATURE);
+static int append_all_nodes(sd_bus_message *message, const Run *run) {
+        int r = 0;
 
         for (NodeId node = 0; r >= 0 && node < definition_tree(run_definition(run))->n_nodes; node++)
                 r = append_node(message, run, node);
+
+        return r;
+}
+
+/* NULL: all. */
+static int append_nodes(sd_bus_message *message, const Run *run, const GArray *nodes) {
+        int r = sd_bus_message_open_container(message, 'a', NODE_SIGNATURE);
+
+        if (r >= 0 && !nodes)
+                r = append_all_nodes(message, run);
+        for (unsigned i = 0; r >= 0 && nodes && i < nodes->len; i++)
+                r = append_node(message, run, g_array_index(nodes, NodeId, i));
 
         return r < 0 ? r : sd_bus_message_close_container(message);
 }
@@ -128,7 +140,7 @@ static int method_get_nodes(sd_bus_message *message, void *userdata, sd_bus_erro
         r = sd_bus_message_new_method_return(message, &reply);
         if (r < 0)
                 return r;
-        r = append_nodes(reply, run_at(userdata, sd_bus_message_get_path(message)));
+        r = append_nodes(reply, run_at(userdata, sd_bus_message_get_path(message)), NULL);
         if (r < 0)
                 return r;
 
@@ -344,22 +356,17 @@ const sd_bus_vtable run_vtable[] = {
         SD_BUS_VTABLE_END,
 };
 
-static int emit_nodes(sd_bus *bus, const Run *run, const GArray *nodes) {
+static int tell_nodes(sd_bus *bus, const char *destination, const Run *run, const GArray *nodes) {
         g_autofree char *path = run_bus_path(run_id(run));
         g_autoptr(sd_bus_message) signal = NULL;
         int r;
 
         r = sd_bus_message_new_signal(bus, &signal, path, RUN_INTERFACE, "NodesChanged");
-        if (r < 0)
-                return r;
+        if (r >= 0)
+                r = sd_bus_message_set_destination(signal, destination);
+        if (r >= 0)
+                r = append_nodes(signal, run, nodes);
 
-        r = sd_bus_message_open_container(signal, 'a', NODE_SIGNATURE);
-        for (unsigned i = 0; r >= 0 && i < nodes->len; i++)
-                r = append_node(signal, run, g_array_index(nodes, NodeId, i));
-        if (r < 0)
-                return r;
-
-        r = sd_bus_message_close_container(signal);
         return r < 0 ? r : sd_bus_send(bus, signal, NULL);
 }
 
@@ -369,11 +376,8 @@ static void check_emitted(const Run *run, int r) {
                             "a signal could not be sent: %s", g_strerror(-r));
 }
 
-void run_bus_emit_nodes_changed(sd_bus *bus, Run *run) {
-        g_autoptr(GArray) nodes = run_take_changes(run);
-
-        if (nodes)
-                check_emitted(run, emit_nodes(bus, run, nodes));
+void run_bus_tell_nodes(sd_bus *bus, const char *destination, const Run *run, const GArray *nodes) {
+        check_emitted(run, tell_nodes(bus, destination, run, nodes));
 }
 
 void run_bus_emit_finished(sd_bus *bus, const Run *run) {

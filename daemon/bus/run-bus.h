@@ -27,6 +27,6 @@ int run_bus_authorize(Service *service, sd_bus_message *message, Permission perm
 /* As for people: "running", "paused", "halting" or how it ended. */
 const char *run_bus_status(const Run *run);
 
-/* Takes the changes of the run and tells of them, if there are any. */
-void run_bus_emit_nodes_changed(sd_bus *bus, Run *run);
+/* Tells one caller of these nodes; NULL: of all. */
+void run_bus_tell_nodes(sd_bus *bus, const char *destination, const Run *run, const GArray *nodes);
 void run_bus_emit_finished(sd_bus *bus, const Run *run);

@@ -64,6 +64,17 @@ static void on_subscribers(bool any, void *userdata) {
         watch_runs(userdata, any);
 }
 
+static void on_missed(const char *name, const char *run, void *userdata) {
+        const Service *service = userdata;
+
+        announcements_repeat(service->publication->announcements, name, run);
+}
+
+static const SubscribersCallbacks subscribers_callbacks = {
+        .changed = on_subscribers,
+        .missed = on_missed,
+};
+
 static int on_message(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
         static const struct {
                 const char *interface;
@@ -150,7 +161,8 @@ static void on_connected(Connection *connection, void *userdata) {
         publication->bus = sd_bus_ref(connection_bus(connection));
         publication->operations = operations_new(service->context, publication->bus,
                                                  limits->max[LIMIT_CALLS_OF_A_CALLER], permits, service);
-        publication->subscribers = subscribers_new(connection, limits, on_subscribers, service);
+        publication->subscribers =
+                subscribers_new(service->context, connection, limits, &subscribers_callbacks, service);
         publication->announcements =
                 announcements_new(service->context, publication->bus, service->manager, publication->subscribers);
         service->publication = publication;

@@ -3,14 +3,26 @@
 /* One match a subscriber tells when it leaves. Because it may have left before the match was there, the bus is asked
  * once more when it is, and for the user at the same time. (sd_bus_track does something like it, but blocks.) */
 
-#include "bus/subscribers.h"
+#include <inttypes.h>
+
 #include "basic/cleanup.h"
+#include "basic/log.h"
+#include "bus/backlog.h"
+#include "bus/credentials.h"
 #include "bus/errors.h"
+#include "bus/subscribers.h"
+
+/* How many nodes one may have been told of without having read it; and all of them, who share the bus's patience with
+ * the daemon. */
+#define UNREAD_MAX 8192u
+#define UNREAD_OF_ALL_MAX 65536u
 
 struct Subscribers {
+        GMainContext *context;
         Connection *connection;
+        Connection *asking; /* whether they read; NULL: not needed so far */
         const Limits *limits;
-        void (*changed)(bool any, void *userdata);
+        const SubscribersCallbacks *callbacks;
         void *userdata;
         GHashTable *by_name; /* Subscriber */
 };
@@ -20,9 +32,11 @@ typedef struct Subscriber {
         char *name;
         Match *leaving;
         sd_bus_message *message; /* its call, until it is answered */
-        Call *question;          /* is it still there, and whose is it? */
+        sd_bus_slot *question;   /* is it still there, and whose is it? */
         bool known;
         uint32_t uid; /* when it is known */
+        Backlog *backlog;
+        GHashTable *missed; /* ids of runs */
 } Subscriber;
 
 static void answer(Subscriber *subscriber) {
@@ -34,19 +48,22 @@ static void answer(Subscriber *subscriber) {
 
 static void subscriber_free(Subscriber *subscriber) {
         answer(subscriber);
-        call_free(subscriber->question);
+        sd_bus_slot_unref(subscriber->question);
+        backlog_free(subscriber->backlog);
+        g_hash_table_unref(subscriber->missed);
         match_free(subscriber->leaving);
         g_free(subscriber->name);
         g_free(subscriber);
 }
 
-Subscribers *subscribers_new(Connection *connection, const Limits *limits, void (*changed)(bool any, void *userdata),
-                             void *userdata) {
+Subscribers *subscribers_new(GMainContext *context, Connection *connection, const Limits *limits,
+                             const SubscribersCallbacks *callbacks, void *userdata) {
         Subscribers *subscribers = g_new0(Subscribers, 1);
 
+        subscribers->context = context;
         subscribers->connection = connection;
         subscribers->limits = limits;
-        subscribers->changed = changed;
+        subscribers->callbacks = callbacks;
         subscribers->userdata = userdata;
         subscribers->by_name = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, (GDestroyNotify) subscriber_free);
         return subscribers;
@@ -57,12 +74,13 @@ void subscribers_free(Subscribers *subscribers) {
                 return;
 
         g_hash_table_unref(subscribers->by_name);
+        connection_free(subscribers->asking);
         g_free(subscribers);
 }
 
 void subscribers_remove(Subscribers *subscribers, const char *name) {
         if (g_hash_table_remove(subscribers->by_name, name) && !subscribers_any(subscribers))
-                subscribers->changed(false, subscribers->userdata);
+                subscribers->callbacks->changed(false, subscribers->userdata);
 }
 
 static void on_leaving(sd_bus_message *signal, void *userdata) {
@@ -97,40 +115,35 @@ static void refuse(Subscriber *subscriber, unsigned max) {
         subscribers_remove(subscriber->subscribers, subscriber->name);
 }
 
-static void on_answer(sd_bus_message *reply, const sd_bus_error *error, void *userdata) {
+static int on_credentials(sd_bus_message *reply, void *userdata, sd_bus_error *unused) {
         Subscriber *subscriber = userdata;
         const Subscribers *subscribers = subscriber->subscribers;
         unsigned max = subscribers->limits->max[LIMIT_SUBSCRIBERS_OF_A_CALLER];
-        uint32_t uid;
+        g_auto(Credentials) credentials = { 0 };
 
-        g_clear_pointer(&subscriber->question, call_free);
-        if (!reply || sd_bus_message_read(reply, "u", &uid) < 0) {
+        subscriber->question = sd_bus_slot_unref(subscriber->question);
+        if (sd_bus_message_is_method_error(reply, NULL) || credentials_read(reply, &credentials) < 0 ||
+            !credentials.known) {
                 subscribers_remove(subscriber->subscribers, subscriber->name);
-                return;
+                return 0;
         }
-        if (limits_bind(uid) && count_of_user(subscribers, uid) >= max) {
+        if (limits_bind(credentials.uid) && count_of_user(subscribers, credentials.uid) >= max) {
                 refuse(subscriber, max);
-                return;
+                return 0;
         }
 
         subscriber->known = true;
-        subscriber->uid = uid;
+        subscriber->uid = credentials.uid;
         answer(subscriber);
+        return 0;
 }
 
 static void on_watched(void *userdata) {
         Subscriber *subscriber = userdata;
-        Connection *connection = subscriber->subscribers->connection;
-        g_autoptr(sd_bus_message) question = NULL;
+        sd_bus *bus = connection_bus(subscriber->subscribers->connection);
 
-        if (sd_bus_message_new_method_call(connection_bus(connection), &question, "org.freedesktop.DBus",
-                                           "/org/freedesktop/DBus", "org.freedesktop.DBus",
-                                           "GetConnectionUnixUser") < 0 ||
-            sd_bus_message_append(question, "s", subscriber->name) < 0)
-                return;
-
-        call_free(subscriber->question);
-        subscriber->question = connection_call(connection, question, on_answer, subscriber);
+        subscriber->question = sd_bus_slot_unref(subscriber->question);
+        (void) credentials_ask(bus, subscriber->name, on_credentials, subscriber, &subscriber->question);
 }
 
 int subscribers_add(Subscribers *subscribers, sd_bus_message *message, sd_bus_error *ret_error) {
@@ -150,15 +163,68 @@ int subscribers_add(Subscribers *subscribers, sd_bus_message *message, sd_bus_er
         subscriber->subscribers = subscribers;
         subscriber->name = g_strdup(name);
         subscriber->message = sd_bus_message_ref(message);
+        subscriber->missed = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
         g_hash_table_insert(subscribers->by_name, subscriber->name, subscriber);
 
         subscriber->leaving = connection_match(subscribers->connection, &pattern, on_leaving, on_watched, subscriber);
 
         if (g_hash_table_size(subscribers->by_name) == 1)
-                subscribers->changed(true, subscribers->userdata);
+                subscribers->callbacks->changed(true, subscribers->userdata);
         return 1;
 }
 
 bool subscribers_any(const Subscribers *subscribers) {
         return g_hash_table_size(subscribers->by_name) > 0;
+}
+
+GList *subscribers_names(const Subscribers *subscribers) {
+        return g_hash_table_get_keys(subscribers->by_name);
+}
+
+/* What is missed again meanwhile is told the next time. */
+static void on_caught_up(void *userdata) {
+        const Subscriber *subscriber = userdata;
+        const Subscribers *subscribers = subscriber->subscribers;
+        g_autofree void **runs = g_hash_table_get_keys_as_array(subscriber->missed, NULL);
+
+        g_hash_table_steal_all(subscriber->missed);
+        for (void **run = runs; *run; run++) {
+                subscribers->callbacks->missed(subscriber->name, *run, subscribers->userdata);
+                g_free(*run);
+        }
+}
+
+static void on_given_up(void *userdata) {
+        Subscriber *subscriber = userdata;
+        g_autofree char *name = g_strdup(subscriber->name);
+
+        log_notice("%s of UID %" PRIu32 " does not read what it has subscribed to, and is told no more", name,
+                   subscriber->uid);
+        subscribers_remove(subscriber->subscribers, name);
+}
+
+static const BacklogCallbacks backlog_callbacks = {
+        .caught_up = on_caught_up,
+        .given_up = on_given_up,
+};
+
+static Backlog *backlog_of(Subscribers *subscribers, Subscriber *subscriber) {
+        if (!subscribers->asking)
+                subscribers->asking = connection_again(subscribers->connection);
+        if (!subscriber->backlog)
+                subscriber->backlog = backlog_new(subscribers->context, subscribers->asking, subscriber->name,
+                                                  &backlog_callbacks, subscriber);
+
+        return subscriber->backlog;
+}
+
+bool subscribers_listening(Subscribers *subscribers, const char *name, const char *run, unsigned n_nodes) {
+        unsigned share = UNREAD_OF_ALL_MAX / g_hash_table_size(subscribers->by_name);
+        Subscriber *subscriber = g_hash_table_lookup(subscribers->by_name, name);
+
+        if (backlog_add(backlog_of(subscribers, subscriber), n_nodes, MIN(share, UNREAD_MAX)))
+                return true;
+
+        g_hash_table_add(subscriber->missed, g_strdup(run));
+        return false;
 }
