@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/*
+ * Subscribes to everything that btd tells, and never reads it. With a number, asks for all runs so many times, too, and
+ * reads no answer.
+ *
+ *   load-mute ADDRESS [QUESTIONS]
+ */
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "loop.h"
+
+static int listen_to_all(sd_bus *bus) {
+        int r = sd_bus_call_method(bus, "org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus",
+                                   "AddMatch", NULL, NULL, "s", "type='signal',sender='org.btd1'");
+
+        return r < 0 ? r
+                     : sd_bus_call_method(bus, "org.btd1", "/org/btd1", "org.btd1.Manager", "Subscribe", NULL, NULL,
+                                          NULL);
+}
+
+static int ask(sd_bus *bus, unsigned long questions) {
+        int r = 0;
+
+        for (unsigned long i = 0; i < questions && r >= 0; i++)
+                r = sd_bus_call_method_async(bus, NULL, "org.btd1", "/org/btd1", "org.btd1.Manager", "ListRuns", NULL,
+                                             NULL, NULL);
+
+        return r < 0 ? r : sd_bus_flush(bus);
+}
+
+int main(int argc, char *argv[]) {
+        Loop loop = { 0 };
+        char byte;
+        int r;
+
+        if (argc < 2 || argc > 3) {
+                fprintf(stderr, "usage: load-mute ADDRESS [QUESTIONS]\n");
+                return 2;
+        }
+
+        r = loop_open(&loop, argv[1]);
+        if (r >= 0)
+                r = listen_to_all(loop.bus);
+        if (r >= 0 && argc == 3)
+                r = ask(loop.bus, strtoul(argv[2], NULL, 10));
+        if (r >= 0) {
+                puts("ready");
+                fflush(stdout);
+                while (read(STDIN_FILENO, &byte, 1) > 0)
+                        ;
+        }
+
+        return loop_status("load-mute", r);
+}
