@@ -115,7 +115,28 @@ int run_info_list_past(Client *client, const char *tree, GPtrArray **ret_runs) {
         return status != EXIT_SUCCESS ? status : read_runs(reply, "(sssstts)", read_past_run, ret_runs);
 }
 
+static int get_tree_changed(Client *client, RunInfo *run) {
+        g_autoptr(sd_bus_message) reply = NULL;
+        int changed, status, r;
+
+        status = client_get(client, run->path, BTD_RUN, "TreeChanged", "b", &reply);
+        if (status != EXIT_SUCCESS)
+                return status;
+
+        r = sd_bus_message_read(reply, "b", &changed);
+        if (r < 0)
+                return client_bad_message(r);
+
+        run->tree_changed = changed;
+        return EXIT_SUCCESS;
+}
+
 int run_info_complete(Client *client, RunInfo *run) {
+        int status = get_tree_changed(client, run);
+
+        if (status != EXIT_SUCCESS)
+                return status;
+
         g_clear_pointer(&run->not_durable, g_free);
         return client_get_string(client, run->path, BTD_RUN, "NotDurable", &run->not_durable);
 }
@@ -149,8 +170,10 @@ json_object *run_info_to_json(const RunInfo *run) {
         json_object_object_add(json, "finished_usec", json_object_new_uint64(run->finished));
         json_object_object_add(json, "cause", json_object_new_string(run->cause));
         json_object_object_add(json, "restart", json_object_new_string(run->restart));
-        if (run->not_durable)
+        if (run->not_durable) {
                 json_object_object_add(json, "not_durable", json_object_new_string(run->not_durable));
+                json_object_object_add(json, "tree_changed", json_object_new_boolean(run->tree_changed));
+        }
 
         return json;
 }

@@ -18,6 +18,7 @@ typedef struct RunInfo {
         char *cause;                /* empty: nothing to say */
         char *restart;              /* whether another one follows; empty: nothing to say */
         char *not_durable;          /* why a restart of btd would end it; empty: nothing to say; NULL: not asked for */
+        bool tree_changed;          /* since it was started; false: also not asked for */
 } RunInfo;
 
 void run_info_free(RunInfo *run);

@@ -26,6 +26,12 @@ static void append_not_durable(const Output *output, GString *text, const char *
         run_view_append_field(output, text, "Durable", value);
 }
 
+static void append_tree(const Output *output, GString *text, const RunInfo *run) {
+        g_autofree char *changed = g_strdup_printf("%s, changed since the start of this run", run->tree);
+
+        run_view_append_field(output, text, "Tree", run->tree_changed ? changed : run->tree);
+}
+
 static void append_run_header(const Output *output, GString *text, const RunInfo *run) {
         g_autofree char *title = run_info_title(run), *since = moment_format_point(run->started);
         g_autoptr(GString) line = g_string_new(NULL);
@@ -33,7 +39,7 @@ static void append_run_header(const Output *output, GString *text, const RunInfo
         look_append_event(output, line, title, run->status, run_info_duration(run), run->restart);
         output_end_line(output, text, line);
 
-        run_view_append_field(output, text, "Tree", run->tree);
+        append_tree(output, text, run);
         run_view_append_field(output, text, "Started", since);
         if (*run->cause)
                 run_view_append_field(output, text, "Cause", run->cause);

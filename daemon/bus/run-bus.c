@@ -244,6 +244,17 @@ static int property_get_hash(sd_bus *bus, const char *path, const char *interfac
         return sd_bus_message_append(reply, "s", definition_hash(run_definition(run_at(userdata, path))));
 }
 
+/* A run goes on with the tree that it was started with. */
+static int property_get_tree_changed(sd_bus *bus, const char *path, const char *interface, const char *property,
+                                     sd_bus_message *reply, void *userdata, sd_bus_error *ret_error) {
+        const Run *run = run_at(userdata, path);
+        const LibraryEntry *entry = manager_tree(service_manager(userdata), run_tree(run));
+        bool changed = entry && entry->definition &&
+                       strcmp(definition_hash(entry->definition), definition_hash(run_definition(run))) != 0;
+
+        return sd_bus_message_append(reply, "b", changed);
+}
+
 static int property_get_started(sd_bus *bus, const char *path, const char *interface, const char *property,
                                 sd_bus_message *reply, void *userdata, sd_bus_error *ret_error) {
         return sd_bus_message_append(reply, "t", run_started(run_at(userdata, path)));
@@ -310,6 +321,7 @@ const sd_bus_vtable run_vtable[] = {
         SD_BUS_PROPERTY("TreePath", "o", property_get_tree_path, 0, SD_BUS_VTABLE_PROPERTY_CONST),
         SD_BUS_PROPERTY("Instance", "s", property_get_text, 0, SD_BUS_VTABLE_PROPERTY_CONST),
         SD_BUS_PROPERTY("Hash", "s", property_get_hash, 0, SD_BUS_VTABLE_PROPERTY_CONST),
+        SD_BUS_PROPERTY("TreeChanged", "b", property_get_tree_changed, 0, 0),
         SD_BUS_PROPERTY("Started", "t", property_get_started, 0, SD_BUS_VTABLE_PROPERTY_CONST),
         SD_BUS_PROPERTY("Finished", "t", property_get_finished, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
         SD_BUS_PROPERTY("Status", "s", property_get_text, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),

@@ -2,6 +2,7 @@
 """What btctl shows of trees and runs."""
 
 import json
+import os
 import re
 
 import client
@@ -85,6 +86,30 @@ def test_status_of_a_run(btd):
     failed = {node["path"]: node["detail"] for node in run["nodes"] if node["status"] == "failure"}
     assert failed["Boot/LoadConfig"] == "exited with status 3"
     assert run["nodes"][3]["path"] == "Boot/Not/Work" and run["nodes"][3]["parent"] == 2
+
+
+def test_status_of_a_run_whose_tree_has_changed(btd):
+    """It is drawn with the tree that it was started with, and says so."""
+    script = {"type": "Script", "code": "x = 1"}
+    btd.tree("boot", script)
+    btd.start()
+    btd.client.finish(btd.client.start("boot")[1])
+    assert "     Tree: boot\n" in btd.btctl("status", "boot").stdout
+    assert json.loads(btd.btctl("status", "boot", "--json").stdout)["tree_changed"] is False
+
+    btd.tree("boot", {**script, "code": "x = 2"})
+    assert btd.btctl("reload").returncode == 0
+    text = btd.btctl("status", "boot").stdout
+    assert "     Tree: boot, changed since the start of this run\n" in text and "Script x = 1" in text
+    assert json.loads(btd.btctl("status", "boot", "--json").stdout)["tree_changed"] is True
+
+    btd.client.finish(btd.client.start("boot")[1])
+    text = btd.btctl("status", "boot").stdout
+    assert "     Tree: boot\n" in text and "Script x = 2" in text
+
+    os.unlink(os.path.join(btd.trees, "boot.json"))
+    assert btd.btctl("reload").returncode == 0
+    assert "     Tree: boot\n" in btd.btctl("status", "boot.2").stdout
 
 
 def test_status_is_ascii_where_it_has_to_be(btd):

@@ -89,6 +89,7 @@ INTERFACES = {
         "property StandsBefore au true",
         "property Durable b true",
         "property NotDurable s true",
+        "property TreeChanged b false",
     },
 }
 
