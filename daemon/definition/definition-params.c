@@ -8,8 +8,7 @@
 #include "basic/cleanup.h"
 #include "definition/definition-state.h"
 #include "definition/params.h"
-#include "script/blackboard.h"
-#include "script/secrets.h"
+#include "script/reference.h"
 
 #define PARAMS_ARENA_SIZE 512u
 

@@ -9,6 +9,7 @@
 #include "basic/excerpt.h"
 #include "basic/nearest.h"
 #include "definition/loader.h"
+#include "script/reference.h"
 
 /* More candidates are not looked through for what may have been meant. */
 #define NEAREST_MAX 1000u

@@ -6,6 +6,7 @@
 
 #include "basic/cleanup.h"
 #include "definition/loader.h"
+#include "script/reference.h"
 
 void loader_mention(Loader *loader, const Param *param, uint32_t node, uint32_t item, uint32_t offset, const char *name,
                     bool writes) {

@@ -7,6 +7,7 @@
 
 #include "basic/cleanup.h"
 #include "definition/loader.h"
+#include "script/reference.h"
 
 #define DRAFT_SIZE 256u
 

@@ -13,7 +13,7 @@
 #include "basic/nearest.h"
 #include "basic/span.h"
 #include "definition/param-report.h"
-#include "script/blackboard.h"
+#include "script/reference.h"
 
 static void append_place(GString *text, const Place *place) {
         g_autofree char *key = NULL;

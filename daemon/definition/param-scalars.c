@@ -10,7 +10,7 @@
 #include "basic/span.h"
 #include "definition/param-kinds.h"
 #include "definition/param-report.h"
-#include "script/blackboard.h"
+#include "script/reference.h"
 
 static bool is_string(json_object *value) {
         return json_object_is_type(value, json_type_string);

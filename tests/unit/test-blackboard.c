@@ -6,7 +6,7 @@
 #include <json-c/json_tokener.h>
 
 #include "basic/cleanup.h"
-#include "script/blackboard.h"
+#include "script/reference.h"
 #include "script/seen.h"
 
 static json_object *json(const char *text) {

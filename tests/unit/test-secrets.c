@@ -8,7 +8,7 @@
 
 #include "basic/cleanup.h"
 #include "run-stage.h"
-#include "script/secrets.h"
+#include "script/reference.h"
 
 typedef struct Vault {
         char *directory;
