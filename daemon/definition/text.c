@@ -9,21 +9,9 @@
 #include <string.h>
 
 #include "basic/excerpt.h"
-#include "definition/escape.h"
-#include "definition/text.h"
+#include "definition/text-reader.h"
 
-typedef struct Reader {
-        const char *text, *p, *end; /* the text is ended by a NUL where end points */
-        TextItem *items;
-        uint32_t n_items, n_room;
-        GArray *open; /* of uint32_t: the objects and arrays that are not closed yet */
-        char *error;
-        const char *error_at;
-} Reader;
-
-static bool fail(Reader *reader, const char *at, const char *format, ...) G_GNUC_PRINTF(3, 4);
-
-static bool fail(Reader *reader, const char *at, const char *format, ...) {
+bool text_fail(TextReader *reader, const char *at, const char *format, ...) {
         va_list args;
 
         va_start(args, format);
@@ -33,37 +21,36 @@ static bool fail(Reader *reader, const char *at, const char *format, ...) {
         return false;
 }
 
-static TextItem *item_at(Reader *reader, uint32_t item) {
+static TextItem *item_at(TextReader *reader, uint32_t item) {
         return &reader->items[item];
 }
 
-static uint32_t offset_of(const Reader *reader, const char *p) {
+static uint32_t offset_of(const TextReader *reader, const char *p) {
         return (uint32_t) (p - reader->text);
 }
 
-static bool cut_off(Reader *reader, const char *expected) {
+bool text_cut_off(TextReader *reader, const char *expected) {
         if (reader->open->len > 0) {
                 const TextItem *open = item_at(reader, g_array_index(reader->open, uint32_t, reader->open->len - 1));
 
-                return fail(reader, reader->end, "the file ends where %s should follow; a '%c' is not closed", expected,
-                            open->kind == TEXT_OBJECT ? '{' : '[');
+                return text_fail(reader, reader->end, "the file ends where %s should follow; a '%c' is not closed",
+                                 expected, open->kind == TEXT_OBJECT ? '{' : '[');
         }
 
-        return fail(reader, reader->end, "the file ends where %s should follow", expected);
+        return text_fail(reader, reader->end, "the file ends where %s should follow", expected);
 }
 
-/* What stands at p is not what may stand there. */
-static bool unexpected(Reader *reader, const char *expected) {
+bool text_unexpected(TextReader *reader, const char *expected) {
         g_autofree char *found = NULL;
 
         if (reader->p == reader->end)
-                return cut_off(reader, expected);
+                return text_cut_off(reader, expected);
 
         found = excerpt(reader->p, (size_t) (g_utf8_next_char(reader->p) - reader->p));
-        return fail(reader, reader->p, "expected %s, not '%s'", expected, found);
+        return text_fail(reader, reader->p, "expected %s, not '%s'", expected, found);
 }
 
-static bool skip_comment(Reader *reader) {
+static bool skip_comment(TextReader *reader) {
         const char *start = reader->p, *close;
 
         if (start[1] == '/') {
@@ -71,17 +58,17 @@ static bool skip_comment(Reader *reader) {
                 return true;
         }
         if (start[1] != '*')
-                return fail(reader, start, "a comment begins with '//' or '/*'");
+                return text_fail(reader, start, "a comment begins with '//' or '/*'");
 
         close = memmem(start + 2, (size_t) (reader->end - start) - 2, "*/", 2);
         if (!close)
-                return fail(reader, start, "this comment is not closed; it ends with '*/'");
+                return text_fail(reader, start, "this comment is not closed; it ends with '*/'");
 
         reader->p = close + 2;
         return true;
 }
 
-static bool skip_space(Reader *reader) {
+static bool skip_space(TextReader *reader) {
         for (;;)
                 switch (*reader->p) {
                 case ' ':
@@ -99,10 +86,9 @@ static bool skip_space(Reader *reader) {
                 }
 }
 
-/* A new item, which ends at p unless it is still open. */
-static bool add_item(Reader *reader, TextKind kind, const char *start, bool escaped) {
+bool text_add_item(TextReader *reader, TextKind kind, const char *start, bool escaped) {
         if (reader->n_items >= TEXT_ITEMS_MAX)
-                return fail(reader, start, "the file is too large: it has more than %u values", TEXT_ITEMS_MAX);
+                return text_fail(reader, start, "the file is too large: it has more than %u values", TEXT_ITEMS_MAX);
 
         if (reader->n_items == reader->n_room) {
                 reader->n_room *= 2;
@@ -118,140 +104,13 @@ static bool add_item(Reader *reader, TextKind kind, const char *start, bool esca
         return true;
 }
 
-/* Behind the escape that begins at p, or NULL. */
-static const char *skip_escape(Reader *reader, const char *p) {
-        char *error = NULL;
-        const char *next;
-
-        if (p + 1 == reader->end) {
-                cut_off(reader, "the rest of a string");
-                return NULL;
-        }
-
-        next = escape_check(p, &error);
-        if (!next) {
-                reader->error = error;
-                reader->error_at = p;
-        }
-
-        return next;
-}
-
-static bool fail_control(Reader *reader, const char *start, const char *p) {
-        if (p == reader->end)
-                return fail(reader, start, "this string is not closed: the file ends first");
-        if (*p == '\n' || *p == '\r')
-                return fail(reader, start, "this string is not closed on its line; a line break is written '\\n'");
-        if (*p == '\t')
-                return fail(reader, p, "a tab inside of a string is written '\\t'");
-
-        return fail(reader, p, "a control character inside of a string is written '\\u%04x'", (unsigned char) *p);
-}
-
-/* True for the bytes that a string may consist of as they are. */
-static inline bool is_plain(char c) {
-        return c != '"' && c != '\\' && (unsigned char) c >= 0x20;
-}
-
-static bool read_string(Reader *reader) {
-        const char *start = reader->p, *p = start + 1;
-        bool escaped = false;
-
-        for (;;) {
-                while (is_plain(*p))
-                        p++;
-                if (*p == '"')
-                        break;
-                if (*p != '\\')
-                        return fail_control(reader, start, p);
-
-                p = skip_escape(reader, p);
-                if (!p)
-                        return false;
-                escaped = true;
-        }
-
-        reader->p = p;
-        if (!add_item(reader, TEXT_STRING, start + 1, escaped))
-                return false;
-
-        reader->p = p + 1;
-        return true;
-}
-
-static const char *skip_digits(const char *p) {
-        while (g_ascii_isdigit(*p))
-                p++;
-
-        return p;
-}
-
-/* Behind the number that begins at p, or NULL where digits are missing. */
-static const char *skip_number(Reader *reader, const char *p) {
-        static const char *const expected = "a digit";
-
-        for (int part = 0; part < 3; part++) {
-                if (part == 0)
-                        p += *p == '-';
-                else if (part == 1 && *p == '.')
-                        p++;
-                else if (part == 2 && (*p == 'e' || *p == 'E'))
-                        p += p[1] == '+' || p[1] == '-' ? 2 : 1;
-                else
-                        continue;
-
-                if (!g_ascii_isdigit(*p)) {
-                        reader->p = p;
-                        unexpected(reader, expected);
-                        return NULL;
-                }
-                p = part == 0 && *p == '0' ? p + 1 : skip_digits(p);
-        }
-
-        return p;
-}
-
-static bool read_number(Reader *reader) {
-        const char *start = reader->p, *p = skip_number(reader, start);
-
-        if (!p)
-                return false;
-        if (g_ascii_isdigit(*p))
-                return fail(reader, start, "a number does not begin with 0");
-        if (g_ascii_isalnum(*p) || *p == '.' || *p == '_')
-                return fail(reader, start, "this is not a number%s",
-                            g_ascii_isalpha(*p) ? "; a text stands in quotes, as \"5s\"" : "");
-
-        reader->p = p;
-        return add_item(reader, TEXT_NUMBER, start, false);
-}
-
-static bool read_word(Reader *reader) {
-        static const char *const words[] = { [TEXT_NULL] = "null", [TEXT_FALSE] = "false", [TEXT_TRUE] = "true" };
-        const char *start = reader->p, *p = start;
-        g_autofree char *shown = NULL;
-
-        while (g_ascii_isalnum(*p) || *p == '_')
-                p++;
-
-        for (TextKind kind = TEXT_NULL; kind <= TEXT_TRUE; kind++)
-                if (strlen(words[kind]) == (size_t) (p - start) &&
-                    memcmp(words[kind], start, strlen(words[kind])) == 0) {
-                        reader->p = p;
-                        return add_item(reader, kind, start, false);
-                }
-
-        shown = excerpt(start, (size_t) (p - start));
-        return fail(reader, start, "'%s' is no value; a text stands in quotes", shown);
-}
-
-static bool open_bracket(Reader *reader, TextKind kind) {
+static bool open_bracket(TextReader *reader, TextKind kind) {
         uint32_t item = reader->n_items;
 
         if (reader->open->len >= TEXT_NESTING_MAX)
-                return fail(reader, reader->p, "nested too deeply: more than %u brackets are open here",
-                            TEXT_NESTING_MAX);
-        if (!add_item(reader, kind, reader->p, false))
+                return text_fail(reader, reader->p, "nested too deeply: more than %u brackets are open here",
+                                 TEXT_NESTING_MAX);
+        if (!text_add_item(reader, kind, reader->p, false))
                 return false;
 
         g_array_append_val(reader->open, item);
@@ -259,7 +118,7 @@ static bool open_bracket(Reader *reader, TextKind kind) {
         return true;
 }
 
-static void close_bracket(Reader *reader) {
+static void close_bracket(TextReader *reader) {
         TextItem *item = item_at(reader, g_array_index(reader->open, uint32_t, reader->open->len - 1));
 
         reader->p++;
@@ -269,51 +128,51 @@ static void close_bracket(Reader *reader) {
 }
 
 /* The innermost open object or array, NULL at the top. */
-static TextItem *innermost(Reader *reader) {
+static TextItem *innermost(TextReader *reader) {
         if (reader->open->len == 0)
                 return NULL;
 
         return item_at(reader, g_array_index(reader->open, uint32_t, reader->open->len - 1));
 }
 
-static bool read_value(Reader *reader, const char *expected) {
+static bool read_value(TextReader *reader, const char *expected) {
         switch (*reader->p) {
         case '{':
                 return open_bracket(reader, TEXT_OBJECT);
         case '[':
                 return open_bracket(reader, TEXT_ARRAY);
         case '"':
-                return read_string(reader);
+                return text_read_string(reader);
         case '-':
         case '0' ... '9':
-                return read_number(reader);
+                return text_read_number(reader);
         case '\'':
-                return fail(reader, reader->p, "strings stand in double quotes");
+                return text_fail(reader, reader->p, "strings stand in double quotes");
         default:
-                return g_ascii_isalpha(*reader->p) ? read_word(reader) : unexpected(reader, expected);
+                return g_ascii_isalpha(*reader->p) ? text_read_word(reader) : text_unexpected(reader, expected);
         }
 }
 
 /* The key and the colon of a member; the value follows. */
-static bool read_key(Reader *reader, const char *expected) {
+static bool read_key(TextReader *reader, const char *expected) {
         if (*reader->p != '"')
-                return unexpected(reader, expected);
-        if (!read_string(reader) || !skip_space(reader))
+                return text_unexpected(reader, expected);
+        if (!text_read_string(reader) || !skip_space(reader))
                 return false;
         if (*reader->p != ':')
-                return unexpected(reader, "':' behind a key");
+                return text_unexpected(reader, "':' behind a key");
 
         reader->p++;
         return skip_space(reader);
 }
 
 /* A member or an element of the innermost bracket. comma: where the one stands that made us expect this one. */
-static bool read_member(Reader *reader, const char *comma) {
+static bool read_member(TextReader *reader, const char *comma) {
         TextItem *item = innermost(reader);
         bool object = item->kind == TEXT_OBJECT;
 
         if (comma && (*reader->p == '}' || *reader->p == ']'))
-                return fail(reader, comma, "a ',' stands only between two; none follows the last one");
+                return text_fail(reader, comma, "a ',' stands only between two; none follows the last one");
 
         item->count++;
         if (object && !read_key(reader, comma ? "a key in double quotes" : "a key in double quotes, or '}'"))
@@ -327,7 +186,7 @@ static char bracket_of(const TextItem *item) {
 }
 
 /* Closes what is closed behind a value. Afterwards a member is next, or nothing is open. */
-static bool read_behind_value(Reader *reader, const char **ret_comma) {
+static bool read_behind_value(TextReader *reader, const char **ret_comma) {
         for (;;) {
                 TextItem *item = innermost(reader);
 
@@ -341,18 +200,18 @@ static bool read_behind_value(Reader *reader, const char **ret_comma) {
                         continue;
                 }
                 if (*reader->p != ',')
-                        return unexpected(reader, item->kind == TEXT_OBJECT ? "',' or '}'" : "',' or ']'");
+                        return text_unexpected(reader, item->kind == TEXT_OBJECT ? "',' or '}'" : "',' or ']'");
 
                 *ret_comma = reader->p++;
                 return skip_space(reader);
         }
 }
 
-static bool read_all(Reader *reader) {
+static bool read_all(TextReader *reader) {
         if (!skip_space(reader))
                 return false;
         if (reader->p == reader->end)
-                return fail(reader, reader->text, "the file is empty; a tree file starts with {\"btd\": 1, ...}");
+                return text_fail(reader, reader->text, "the file is empty; a tree file starts with {\"btd\": 1, ...}");
         if (!read_value(reader, "'{'"))
                 return false;
 
@@ -374,29 +233,30 @@ static bool read_all(Reader *reader) {
         }
 
         if (reader->p != reader->end)
-                return fail(reader, reader->p, "something follows the end of the tree file");
+                return text_fail(reader, reader->p, "something follows the end of the tree file");
 
         return true;
 }
 
 /* Whatever comes later relies on this: valid UTF-8 throughout, and no NUL. */
-static bool check_bytes(Reader *reader) {
+static bool check_bytes(TextReader *reader) {
         const char *bad;
 
         if (reader->end - reader->text > TEXT_LENGTH_MAX)
-                return fail(reader, reader->text, "the file is too large: more than %u MiB", TEXT_LENGTH_MAX >> 20);
+                return text_fail(reader, reader->text, "the file is too large: more than %u MiB",
+                                 TEXT_LENGTH_MAX >> 20);
         if (g_str_has_prefix(reader->text, "\xef\xbb\xbf"))
-                return fail(reader, reader->text, "the file starts with a byte order mark; save it without one");
+                return text_fail(reader, reader->text, "the file starts with a byte order mark; save it without one");
         if (g_utf8_validate_len(reader->text, (size_t) (reader->end - reader->text), &bad))
                 return true;
         if (*bad == 0)
-                return fail(reader, bad, "a NUL byte; is this a text file?");
+                return text_fail(reader, bad, "a NUL byte; is this a text file?");
 
-        return fail(reader, bad, "the byte 0x%02X is not UTF-8; save the file as UTF-8", (unsigned char) *bad);
+        return text_fail(reader, bad, "the byte 0x%02X is not UTF-8; save the file as UTF-8", (unsigned char) *bad);
 }
 
 int text_read(const char *text, size_t length, Text *ret_text, size_t *ret_offset, char **ret_error) {
-        Reader reader = { .text = text, .p = text, .end = text + length };
+        TextReader reader = { .text = text, .p = text, .end = text + length };
         bool good;
 
         reader.n_room = (uint32_t) MIN(length / 4 + 4, TEXT_ITEMS_MAX);
