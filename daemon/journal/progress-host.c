@@ -53,6 +53,13 @@ void progress_drop_timer(Progress *progress, NodeId node) {
         g_hash_table_remove(progress->timers, GUINT_TO_POINTER(node));
 }
 
+void progress_forget_timer(Progress *progress, NodeId node) {
+        const NodeTimer *timer = get_timer(progress, node);
+
+        if (timer && !timer->armed)
+                g_hash_table_remove(progress->timers, GUINT_TO_POINTER(node));
+}
+
 uint64_t progress_timer_span(const Progress *progress, NodeId node) {
         const NodeTimer *timer = get_timer(progress, node);
 

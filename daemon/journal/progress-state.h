@@ -49,6 +49,8 @@ extern const MachineHost progress_machine_host;
 
 void progress_arm_timer(Progress *progress, NodeId node, uint64_t usec);
 void progress_drop_timer(Progress *progress, NodeId node);
+/* Unless it is armed: a RateController's outlasts its child, until that may start again. */
+void progress_forget_timer(Progress *progress, NodeId node);
 /* For how long it was armed; 0: never. */
 uint64_t progress_timer_span(const Progress *progress, NodeId node);
 void progress_arm_again(Progress *progress);

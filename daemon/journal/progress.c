@@ -99,7 +99,7 @@ void progress_start(Progress *progress, uint64_t now) {
 /* An expression or code of a leaf. An action has gone by now, but its cause was recorded. */
 static Cause *leaf_error(const Progress *progress, NodeId node) {
         void *leaf = progress_leaf(progress, node);
-        Cause *recorded = history_cause(progress->history, node);
+        Cause *recorded = history_last_cause(progress->history, node);
 
         if (leaf)
                 return progress->host->leaf_status(leaf) == STATUS_ERROR ? progress->host->leaf_cause(leaf) : NULL;
@@ -128,9 +128,9 @@ static void record_error(Progress *progress) {
         progress->cause = progress_root_cause(progress);
 }
 
-/* What goes wrong while it is halted is no news. */
+/* Still at work on the same input. What goes wrong while it is halted is no news. */
 static void halt_after_error(Progress *progress) {
-        progress_begin(progress, progress->now);
+        progress->busy = true;
         progress_pass_breakpoints(progress);
         if (!progress->cause)
                 record_error(progress);

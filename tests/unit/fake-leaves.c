@@ -160,6 +160,13 @@ void fake_fail(const char *name, const char *kind, json_object *facts, const cha
         leaf_end(leaf, STATUS_FAILURE);
 }
 
+void fake_break(const char *name, const char *cause) {
+        Leaf *leaf = fake_of(name)->alive;
+
+        leaf_set_cause_of(leaf, CAUSE_EXPRESSION, NULL, "%s", cause);
+        leaf_end(leaf, STATUS_ERROR);
+}
+
 void fake_set_value(const char *name, Status value, const char *cause) {
         Leaf *leaf = fake_of(name)->alive;
 

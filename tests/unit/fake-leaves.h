@@ -22,6 +22,8 @@ uint32_t fake_attempt(const char *name);
 void fake_end(const char *name, Status status, const char *cause);
 /* With a cause of that kind; takes the facts. */
 void fake_fail(const char *name, const char *kind, json_object *facts, const char *cause);
+/* As one whose expression cannot be evaluated. */
+void fake_break(const char *name, const char *cause);
 void fake_set_value(const char *name, Status value, const char *cause);
 void fake_set_output(const char *name, const char *key, json_object *value);
 

@@ -144,6 +144,23 @@ static void test_timeout_decorator(void) {
         run_stage_assert_finished(stage, STATUS_FAILURE, "Limit: timed out after 20ms");
 }
 
+/* Whose child has ended before it may start again. */
+static void test_rate_controller(void) {
+        g_autoptr(RunStage) stage =
+                run_stage_new("{ 'type': 'Repeat', 'num_cycles': 2, 'child': { 'type': 'RateController', 'period': "
+                              "'20ms', 'child': " ACTION("A") "} }");
+
+        run_stage_start(stage);
+        fake_end("A", STATUS_SUCCESS, NULL);
+        run_stage_turn(stage);
+        g_assert_false(fake_is_alive("A"));
+        while (fake_starts("A") < 2)
+                g_main_context_iteration(stage->context, TRUE);
+        fake_end("A", STATUS_SUCCESS, NULL);
+        run_stage_turn(stage);
+        run_stage_assert_finished(stage, STATUS_SUCCESS, NULL);
+}
+
 /* A leaf whose time is over is waited for, and has failed for that reason whatever it says in the end. */
 static void test_timeout_of_a_leaf(void) {
         g_autoptr(RunStage) stage =
@@ -356,6 +373,19 @@ static void test_endless_loop(void) {
         run_stage_assert_finished(stage, STATUS_HALTED, "enough");
 }
 
+/* What goes on although it was halted may come to an error. */
+static void test_error_of_what_goes_on(void) {
+        g_autoptr(RunStage) stage = run_stage_new("{ 'type': 'Sequence', 'name': 'Boot', 'children': [ "
+                                                  "{ 'type': 'FakeAction', 'name': 'A', 'uninterruptible': true } ] }");
+
+        run_stage_start(stage);
+        run_stage_halt(stage, "enough");
+        g_assert_cmpuint(fake_halts("A"), ==, 0);
+        fake_break("A", "a > 1: attempt to compare nil with number");
+        run_stage_turn(stage);
+        run_stage_assert_finished(stage, STATUS_ERROR, "Boot/A: a > 1: attempt to compare nil with number");
+}
+
 int main(int argc, char **argv) {
         g_test_init(&argc, &argv, NULL);
         g_test_add_func("/run/success", test_success);
@@ -366,6 +396,7 @@ int main(int argc, char **argv) {
         g_test_add_func("/run/rounds", test_rounds);
         g_test_add_func("/run/elements", test_elements);
         g_test_add_func("/run/timeout-decorator", test_timeout_decorator);
+        g_test_add_func("/run/rate-controller", test_rate_controller);
         g_test_add_func("/run/timeout-of-a-leaf", test_timeout_of_a_leaf);
         g_test_add_func("/run/timeout-and-halt", test_timeout_and_halt);
         g_test_add_func("/run/halt-is-awaited", test_halt_is_awaited);
@@ -380,5 +411,6 @@ int main(int argc, char **argv) {
         g_test_add_func("/run/delay-says-how-long", test_delay_says_how_long);
         g_test_add_func("/run/free-in-the-middle", test_free_in_the_middle);
         g_test_add_func("/run/endless-loop", test_endless_loop);
+        g_test_add_func("/run/error-of-what-goes-on", test_error_of_what_goes_on);
         return g_test_run();
 }
