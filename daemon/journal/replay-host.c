@@ -107,21 +107,29 @@ void replay_leaf_compute(ReplayLeaf *leaf) {
                 replay_misfit(leaf->replay, "its code comes to something else");
 }
 
+/* What the action has said while it was being started; what it says later is an input. */
+static const Record *take_note(Replay *replay, const Record *begin) {
+        const Record *record = replay_next(replay);
+
+        return record && record->time == begin->time ? take_answer(replay, RECORD_NOTE, begin->node) : NULL;
+}
+
 /* The record of the start is the last one that there is if the daemon was stopped just then. */
 static void begin_action(ReplayLeaf *leaf) {
         Replay *replay = leaf->replay;
-        const Record *record;
+        const Record *begin, *record;
 
         if (!is_known(replay))
                 return;
 
-        if (!take_answer(replay, RECORD_BEGIN, leaf->node)) {
+        begin = take_answer(replay, RECORD_BEGIN, leaf->node);
+        if (!begin) {
                 replay_misfit(replay, "behind it the run starts node #%u, which is not recorded", leaf->node);
                 return;
         }
 
         leaf->begun = true;
-        while ((record = take_answer(replay, RECORD_NOTE, leaf->node)))
+        while ((record = take_note(replay, begin)))
                 replay_leaf_remember(leaf, record);
 
         record = take_answer(replay, RECORD_AT_ONCE, leaf->node);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 #include <inttypes.h>
+#include <string.h>
 
 #include "random-definition.h"
 
@@ -26,153 +27,208 @@ const NodeType *const *const random_definition_tables[] = { engine_types, leaves
 static const char *const expressions[] = { "a < 2", "b ~= 1", "a == b", "a + b < 5", "true", "a > 100" };
 static const char *const codes[] = { "a = a + 1", "b = (a * 7 + b) % 4", "a = 0", "b = nil", "_G.a = 3" };
 
-static const char *pick(GRand *random, const char *const *texts, size_t n) {
-        return texts[g_rand_int_range(random, 0, (gint32) n)];
+typedef struct Growth {
+        GString *text;
+        Dice *dice;
+        bool inner; /* of what a SubTree runs, which has none itself */
+} Growth;
+
+static const char *pick(Growth *growth, const char *const *texts, size_t n) {
+        return texts[dice_roll(growth->dice, (uint32_t) n)];
 }
 
-#define PICK(random, texts) pick(random, texts, G_N_ELEMENTS(texts))
+#define PICK(growth, texts) pick(growth, texts, G_N_ELEMENTS(texts))
 
-static bool chance(GRand *random, unsigned percent) {
-        return (unsigned) g_rand_int_range(random, 0, 100) < percent;
+static bool chance(Growth *growth, unsigned percent) {
+        return dice_chance(growth->dice, percent);
 }
 
-static void add_param(GString *text, GRand *random, const Param *param, unsigned n_children) {
+static const char *word_for(const Param *param) {
+        if (g_str_equal(param->name, "queue"))
+                return "list";
+        if (g_str_equal(param->name, "tree"))
+                return "sub";
+        if (g_str_equal(param->name, "as"))
+                return "element";
+
+        return "a";
+}
+
+/* The cases of a Switch, one for each child but the last; or kinds of causes. */
+static void add_strings(Growth *growth, const Param *param, unsigned n_children) {
+        static const char *const causes[] = { "[\"exit-status\"]", "[\"timeout\", \"forced\"]" };
+
+        if (param->causes) {
+                g_string_append(growth->text, PICK(growth, causes));
+                return;
+        }
+
+        g_string_append_c(growth->text, '[');
+        for (unsigned i = 1; i < n_children; i++)
+                g_string_append_printf(growth->text, "%s\"%u\"", i > 1 ? ", " : "", i);
+        g_string_append_c(growth->text, ']');
+}
+
+/* Of the kinds that only one parameter has. */
+static const char *other_value(const Param *param) {
+        static const char *const values[][2] = {
+                { "items", "\"{list}\"" },
+                { "inputs", "{ \"a\": \"{b}\" }" },
+                { "outputs", "{ \"b\": \"a\" }" },
+        };
+
+        for (size_t i = 0; i < G_N_ELEMENTS(values); i++)
+                if (g_str_equal(param->name, values[i][0]))
+                        return values[i][1];
+
+        return "null";
+}
+
+static void add_param(Growth *growth, const Param *param, unsigned n_children) {
+        GString *text = growth->text;
         int64_t number;
         size_t n = 0;
 
         g_string_append_printf(text, ", \"%s\": ", param->name);
         switch (param->kind) {
         case PARAM_BOOL:
-                g_string_append(text, chance(random, 50) ? "true" : "false");
+                g_string_append(text, chance(growth, 50) ? "true" : "false");
                 break;
         case PARAM_INT:
-                number = g_rand_int_range(random, -1, 4);
+                number = (int64_t) dice_roll(growth->dice, 5) - 1;
                 g_string_append_printf(text, "%" PRIi64, MAX(param->min, number));
                 break;
         case PARAM_SPAN:
-                g_string_append_printf(text, "\"%ims\"", g_rand_int_range(random, 1, 6));
+                g_string_append_printf(text, "\"%ums\"", 1 + dice_roll(growth->dice, 5));
                 break;
         case PARAM_ENUM:
                 while (param->values[n])
                         n++;
-                g_string_append_printf(text, "\"%s\"", pick(random, param->values, n));
+                g_string_append_printf(text, "\"%s\"", pick(growth, param->values, n));
                 break;
         case PARAM_EXPRESSION:
-                g_string_append_printf(text, "\"%s\"", PICK(random, expressions));
+                g_string_append_printf(text, "\"%s\"", PICK(growth, expressions));
                 break;
         case PARAM_STRING:
-                g_string_append_printf(text, "\"%s\"",
-                                       g_str_equal(param->name, "queue")  ? "list"
-                                       : g_str_equal(param->name, "tree") ? "sub"
-                                       : g_str_equal(param->name, "as")   ? "element"
-                                                                          : "a");
+                g_string_append_printf(text, "\"%s\"", word_for(param));
                 break;
         case PARAM_STRINGS:
-                g_string_append_c(text, '[');
-                for (unsigned i = 1; i < n_children; i++)
-                        g_string_append_printf(text, "%s\"%u\"", i > 1 ? ", " : "", i);
-                g_string_append_c(text, ']');
+                add_strings(growth, param, n_children);
                 break;
         default:
-                g_string_append(text, g_str_equal(param->name, "items") ? "\"{list}\"" : "null");
+                g_string_append(text, other_value(param));
         }
 }
 
-/* Not all of a Switch's two ways to say what it is over, and nothing that needs more than a word. */
-static bool wants_param(GRand *random, const NodeType *type, const Param *param) {
-        static const char *const left_out[] = { "hz", "of", "backoff", "inputs", "outputs", "retry_on", "catch", NULL };
-
+/* Of a Switch's two ways to say what it is over one, and nothing that needs more than a word. */
+static bool wants_param(Growth *growth, const NodeType *type, const Param *param) {
         if (param->required || g_str_equal(param->name, "period") || g_str_equal(param->name, "variable"))
                 return true;
+        if (g_str_equal(param->name, "hz") || g_str_equal(param->name, "of") || g_str_equal(param->name, "backoff"))
+                return false;
 
-        return !g_strv_contains(left_out, param->name) && chance(random, 50);
+        return chance(growth, 50);
 }
 
 /* Of any node. */
-static void add_extras(GString *text, GRand *random, const NodeType *type) {
+static void add_extras(Growth *growth, const NodeType *type) {
         static const char *const guards[] = { "skip_if", "fail_if", "success_if", "while" };
         static const char *const hooks[] = { "on_success", "on_failure", "on_halted", "always" };
         static const char *const locks[] = { "disk", "net" };
+        GString *text = growth->text;
 
-        if (chance(random, 8))
-                g_string_append_printf(text, ", \"%s\": \"%s\"", PICK(random, guards), PICK(random, expressions));
-        if (chance(random, 8))
-                g_string_append_printf(text, ", \"%s\": \"%s\"", PICK(random, hooks), PICK(random, codes));
-        if (type->class != NODE_CONDITION && chance(random, 5))
-                g_string_append_printf(text, ", \"lock\": \"%s\"", PICK(random, locks));
-        if (type->class != NODE_CONDITION && chance(random, 5))
+        if (chance(growth, 8))
+                g_string_append_printf(text, ", \"%s\": \"%s\"", PICK(growth, guards), PICK(growth, expressions));
+        if (chance(growth, 8))
+                g_string_append_printf(text, ", \"%s\": \"%s\"", PICK(growth, hooks), PICK(growth, codes));
+        if (type->class != NODE_CONDITION && chance(growth, 5))
+                g_string_append_printf(text, ", \"lock\": \"%s\"", PICK(growth, locks));
+        if (type->class != NODE_CONDITION && chance(growth, 5))
                 g_string_append(text, ", \"uninterruptible\": true");
 }
 
-static const NodeType *random_type(GRand *random, unsigned depth) {
+static const NodeType *random_type(Growth *growth, unsigned depth) {
+        const NodeType *type;
         size_t n = 0;
 
-        if (depth == 0 || chance(random, 20))
-                return leaves[g_rand_int_range(random, 0, G_N_ELEMENTS(leaves) - 1)];
+        if (depth == 0 || chance(growth, 20))
+                return leaves[dice_roll(growth->dice, G_N_ELEMENTS(leaves) - 1)];
 
         while (engine_types[n])
                 n++;
-
-        return engine_types[g_rand_int_range(random, 0, (gint32) n)];
+        type = engine_types[dice_roll(growth->dice, (uint32_t) n)];
+        return growth->inner && type->flags & TYPE_SUBTREE ? &slow_type : type;
 }
 
-static void add_node(GString *text, GRand *random, const NodeType *type, unsigned depth);
+static void add_node(Growth *growth, const NodeType *type, unsigned depth);
 
-static void add_children(GString *text, GRand *random, const NodeType *type, unsigned n, unsigned depth) {
+static void add_children(Growth *growth, const NodeType *type, unsigned n, unsigned depth) {
         bool waits = g_str_equal(type->name, "WaitFor");
 
         if (type->class == NODE_DECORATOR && !(type->flags & TYPE_SUBTREE)) {
-                g_string_append(text, ", \"child\": ");
+                g_string_append(growth->text, ", \"child\": ");
                 if (waits)
-                        add_node(text, random, &value_type, 0);
+                        add_node(growth, &value_type, 0);
                 else
-                        add_node(text, random, random_type(random, depth - 1), depth - 1);
+                        add_node(growth, random_type(growth, depth - 1), depth - 1);
         } else if (type->class == NODE_CONTROL) {
-                g_string_append(text, ", \"children\": [");
+                g_string_append(growth->text, ", \"children\": [");
                 for (unsigned i = 0; i < n; i++) {
                         if (i > 0)
-                                g_string_append(text, ", ");
-                        add_node(text, random, random_type(random, depth - 1), depth - 1);
+                                g_string_append(growth->text, ", ");
+                        add_node(growth, random_type(growth, depth - 1), depth - 1);
                 }
-                g_string_append_c(text, ']');
+                g_string_append_c(growth->text, ']');
         }
 }
 
-static void add_node(GString *text, GRand *random, const NodeType *type, unsigned depth) {
-        unsigned n = 0;
+static unsigned random_n_children(Growth *growth, const NodeType *type) {
+        uint32_t most = MAX(MIN(type->max_children, 4), type->min_children);
 
-        if (type->class == NODE_CONTROL)
-                n = (unsigned) g_rand_int_range(random, (gint32) type->min_children,
-                                                (gint32) MAX(MIN(type->max_children, 4), type->min_children) + 1);
-
-        g_string_append_printf(text, "{ \"type\": \"%s\"", type->name);
-        if (type == &code_type)
-                g_string_append_printf(text, ", \"code\": \"%s\"", PICK(random, codes));
-        else
-                for (const Param *param = type->params; param && param->name; param++)
-                        if (wants_param(random, type, param))
-                                add_param(text, random, param, n);
-        if (depth > 0)
-                add_extras(text, random, type);
-        add_children(text, random, type, n, depth);
-        g_string_append(text, " }");
+        return type->class == NODE_CONTROL ? type->min_children + dice_roll(growth->dice, most - type->min_children + 1)
+                                           : 0;
 }
 
-Definition *random_definition_new(GRand *random, unsigned depth) {
-        g_autoptr(GString) text =
-                g_string_new("{ \"btd\": 1, \"interval\": \"3ms\", \"blackboard\": { \"a\": 0, \"b\": 1, "
-                             "\"list\": [1, 2, 3] }, \"trees\": { \"sub\": { \"blackboard\": "
-                             "{ \"a\": 1, \"b\": 1, \"list\": [4, 5] }, \"root\": ");
+static void add_node(Growth *growth, const NodeType *type, unsigned depth) {
+        unsigned n = random_n_children(growth, type);
+
+        g_string_append_printf(growth->text, "{ \"type\": \"%s\"", type->name);
+        if (type == &code_type)
+                g_string_append_printf(growth->text, ", \"code\": \"%s\"", PICK(growth, codes));
+        else
+                for (const Param *param = type->params; param && param->name; param++)
+                        if (wants_param(growth, type, param))
+                                add_param(growth, param, n);
+        if (depth > 0)
+                add_extras(growth, type);
+        if (type->class == NODE_ACTION && chance(growth, 5))
+                g_string_append(growth->text, ", \"halt_timeout\": \"2ms\"");
+        add_children(growth, type, n, depth);
+        g_string_append(growth->text, " }");
+}
+
+static char *random_text(Dice *dice, unsigned depth) {
+        GString *text = g_string_new("{ \"btd\": 1, \"interval\": \"3ms\", \"blackboard\": { \"a\": 0, \"b\": 1, "
+                                     "\"list\": [1, 2, 3] }, \"trees\": { \"sub\": { \"inputs\": { \"a\": "
+                                     "{ \"type\": \"any\", \"default\": 1 } }, \"outputs\": { \"b\": \"any\" }, "
+                                     "\"blackboard\": { \"list\": [4, 5] }, \"root\": { \"type\": \"Sequence\", "
+                                     "\"children\": [ { \"type\": \"Code\", \"code\": \"b = 1\" }, ");
+        Growth growth = { .text = text, .dice = dice, .inner = true };
+
+        add_node(&growth, random_type(&growth, depth / 2), depth / 2);
+        g_string_append(text, " ] } } }, \"root\": ");
+        growth.inner = false;
+        add_node(&growth, random_type(&growth, depth), depth);
+        g_string_append(text, " }");
+        return g_string_free(text, false);
+}
+
+Definition *random_definition_new(Dice *dice, unsigned depth) {
+        g_autofree char *text = random_text(dice, depth);
         g_autoptr(Diagnostics) diagnostics = diagnostics_new("random");
         Definition *definition = NULL;
 
-        /* What a SubTree runs has none itself. */
-        add_node(text, random, &code_type, 0);
-        g_string_append(text, " } }, \"root\": ");
-        add_node(text, random, random_type(random, depth), depth);
-        g_string_append(text, " }");
-
-        (void) definition_load_text(text->str, text->len, random_definition_tables, NULL, diagnostics, &definition);
+        (void) definition_load_text(text, strlen(text), random_definition_tables, NULL, diagnostics, &definition);
         if (!definition && g_test_verbose())
                 for (size_t i = 0; i < diagnostics_count(diagnostics); i++) {
                         g_autofree char *problem = diagnostics_format(diagnostics, i);

@@ -7,12 +7,13 @@
  */
 
 #include "definition/definition.h"
+#include "dice.h"
 
 /* Ends when told; is over at once; runs its code at once; has a value. */
 extern const NodeType slow_type, quick_type, code_type, value_type;
 
-/* The same seed gives the same. NULL: what came out cannot be loaded. */
-Definition *random_definition_new(GRand *random, unsigned depth);
+/* The same dice give the same. NULL: what came out cannot be loaded. */
+Definition *random_definition_new(Dice *dice, unsigned depth);
 /* The tables that they are loaded with. */
 extern const NodeType *const *const random_definition_tables[];
 

@@ -10,31 +10,31 @@ const NodeType condition_leaf_type = { .name = "condition", .class = NODE_CONDIT
 
 static const char *const some_causes[] = { "timeout", NULL };
 
-static void fill_param(GRand *random, const Param *param, void *params) {
+static void fill_param(Dice *dice, const Param *param, void *params) {
         void *field = (char *) params + param->offset;
 
         switch (param->kind) {
         case PARAM_BOOL:
-                *(bool *) field = g_rand_boolean(random);
+                *(bool *) field = dice_roll(dice, 2);
                 break;
         case PARAM_INT:
-                *(int64_t *) field = MAX(param->min, g_rand_int_range(random, -1, 4));
+                *(int64_t *) field = MAX(param->min, (int64_t) dice_roll(dice, 5) - 1);
                 break;
         case PARAM_SPAN:
-                *(uint64_t *) field = (uint64_t) g_rand_int_range(random, 1, 5) * 1000;
+                *(uint64_t *) field = (uint64_t) (1 + dice_roll(dice, 4)) * 1000;
                 break;
         case PARAM_ENUM:
-                *(int *) field = g_rand_int_range(random, 0, (int) g_strv_length((char **) param->values));
+                *(int *) field = dice_roll(dice, (int) g_strv_length((char **) param->values));
                 break;
         case PARAM_STRINGS:
-                *(const char *const **) field = param->causes && g_rand_boolean(random) ? some_causes : NULL;
+                *(const char *const **) field = param->causes && dice_roll(dice, 2) ? some_causes : NULL;
                 break;
         default:
                 break;
         }
 }
 
-static void *random_params(RandomTree *random_tree, GRand *random, const NodeType *type) {
+static void *random_params(RandomTree *random_tree, Dice *dice, const NodeType *type) {
         void *params;
 
         if (type->params_size == 0)
@@ -43,67 +43,67 @@ static void *random_params(RandomTree *random_tree, GRand *random, const NodeTyp
         params = g_malloc0(type->params_size);
         g_ptr_array_add(random_tree->params, params);
         for (const Param *param = type->params; param->name; param++)
-                fill_param(random, param, params);
+                fill_param(dice, param, params);
 
         return params;
 }
 
 /* What a WaitFor can wait for: NULL, if it is to be a condition. */
-static const NodeType *random_live_type(GRand *random) {
+static const NodeType *random_live_type(Dice *dice) {
         static const char *const names[] = { "Sequence", "Fallback", "ReactiveSequence", "Inverter", "Parallel" };
-        int n = g_rand_int_range(random, 0, 2 * G_N_ELEMENTS(names));
+        uint32_t n = dice_roll(dice, 2 * G_N_ELEMENTS(names));
 
-        for (const NodeType *const *type = engine_types; *type && n < (int) G_N_ELEMENTS(names); type++)
+        for (const NodeType *const *type = engine_types; *type && n < G_N_ELEMENTS(names); type++)
                 if (g_str_equal((*type)->name, names[n]))
                         return *type;
 
         return &condition_leaf_type;
 }
 
-static const NodeType *random_type(GRand *random, unsigned depth, bool live) {
+static const NodeType *random_type(Dice *dice, unsigned depth, bool live) {
         static const NodeType *const leaves[] = { &slow_leaf_type, &quick_leaf_type, &condition_leaf_type };
         size_t n = 0;
 
         if (live)
-                return depth == 0 ? &condition_leaf_type : random_live_type(random);
-        if (depth == 0 || g_rand_int_range(random, 0, 4) == 0)
-                return leaves[g_rand_int_range(random, 0, G_N_ELEMENTS(leaves))];
+                return depth == 0 ? &condition_leaf_type : random_live_type(dice);
+        if (depth == 0 || dice_roll(dice, 4) == 0)
+                return leaves[dice_roll(dice, G_N_ELEMENTS(leaves))];
 
         while (engine_types[n])
                 n++;
 
-        return engine_types[g_rand_int_range(random, 0, n)];
+        return engine_types[dice_roll(dice, n)];
 }
 
-static unsigned random_flags(GRand *random) {
+static unsigned random_flags(Dice *dice) {
         static const unsigned flags[] = { NODE_GUARDED, NODE_HOOKED, NODE_LOCKED, NODE_UNINTERRUPTIBLE };
         unsigned some = 0;
 
         for (size_t i = 0; i < G_N_ELEMENTS(flags); i++)
-                if (g_rand_int_range(random, 0, 10) == 0)
+                if (dice_roll(dice, 10) == 0)
                         some |= flags[i];
 
         return some;
 }
 
-static unsigned random_n_children(GRand *random, const NodeType *type) {
+static unsigned random_n_children(Dice *dice, const NodeType *type) {
         if (type->flags & TYPE_FOR_EACH)
-                return g_rand_int_range(random, 1, 4);
+                return 1 + dice_roll(dice, 3);
         if (type->class == NODE_CONTROL)
-                return g_rand_int_range(random, type->min_children, MIN(type->max_children, 4) + 1);
+                return type->min_children + dice_roll(dice, MIN(type->max_children, 4) - type->min_children + 1);
 
         return type->class == NODE_DECORATOR;
 }
 
 /* live: only conditions, and what consists of them. plain: without attributes. */
-static void grow(RandomTree *random_tree, TreeBuilder *builder, GRand *random, unsigned depth, bool live, bool plain) {
-        const NodeType *type = random_type(random, depth, live);
-        NodeId node = tree_builder_open(builder, type, NULL, random_params(random_tree, random, type));
+static void grow(RandomTree *random_tree, TreeBuilder *builder, Dice *dice, unsigned depth, bool live, bool plain) {
+        const NodeType *type = random_type(dice, depth, live);
+        NodeId node = tree_builder_open(builder, type, NULL, random_params(random_tree, dice, type));
 
         if (!live && !plain)
-                tree_builder_set_flags(builder, node, random_flags(random));
-        for (unsigned n = random_n_children(random, type); n > 0; n--)
-                grow(random_tree, builder, random, depth - 1, live || g_str_equal(type->name, "WaitFor"), plain);
+                tree_builder_set_flags(builder, node, random_flags(dice));
+        for (unsigned n = random_n_children(dice, type); n > 0; n--)
+                grow(random_tree, builder, dice, depth - 1, live || g_str_equal(type->name, "WaitFor"), plain);
 
         tree_builder_close(builder);
 }
@@ -115,26 +115,26 @@ static const NodeType *find_type(const char *name) {
 }
 
 /* Now and then a Finally around everything. */
-static void grow_root(RandomTree *random_tree, TreeBuilder *builder, GRand *random, unsigned depth, bool plain) {
+static void grow_root(RandomTree *random_tree, TreeBuilder *builder, Dice *dice, unsigned depth, bool plain) {
         const NodeType *type = find_type("Finally");
 
-        if (g_rand_int_range(random, 0, 5) != 0) {
-                grow(random_tree, builder, random, depth, false, plain);
+        if (dice_roll(dice, 5) != 0) {
+                grow(random_tree, builder, dice, depth, false, plain);
                 return;
         }
 
-        tree_builder_open(builder, type, NULL, random_params(random_tree, random, type));
-        grow(random_tree, builder, random, depth, false, plain);
-        grow(random_tree, builder, random, 1, false, plain);
+        tree_builder_open(builder, type, NULL, random_params(random_tree, dice, type));
+        grow(random_tree, builder, dice, depth, false, plain);
+        grow(random_tree, builder, dice, 1, false, plain);
         tree_builder_close(builder);
 }
 
-RandomTree *random_tree_new(GRand *random, unsigned depth) {
+RandomTree *random_tree_new(Dice *dice, unsigned depth) {
         g_autoptr(TreeBuilder) builder = tree_builder_new(0);
         RandomTree *random_tree = g_new0(RandomTree, 1);
 
         random_tree->params = g_ptr_array_new_with_free_func(g_free);
-        grow_root(random_tree, builder, random, depth, g_rand_int_range(random, 0, 4) == 0);
+        grow_root(random_tree, builder, dice, depth, dice_roll(dice, 4) == 0);
         random_tree->tree = tree_builder_finish(builder);
         return random_tree;
 }

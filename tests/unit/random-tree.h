@@ -3,9 +3,10 @@
 
 /*
  * Random trees for property tests: any of the engine's types, with parameters within their limits and with attributes,
- * over three kinds of leaves. The same seed gives the same tree.
+ * over three kinds of leaves. The same dice give the same tree.
  */
 
+#include "dice.h"
 #include "engine/tree.h"
 
 /* An action that takes time, one that completes at once, and a condition. */
@@ -16,7 +17,7 @@ typedef struct RandomTree {
         GPtrArray *params; /* the structs that the tree borrows */
 } RandomTree;
 
-RandomTree *random_tree_new(GRand *random, unsigned depth);
+RandomTree *random_tree_new(Dice *dice, unsigned depth);
 void random_tree_free(RandomTree *random_tree);
 
 /* "Sequence:0[lock](slow:1, Inverter:2(condition:3))", to be freed. */

@@ -44,7 +44,7 @@ typedef enum Wait {
 } Wait;
 
 typedef struct World {
-        GRand *random;
+        Dice *dice;
         uint8_t *waits; /* of Wait, a node; and one more, for the machine's own timer */
         uint32_t n_nodes;
         unsigned n_ticks;
@@ -59,11 +59,11 @@ static uint8_t *waits_of(Machine *machine, NodeId node) {
 static bool chance(Machine *machine) {
         const World *world = machine_userdata(machine);
 
-        return g_rand_boolean(world->random);
+        return dice_roll(world->dice, 2);
 }
 
 static Status any_outcome(const World *world) {
-        return STATUS_SUCCESS + g_rand_int_range(world->random, 0, 3);
+        return STATUS_SUCCESS + dice_roll(world->dice, 3);
 }
 
 static Status on_leaf_start(Machine *machine, NodeId leaf) {
@@ -84,7 +84,7 @@ static bool on_leaf_halt(Machine *machine, NodeId leaf) {
 
 static Status on_condition_look(Machine *machine, NodeId leaf) {
         *waits_of(machine, leaf) |= WAIT_CONDITION;
-        return STATUS_RUNNING + g_rand_int_range(((World *) machine_userdata(machine))->random, 0, 3);
+        return STATUS_RUNNING + dice_roll(((World *) machine_userdata(machine))->dice, 3);
 }
 
 static void on_condition_release(Machine *machine, NodeId leaf) {
@@ -201,7 +201,7 @@ static void live(Machine *machine, World *world) {
                 Status status;
 
                 for (NodeId node = 0; node <= world->n_nodes; node++)
-                        if (g_rand_int_range(world->random, 0, 4) == 0)
+                        if (dice_roll(world->dice, 4) == 0)
                                 input(machine, world, node);
 
                 if (step % 20 == 19)
@@ -219,9 +219,9 @@ static void live(Machine *machine, World *world) {
 }
 
 static unsigned allocations_of(uint32_t seed, unsigned *ret_ticks) {
-        g_autoptr(GRand) random = g_rand_new_with_seed(seed);
-        g_autoptr(RandomTree) random_tree = random_tree_new(random, 1 + seed % 4);
-        World world = { .random = random, .n_nodes = random_tree->tree->n_nodes };
+        g_autoptr(Dice) dice = dice_new(seed);
+        g_autoptr(RandomTree) random_tree = random_tree_new(dice, 1 + seed % 4);
+        World world = { .dice = dice, .n_nodes = random_tree->tree->n_nodes };
         g_autoptr(Machine) machine = machine_new(random_tree->tree, &host, &world, seed);
         unsigned before;
 

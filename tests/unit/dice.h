@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/*
+ * Where the chances of a test come from: from a seed, which gives the same ones each time, or from the bytes that a
+ * fuzzer has made up.
+ */
+
+#include <glib.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct Dice Dice;
+
+Dice *dice_new(uint32_t seed);
+/* Borrows the bytes. */
+Dice *dice_new_of_bytes(const uint8_t *bytes, size_t n);
+void dice_free(Dice *dice);
+
+/* From 0 up to one less than there are sides; where the bytes are used up, 0. */
+uint32_t dice_roll(Dice *dice, uint32_t sides);
+bool dice_chance(Dice *dice, unsigned percent);
+/* Never, with a seed. */
+bool dice_is_used_up(const Dice *dice);
+
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(Dice, dice_free)

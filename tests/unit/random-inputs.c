@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* What happens to a random run. Each answers whether it could. */
+
+#include "basic/cleanup.h"
+#include "random-run.h"
+
+static bool happen_tick(RandomRun *run) {
+        if (!progress_wants_tick(run->progress))
+                return false;
+
+        progress_tick(run->progress, run->now);
+        return true;
+}
+
+static RandomLeaf *any_leaf(RandomRun *run) {
+        return run->leaves->len > 0 ? run->leaves->pdata[dice_roll(run->dice, run->leaves->len)] : NULL;
+}
+
+static RandomLeaf *any_action(RandomRun *run) {
+        RandomLeaf *leaf = any_leaf(run);
+
+        return leaf && leaf->type->class == NODE_ACTION && leaf->status == STATUS_RUNNING ? leaf : NULL;
+}
+
+static bool happen_end(RandomRun *run) {
+        RandomLeaf *leaf = any_action(run);
+
+        if (!leaf)
+                return false;
+
+        random_leaf_set(leaf, random_outcome(run->dice));
+        if (progress_leaf_ended(run->progress, leaf->node, run->now))
+                random_leaf_free(leaf);
+        return true;
+}
+
+static bool happen_change(RandomRun *run) {
+        RandomLeaf *leaf = any_leaf(run);
+
+        if (!leaf || leaf->type->class != NODE_CONDITION)
+                return false;
+
+        random_leaf_set(leaf, random_condition(run->dice));
+        if (dice_chance(run->dice, 20))
+                progress_condition_turned(run->progress, leaf->node, run->now);
+        else
+                progress_condition_changed(run->progress, leaf->node, run->now);
+        return true;
+}
+
+static bool happen_timer(RandomRun *run) {
+        GHashTableIter iter;
+        NodeId node;
+        void *key, *deadline;
+
+        g_hash_table_iter_init(&iter, run->timers);
+        if (!g_hash_table_iter_next(&iter, &key, &deadline))
+                return false;
+
+        node = GPOINTER_TO_UINT(key);
+        run->now = MAX(run->now, *(uint64_t *) deadline);
+        g_hash_table_iter_remove(&iter);
+        if (node == NODE_NONE)
+                run->rules.interval = false;
+        else
+                run->rules.sites[node].timer = false;
+        progress_timer_expired(run->progress, node, run->now);
+        return true;
+}
+
+static bool happen_lock(RandomRun *run) {
+        NodeId node;
+
+        if (run->waiting->len == 0)
+                return false;
+
+        node = g_array_index(run->waiting, NodeId, 0);
+        g_array_remove_index(run->waiting, 0);
+        run->rules.sites[node].waits = false;
+        run->rules.sites[node].holds = true;
+        progress_lock_granted(run->progress, node, run->now);
+        return true;
+}
+
+static bool happen_set(RandomRun *run) {
+        g_autoptr(json_object) values = json_object_new_object();
+
+        json_object_object_add(values, "a", json_object_new_int((int) dice_roll(run->dice, 4)));
+        json_object_object_add(values, "b", random_value(run->dice));
+        progress_set_variables(run->progress, values, run->now);
+        return true;
+}
+
+static bool happen_output(RandomRun *run) {
+        const RandomLeaf *leaf = any_leaf(run);
+        uint64_t version;
+        Blackboard *scope;
+
+        if (!leaf)
+                return false;
+
+        scope = variables_scope(progress_variables(run->progress), leaf->node);
+        version = blackboard_version(scope);
+        random_run_set_output(run, leaf->node);
+        return blackboard_version(scope) != version;
+}
+
+static bool happen_note(RandomRun *run) {
+        RandomLeaf *leaf = any_action(run);
+
+        if (!leaf)
+                return false;
+
+        random_leaf_remember(leaf);
+        return true;
+}
+
+static bool force(RandomRun *run, NodeId node) {
+        Status status = random_outcome(run->dice);
+
+        run->rules.sites[node].forced = true;
+        progress_force(run->progress, node, status, cause_new(CAUSE_FORCED, NULL, "by a test"), run->now);
+        return true;
+}
+
+static bool has_breakpoint(const RandomRun *run, NodeId node) {
+        const GArray *breakpoints = progress_breakpoints(run->progress);
+
+        for (unsigned i = 0; breakpoints && i < breakpoints->len; i++)
+                if (g_array_index(breakpoints, NodeId, i) == node)
+                        return true;
+
+        return false;
+}
+
+static bool happen_control(RandomRun *run) {
+        NodeId node = dice_roll(run->dice, run->rules.tree->n_nodes);
+
+        if (progress_is_halting(run->progress))
+                return false;
+
+        switch (dice_roll(run->dice, 6)) {
+        case 0:
+                progress_pause(run->progress, run->now);
+                return true;
+        case 1:
+        case 2:
+                progress_resume(run->progress, run->now);
+                return true;
+        case 3:
+                if (!progress_is_paused(run->progress))
+                        return false;
+                progress_step(run->progress, run->now);
+                return true;
+        case 4:
+                progress_set_breakpoint(run->progress, node, !has_breakpoint(run, node), run->now);
+                return true;
+        default:
+                return force(run, node);
+        }
+}
+
+static bool happen_halt(RandomRun *run) {
+        if (progress_is_halting(run->progress) || !dice_chance(run->dice, 20))
+                return false;
+
+        progress_halt(run->progress, cause_new(CAUSE_HALTED, NULL, "halted by a test"), run->now);
+        return true;
+}
+
+bool random_run_happen(RandomRun *run) {
+        static bool (*const all[])(RandomRun * run) = {
+                happen_tick, happen_tick,   happen_tick,    happen_tick,  happen_end,
+                happen_end,  happen_change, happen_timer,   happen_timer, happen_lock,
+                happen_set,  happen_note,   happen_control, happen_halt,  happen_output,
+        };
+
+        run->now += 1 + 8 * (uint64_t) dice_roll(run->dice, 256);
+        return all[dice_roll(run->dice, G_N_ELEMENTS(all))](run);
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/*
+ * A run of a random tree (random-definition.h) with a journal, in a world in which anything can happen at any time. All
+ * that can be seen of the run is a text, and so is what it holds of the world, so that they can be compared with those
+ * of its replay. What must hold in any world (world-rules.h) does behind every input.
+ */
+
+#include "dice.h"
+#include "journal/replay.h"
+#include "random-definition.h"
+#include "world.h"
+
+#define RANDOM_RUN_START 1000000u
+
+typedef struct RandomRun {
+        Dice *dice; /* borrowed */
+        Progress *progress;
+        GPtrArray *leaves;  /* of RandomLeaf */
+        GHashTable *timers; /* deadlines, by node */
+        GArray *waiting;    /* for their locks: of NodeId */
+        uint64_t now;
+        World rules; /* what is known of the nodes; its machine is that of the progress */
+
+        /* Behind each record of an input: it can be looked at. */
+        void (*seen)(struct RandomRun *run, void *userdata);
+        void *userdata;
+} RandomRun;
+
+typedef struct RandomLeaf {
+        RandomRun *run;
+        NodeId node;
+        const NodeType *type;
+        Status status;
+        bool ending;
+        Cause *cause;
+        json_object *memory;
+} RandomLeaf;
+
+/* With a journal in a new file. Only seen and its userdata are set before, in a struct that is zero otherwise. */
+void random_run_start(RandomRun *run, Definition *definition, const char *path, Dice *dice);
+/* The same from where the replay of the journal in the file has come to, be that no record at all. */
+void random_run_take_up(RandomRun *run, Replay *replay, const Journal *journal, const char *path, Dice *dice);
+void random_run_clear(RandomRun *run);
+/* Until it is over, or the dice are used up, or for long enough. */
+void random_run_live(RandomRun *run);
+
+/* All that can be seen. To be freed. */
+char *random_run_describe(const Progress *progress);
+/* The leaves and locks that it has, and those that the replay thinks it has. To be freed. */
+char *random_run_describe_world(const RandomRun *run);
+char *random_run_describe_replay(const Replay *replay);
+
+/* Fails with the first line that differs. */
+void random_run_assert_same(const char *replayed, const char *seen);
+
+/* Between random-run.c and random-inputs.c: something happens; false: it could not. */
+bool random_run_happen(RandomRun *run);
+void random_leaf_set(RandomLeaf *leaf, Status status);
+void random_leaf_remember(RandomLeaf *leaf);
+void random_leaf_free(RandomLeaf *leaf);
+void random_run_set_output(RandomRun *run, NodeId node);
+json_object *random_value(Dice *dice);
+Status random_outcome(Dice *dice);
+Status random_condition(Dice *dice);
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(RandomRun, random_run_clear)

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* All that can be seen of a run, as text. */
+
+#include <inttypes.h>
+
+#include "basic/cause-json.h"
+#include "basic/cleanup.h"
+#include "random-run.h"
+
+static void add_json(GString *text, json_object *json) {
+        g_string_append_printf(text, " %s", json_object_to_json_string_ext(json, JSON_C_TO_STRING_PLAIN));
+}
+
+static void add_cause(GString *text, const Cause *cause) {
+        g_autoptr(json_object) json = cause_to_json(cause);
+
+        if (cause)
+                add_json(text, json);
+}
+
+static void add_node(GString *text, const Progress *progress, NodeId node) {
+        const History *history = progress_history(progress);
+        const Machine *machine = progress_machine(progress);
+        g_autoptr(json_object) variables = blackboard_to_json(variables_scope(progress_variables(progress), node));
+
+        g_string_append_printf(text, "#%u %s %i%i%i %" PRIu64 " %" PRIu64 " %u %" PRIu64, node,
+                               status_to_string(history_status(history, node)),
+                               machine ? (int) machine_node_status(machine, node) : -1,
+                               machine && machine_node_ending(machine, node), progress_stands_at(progress, node),
+                               history_since(history, node), history_duration(history, node, UINT32_MAX),
+                               history_rounds(history, node), progress_deadline(progress, node));
+        add_json(text, variables);
+        add_cause(text, history_last_cause(history, node));
+        g_string_append_c(text, '\n');
+}
+
+char *random_run_describe(const Progress *progress) {
+        const GArray *breakpoints = progress_breakpoints(progress);
+        GString *text = g_string_new(NULL);
+
+        g_string_append_printf(
+                text, "%s%s%s%s %" PRIu64, status_to_string(progress_status(progress)),
+                progress_is_halting(progress) ? " halting" : "", progress_is_paused(progress) ? " paused" : "",
+                progress_wants_tick(progress) ? " wants a tick" : "", progress_deadline(progress, NODE_NONE));
+        for (unsigned i = 0; breakpoints && i < breakpoints->len; i++)
+                g_string_append_printf(text, " *%u", g_array_index(breakpoints, NodeId, i));
+        add_cause(text, progress_cause(progress));
+        g_string_append_c(text, '\n');
+        for (NodeId node = 0; node < definition_tree(progress_definition(progress))->n_nodes; node++)
+                add_node(text, progress, node);
+
+        return g_string_free(text, FALSE);
+}
+
+static void add_leaf(GString *text, NodeId node, Status status, bool ending, const Cause *cause, json_object *memory) {
+        g_string_append_printf(text, "#%u %s%s", node, status_to_string(status), ending ? " ending" : "");
+        add_cause(text, cause);
+        add_json(text, memory);
+        g_string_append_c(text, '\n');
+}
+
+static void add_lock(GString *text, NodeId node, bool held) {
+        g_string_append_printf(text, "#%u %s\n", node, held ? "holds" : "waits");
+}
+
+/* A condition whose value has never been asked for again may have another one by now. */
+static Status known_status(const NodeType *type, Status status) {
+        return type->class == NODE_CONDITION ? STATUS_IDLE : status;
+}
+
+char *random_run_describe_world(const RandomRun *run) {
+        GString *text = g_string_new(NULL);
+
+        for (unsigned i = 0; i < run->leaves->len; i++) {
+                const RandomLeaf *leaf = run->leaves->pdata[i];
+                bool action = leaf->type->class == NODE_ACTION;
+
+                add_leaf(text, leaf->node, known_status(leaf->type, leaf->status), leaf->ending,
+                         action ? leaf->cause : NULL, leaf->memory);
+        }
+        for (NodeId node = 0; node < run->rules.tree->n_nodes; node++)
+                if (run->rules.sites[node].holds || run->rules.sites[node].waits)
+                        add_lock(text, node, run->rules.sites[node].holds);
+
+        return g_string_free(text, FALSE);
+}
+
+char *random_run_describe_replay(const Replay *replay) {
+        const Tree *tree = definition_tree(progress_definition(replay_progress(replay)));
+        GString *text = g_string_new(NULL);
+
+        for (const GList *link = replay_leaves(replay)->head; link; link = link->next) {
+                const ReplayLeaf *leaf = link->data;
+                const NodeType *type = tree->nodes[leaf->node].type;
+
+                add_leaf(text, leaf->node, known_status(type, leaf->status), leaf->halted,
+                         type->class == NODE_ACTION ? leaf->cause : NULL, leaf->memory);
+        }
+        for (NodeId node = 0; node < tree->n_nodes; node++)
+                for (unsigned i = 0; i < replay_locks(replay)->len; i++) {
+                        const ReplayLock *lock = &g_array_index(replay_locks(replay), ReplayLock, i);
+
+                        if (lock->node == node)
+                                add_lock(text, node, lock->held);
+                }
+
+        return g_string_free(text, FALSE);
+}
+
+void random_run_assert_same(const char *replayed, const char *seen) {
+        g_auto(GStrv) is = NULL, was = NULL;
+
+        if (g_str_equal(replayed, seen))
+                return;
+
+        is = g_strsplit(replayed, "\n", -1);
+        was = g_strsplit(seen, "\n", -1);
+        for (size_t i = 0; is[i] && was[i]; i++)
+                g_assert_cmpstr(is[i], ==, was[i]);
+
+        g_assert_not_reached();
+}
