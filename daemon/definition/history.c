@@ -2,7 +2,8 @@
 
 /*
  * The records are kept from the order in which the machine tells of changes: a child always completes before its
- * parent does, so when a parent fails, the child that decided it is the one that has failed last.
+ * parent does, so when a parent fails, the child that decided it is the one that has failed last. Only what is run
+ * because of a failure is no reason for it.
  */
 
 #include "definition/history.h"
@@ -80,18 +81,22 @@ static bool has_come_to(const History *history, NodeId node, NodeId child, Statu
         return record->status == status && record->since + record->duration >= record_of(history, node)->since;
 }
 
-/* The one that has come to it last. */
-static NodeId last_child(const History *history, NodeId node, Status status) {
+/* The one that has come to it last, or first where that is what counts. */
+static NodeId deciding_child(const History *history, NodeId node, Status status) {
+        const Node *nodes = history->tree->nodes;
         uint64_t last_serial = 0;
         NodeId last = NODE_NONE;
 
-        for (NodeId child = node + 1; child < history->tree->nodes[node].end; child = history->tree->nodes[child].end) {
+        for (NodeId child = node + 1; child < nodes[node].end; child = nodes[child].end) {
                 uint64_t serial = causes_serial(history->causes, child);
 
-                if (serial > last_serial && has_come_to(history, node, child, status)) {
-                        last = child;
-                        last_serial = serial;
-                }
+                if (serial <= last_serial || !has_come_to(history, node, child, status))
+                        continue;
+                if (nodes[node].type->flags & TYPE_FIRST_FAILURE)
+                        return child;
+
+                last = child;
+                last_serial = serial;
         }
 
         return last;
@@ -130,13 +135,13 @@ static Cause *threshold_cause(const History *history, NodeId node) {
 
 /* Of a node to which nothing was handed up. */
 static Cause *lone_cause(const History *history, NodeId node, Status status) {
-        const char *text = status == STATUS_SKIPPED ? "skipped" : "failed";
+        g_autofree char *text = NULL;
 
         if (status == STATUS_FAILURE && history->tree->nodes[node].type->class == NODE_DECORATOR &&
             record_of(history, node + 1)->status == STATUS_SUCCESS)
-                text = "its child succeeded";
+                text = g_strdup_printf("%s succeeded", tree_node_name(history->tree, node + 1));
 
-        return cause_new(CAUSE_FAILED, NULL, text);
+        return cause_new(CAUSE_FAILED, NULL, text ?: status == STATUS_SKIPPED ? "skipped" : "failed");
 }
 
 /* What the node adds to the cause of the child that decided, if there is one. */
@@ -150,7 +155,7 @@ static Cause *inner_cause(const History *history, NodeId node, Status status, Re
 }
 
 static void explain(History *history, NodeId node, Status status, Reason reason) {
-        NodeId child = last_child(history, node, status);
+        NodeId child = deciding_child(history, node, status);
         Cause *below = child == NODE_NONE ? NULL : causes_get(history->causes, child);
         Cause *cause = inner_cause(history, node, status, reason, below);
 
@@ -160,7 +165,7 @@ static void explain(History *history, NodeId node, Status status, Reason reason)
 
 /* What a WaitFor has waited for, and what came before a clean-up that was cut off, is worth knowing. */
 static Cause *add_last_failure(const History *history, NodeId node, Cause *cause) {
-        NodeId child = last_child(history, node, STATUS_FAILURE);
+        NodeId child = deciding_child(history, node, STATUS_FAILURE);
 
         if (child != NODE_NONE)
                 cause->because = cause_ref(causes_get(history->causes, child));
@@ -296,7 +301,7 @@ Cause *history_cause(const History *history, NodeId node) {
 }
 
 NodeId history_last_failed(const History *history, NodeId node) {
-        return last_child(history, node, STATUS_FAILURE);
+        return deciding_child(history, node, STATUS_FAILURE);
 }
 
 NodeId history_halted_by(const History *history, NodeId node) {

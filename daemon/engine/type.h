@@ -115,6 +115,8 @@ typedef enum NodeTypeFlags {
         TYPE_SUBTREE = 1 << 10,
         /* Its parameters are a ForEachParams: it has as many copies of its child as it may run at once. */
         TYPE_FOR_EACH = 1 << 11,
+        /* The first of its children that fails is why it fails, whatever comes behind that. */
+        TYPE_FIRST_FAILURE = 1 << 12,
 } NodeTypeFlags;
 
 /* The parameters of the types that have scopes of their own, which the loader and hosts read too. */

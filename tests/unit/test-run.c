@@ -45,6 +45,37 @@ static void test_failure_has_a_cause(void) {
         run_stage_assert_node(stage, 4, STATUS_IDLE, NULL);
 }
 
+/* What is done about a failure is not why there was one. */
+static void test_cause_before_a_clean_up(void) {
+        static const char *const types[] = { "TryCatch", "Finally" };
+
+        for (size_t i = 0; i < G_N_ELEMENTS(types); i++) {
+                g_autofree char *root = g_strdup_printf(
+                        "{ 'type': '%s', 'name': 'Update', 'children': [" ACTION("A") ", " ACTION("B") "] }", types[i]);
+                g_autoptr(RunStage) stage = run_stage_new(root);
+
+                run_stage_start(stage);
+                fake_end("A", STATUS_FAILURE, "no space left");
+                run_stage_turn(stage);
+                fake_end("B", STATUS_FAILURE, "cannot be undone");
+                run_stage_turn(stage);
+                run_stage_assert_finished(stage, STATUS_FAILURE, "Update/A: no space left");
+                run_stage_assert_node(stage, 2, STATUS_FAILURE, "cannot be undone");
+        }
+}
+
+static void test_cause_of_a_clean_up(void) {
+        g_autoptr(RunStage) stage = run_stage_new(
+                "{ 'type': 'Finally', 'name': 'Update', 'children': [" ACTION("A") ", " ACTION("B") "] }");
+
+        run_stage_start(stage);
+        fake_end("A", STATUS_SUCCESS, NULL);
+        run_stage_turn(stage);
+        fake_end("B", STATUS_FAILURE, "cannot be undone");
+        run_stage_turn(stage);
+        run_stage_assert_finished(stage, STATUS_FAILURE, "Update/B: cannot be undone");
+}
+
 /* The one that decided it is named, not one that has failed before, or since. */
 static void test_cause_of_a_parallel(void) {
         g_autoptr(RunStage) stage =
@@ -64,7 +95,7 @@ static void test_cause_of_a_parallel(void) {
         run_stage_assert_node(stage, 4, STATUS_HALTED, "ending");
         fake_end("C", STATUS_FAILURE, "too late");
         run_stage_turn(stage);
-        run_stage_assert_finished(stage, STATUS_FAILURE, "P/Inverter: its child succeeded");
+        run_stage_assert_finished(stage, STATUS_FAILURE, "P/Inverter: D succeeded");
         run_stage_assert_node(stage, 4, STATUS_HALTED, NULL);
 }
 
@@ -390,6 +421,8 @@ int main(int argc, char **argv) {
         g_test_init(&argc, &argv, NULL);
         g_test_add_func("/run/success", test_success);
         g_test_add_func("/run/failure-has-a-cause", test_failure_has_a_cause);
+        g_test_add_func("/run/cause-before-a-clean-up", test_cause_before_a_clean_up);
+        g_test_add_func("/run/cause-of-a-clean-up", test_cause_of_a_clean_up);
         g_test_add_func("/run/cause-of-a-parallel", test_cause_of_a_parallel);
         g_test_add_func("/run/false-for-another-reason", test_false_for_another_reason);
         g_test_add_func("/run/attempts", test_attempts);

@@ -131,6 +131,7 @@ static const Param try_catch_params[] = {
 const NodeType try_catch_type = {
         .name = "TryCatch",
         .class = NODE_CONTROL,
+        .flags = TYPE_FIRST_FAILURE,
         .min_children = 2,
         .max_children = UINT32_MAX,
         .params = try_catch_params,
