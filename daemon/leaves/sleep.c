@@ -40,9 +40,13 @@ static void sleep_release(Leaf *leaf) {
 
 static void sleep_describe(Leaf *leaf, GString *text) {
         const SleepParams *params = leaf->params;
+        const Sleep *op = leaf->op;
         g_autofree char *duration = span_format(params->duration);
 
-        g_string_append_printf(text, "%s to be over", duration);
+        if (op->timer)
+                g_string_append_printf(text, "%s to be over", duration);
+        else
+                g_string_append(text, "a halt");
 }
 
 static const Param sleep_params[] = {

@@ -68,11 +68,12 @@ static void test_sleep(void) {
                 none = leaf_stage_start(stage, leaf_types, "{ \"type\": \"Sleep\", \"duration\": \"0s\" }"),
                 some = leaf_stage_start(stage, leaf_types, "{ \"type\": \"Sleep\", \"duration\": \"20ms\" }"),
                 ever = leaf_stage_start(stage, leaf_types, "{ \"type\": \"Sleep\", \"duration\": \"infinity\" }");
-        g_autofree char *text = actor_describe(some);
+        g_autofree char *text = actor_describe(some), *without_end = actor_describe(ever);
 
         g_assert_cmpint(none->status, ==, STATUS_SUCCESS);
         g_assert_cmpint(some->status, ==, STATUS_RUNNING);
         g_assert_cmpstr(text, ==, "20ms to be over");
+        g_assert_cmpstr(without_end, ==, "a halt");
         g_assert_cmpint(actor_wait(some), ==, STATUS_SUCCESS);
         g_assert_cmpint(g_get_monotonic_time() - start, >=, 20000);
         g_assert_cmpint(ever->status, ==, STATUS_RUNNING);

@@ -243,7 +243,9 @@ static void test_errors(void) {
         assert_error(CONTROL("Switch", ", \"variable\": \"v\", \"of\": \"v + 1\", \"cases\": [\"a\"]", ACT ", " ACT),
                      "needs either variable or of");
         assert_error(CONTROL("Switch", ", \"variable\": \"v\", \"cases\": [\"a\"]", ACT),
-                     "1 cases need 2 children, one a case and the default last, but there are 1");
+                     "1 case needs 2 children, one a case and the default last, but there is 1");
+        assert_error(CONTROL("Switch", ", \"variable\": \"v\", \"cases\": [\"a\", \"b\"]", ACT ", " ACT),
+                     "2 cases need 3 children, one a case and the default last, but there are 2");
         assert_error(DECORATOR("RateController", "", ACT), "needs either hz or period");
         assert_error(DECORATOR("WaitFor", "", ACT),
                      "'Act' is not made of conditions only, so there is nothing that tells when to look again");

@@ -78,8 +78,9 @@ static char *switch_check(const Tree *tree, NodeId node, bool *ret_is_error) {
 
         *ret_is_error = n != n_cases + 1;
         if (*ret_is_error)
-                return g_strdup_printf("%u cases need %u children, one a case and the default last, but there are %u",
-                                       n_cases, n_cases + 1, n);
+                return g_strdup_printf("%u %s %u %s, one a case and the default last, but there %s %u", n_cases,
+                                       n_cases == 1 ? "case needs" : "cases need", n_cases + 1,
+                                       n_cases == 0 ? "child" : "children", n == 1 ? "is" : "are", n);
 
         repeated = params->cases ? find_repeated(params->cases) : n_cases;
         if (repeated == n_cases)
