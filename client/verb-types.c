@@ -15,6 +15,10 @@
 #include "text.h"
 #include "verbs.h"
 
+/* Of a parameter, and of what is said about it. */
+#define NAME_INDENT 2u
+#define DOC_INDENT 6u
+
 static const struct {
         const char *singular, *title;
 } classes[] = {
@@ -97,23 +101,34 @@ static char *param_text(const Param *param, bool composite) {
 }
 
 /* As wide as people like to read. */
+static size_t width_of(const Output *output) {
+        return output->columns > 0 ? MIN(output->columns, 80) : 80;
+}
+
 static void print_wrapped(const Output *output, const char *paragraphs, size_t indent) {
         g_autoptr(GString) text = g_string_new(NULL);
 
-        text_append_wrapped(text, paragraphs, indent, output->columns > 0 ? MIN(output->columns, 80) : 80);
+        text_append_wrapped(text, paragraphs, indent, width_of(output));
         fputs(text->str, stdout);
+}
+
+/* Its further lines are indented as what is said about it is. */
+static void print_param(const Output *output, const char *name, const char *text) {
+        g_autoptr(GString) line = g_string_new(NULL), wrapped = g_string_new(NULL);
+
+        output_append(output, line, STYLE_BOLD, name);
+        output_appendf(output, line, STYLE_DIM, " (%s)", text);
+        text_append_wrapped(wrapped, line->str, DOC_INDENT, width_of(output));
+        fputs(wrapped->str + DOC_INDENT - NAME_INDENT, stdout);
 }
 
 static void print_params(const Output *output, const Param *params, bool composite, const char *prefix) {
         for (const Param *param = params; param && param->name; param++) {
                 g_autofree char *name = g_strconcat(prefix, param->name, NULL), *text = param_text(param, composite);
-                g_autoptr(GString) line = g_string_new("  ");
 
-                output_append(output, line, STYLE_BOLD, name);
-                output_appendf(output, line, STYLE_DIM, " (%s)", text);
-                puts(line->str);
+                print_param(output, name, text);
                 if (param->doc)
-                        print_wrapped(output, param->doc, 6);
+                        print_wrapped(output, param->doc, DOC_INDENT);
 
                 if (param->kind == PARAM_OBJECT) {
                         g_autofree char *inner = g_strconcat(name, ".", NULL);

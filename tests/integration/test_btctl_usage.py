@@ -184,7 +184,7 @@ def test_types():
         assert f"\n  {name} " in everything
         text = btctl("types", name).stdout
         assert text.startswith(name + " (")
-        assert max(map(len, text.splitlines())) <= 200
+        assert max(map(len, text.splitlines())) <= 80
         assert json.loads(btctl("types", name, "--json").stdout)["name"] == name
     assert {entry["name"] for entry in json.loads(btctl("types", "--json").stdout)} \
         == set(btctl("complete", "types").stdout.split())
