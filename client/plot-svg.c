@@ -286,14 +286,15 @@ static void append_critical_path(const Picture *picture) {
         g_string_append(picture->svg, "<path class=\"c\" d=\"");
         for (unsigned i = 0; i < timeline->bars->len; i++) {
                 const Bar *bar = &g_array_index(timeline->bars, Bar, i);
+                double from, length;
 
                 if (!bar->critical)
                         continue;
-                g_string_append_printf(picture->svg, "M%s %uh%s",
-                                       g_ascii_formatd(x, sizeof(x), "%.1f", x_of(timeline, bar->begin)),
+                from = x_of(timeline, bar->awaited);
+                length = MAX(x_of(timeline, bar->end) - from, CRITICAL_WIDTH_MIN);
+                g_string_append_printf(picture->svg, "M%s %uh%s", g_ascii_formatd(x, sizeof(x), "%.1f", from),
                                        y_of(picture->rows[bar->node]) + 3 + BAR_HEIGHT + 1,
-                                       g_ascii_formatd(width, sizeof(width), "%.1f",
-                                                       MAX(width_of(timeline, bar), CRITICAL_WIDTH_MIN)));
+                                       g_ascii_formatd(width, sizeof(width), "%.1f", length));
         }
         g_string_append(picture->svg, "\"/>\n");
 }

@@ -118,18 +118,46 @@ static unsigned find_behind(const Timeline *timeline, const GPtrArray *sorted, N
         return low;
 }
 
-/* The bar of a child that ended last, not after that time, and took time within its parent's bar; or NULL. */
-static Bar *find_awaited(const Timeline *timeline, const GPtrArray *sorted, const Bar *parent, uint64_t until) {
+/* The bar of a child that ended last, not after that time, and took time while its parent was waited for; or NULL.
+ * by_itself: only one that was not stopped. */
+static Bar *find_awaited(const Timeline *timeline, const GPtrArray *sorted, const Bar *parent, uint64_t until,
+                         bool by_itself) {
         for (unsigned i = find_behind(timeline, sorted, parent->node, until); i > 0; i--) {
                 Bar *bar = g_ptr_array_index(sorted, i - 1);
 
-                if (timeline->tree->nodes[bar->node].parent != parent->node || bar->end <= parent->begin)
+                if (timeline->tree->nodes[bar->node].parent != parent->node || bar->end <= parent->awaited)
                         return NULL;
-                if (bar->begin >= parent->begin && bar->begin < bar->end)
+                if (bar->begin >= parent->begin && bar->begin < bar->end &&
+                    (!by_itself || bar->status != STATUS_HALTED))
                         return bar;
         }
 
         return NULL;
+}
+
+static void mark_bar(GPtrArray *waiting, Bar *bar, uint64_t awaited) {
+        bar->critical = true;
+        bar->awaited = MAX(bar->begin, awaited);
+        g_ptr_array_add(waiting, bar);
+}
+
+/* The child that the parent waited for until then. One that it has stopped itself was waited for only since another had
+ * decided. */
+static Bar *mark_awaited(Timeline *timeline, const GPtrArray *sorted, const Bar *parent, uint64_t until,
+                         GPtrArray *waiting) {
+        Bar *child = find_awaited(timeline, sorted, parent, until, false), *decider = NULL;
+
+        if (child && child->status == STATUS_HALTED && parent->status != STATUS_HALTED)
+                decider = find_awaited(timeline, sorted, parent, until, true);
+        if (decider && decider->end > child->begin) {
+                if (child->end > decider->end)
+                        mark_bar(waiting, child, decider->end);
+                child = decider;
+        }
+
+        if (child)
+                mark_bar(waiting, child, parent->awaited);
+        return child;
 }
 
 /* Backwards from the end of a node through what it waited for: the child that ended last, the one that ended last
@@ -137,18 +165,14 @@ static Bar *find_awaited(const Timeline *timeline, const GPtrArray *sorted, cons
 static void mark_critical(Timeline *timeline, Bar *root) {
         g_autoptr(GPtrArray) sorted = bars_by_parent(timeline), waiting = g_ptr_array_new();
 
-        root->critical = true;
-        g_ptr_array_add(waiting, root);
+        mark_bar(waiting, root, 0);
         while (waiting->len > 0) {
                 const Bar *parent = g_ptr_array_steal_index(waiting, waiting->len - 1);
                 uint64_t until = parent->end;
-                Bar *child;
+                const Bar *child;
 
-                while ((child = find_awaited(timeline, sorted, parent, until))) {
-                        child->critical = true;
+                while ((child = mark_awaited(timeline, sorted, parent, until, waiting)))
                         until = child->begin;
-                        g_ptr_array_add(waiting, child);
-                }
         }
 }
 

@@ -12,7 +12,8 @@ typedef struct Bar {
         uint64_t begin, end; /* µs since the start of the run */
         Status status;       /* how it ended; RUNNING: it has not */
         char *detail;        /* why, or NULL */
-        bool critical;       /* the run would have been over earlier had this been shorter */
+        bool critical;       /* the run would have been over earlier had this been shorter, */
+        uint64_t awaited;    /* from then on: what was stopped was not waited for before */
 } Bar;
 
 /* What somebody did to the run. */

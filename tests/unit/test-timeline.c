@@ -48,6 +48,8 @@ enum {
         E
 };
 
+static const PlotTitle title = { .run = "boot.3", .subtitle = "running for 10s", .started = 1700000000000000 };
+
 static Timeline *timeline_example(const Tree *tree) {
         Timeline *timeline = timeline_new(tree);
 
@@ -98,6 +100,60 @@ static void test_critical_path(void) {
         g_assert_false(bar_of(timeline, C)->critical);
 }
 
+/* Load was decided by C, and waited for B only since then, to stop. */
+static void test_critical_path_past_what_was_stopped(void) {
+        static const uint64_t stops[] = { 3 * SECOND, 5 * SECOND };
+        g_autoptr(Tree) tree = tree_example();
+
+        for (size_t i = 0; i < G_N_ELEMENTS(stops); i++) {
+                g_autoptr(Timeline) timeline = timeline_new(tree);
+
+                timeline_change(timeline, BOOT, STATUS_RUNNING, 0, NULL);
+                timeline_change(timeline, LOAD, STATUS_RUNNING, SECOND, NULL);
+                timeline_change(timeline, B, STATUS_RUNNING, SECOND, NULL);
+                timeline_change(timeline, C, STATUS_RUNNING, 2 * SECOND, NULL);
+                timeline_change(timeline, C, STATUS_FAILURE, 3 * SECOND, NULL);
+                timeline_change(timeline, B, STATUS_HALTED, stops[i], NULL);
+                timeline_change(timeline, LOAD, STATUS_FAILURE, stops[i], NULL);
+                timeline_change(timeline, BOOT, STATUS_FAILURE, stops[i], NULL);
+                timeline_finish(timeline, stops[i]);
+
+                g_assert_true(bar_of(timeline, LOAD)->critical);
+                g_assert_true(bar_of(timeline, C)->critical);
+                g_assert_cmpuint(bar_of(timeline, C)->awaited, ==, 2 * SECOND);
+                g_assert_cmpint(bar_of(timeline, B)->critical, ==, stops[i] > 3 * SECOND);
+        }
+}
+
+static void test_critical_path_of_what_is_slow_to_stop(void) {
+        g_autoptr(Tree) tree = tree_example();
+        g_autoptr(Timeline) timeline = timeline_new(tree);
+        g_autofree char *svg = NULL;
+
+        timeline_change(timeline, BOOT, STATUS_RUNNING, 0, NULL);
+        timeline_change(timeline, A, STATUS_RUNNING, 0, NULL);
+        timeline_change(timeline, LOAD, STATUS_RUNNING, 0, NULL);
+        timeline_change(timeline, B, STATUS_RUNNING, 0, NULL);
+        timeline_change(timeline, C, STATUS_RUNNING, 0, NULL);
+        timeline_change(timeline, C, STATUS_SUCCESS, SECOND, NULL);
+        timeline_change(timeline, A, STATUS_FAILURE, 3 * SECOND, NULL);
+        timeline_change(timeline, B, STATUS_HALTED, 4 * SECOND, NULL);
+        timeline_change(timeline, LOAD, STATUS_HALTED, 4 * SECOND, NULL);
+        timeline_change(timeline, BOOT, STATUS_FAILURE, 4 * SECOND, NULL);
+        timeline_finish(timeline, 4 * SECOND);
+
+        /* From the end of A on, and so inside. */
+        g_assert_cmpuint(bar_of(timeline, A)->awaited, ==, 0);
+        g_assert_cmpuint(bar_of(timeline, LOAD)->awaited, ==, 3 * SECOND);
+        g_assert_true(bar_of(timeline, B)->critical);
+        g_assert_cmpuint(bar_of(timeline, B)->awaited, ==, 3 * SECOND);
+        g_assert_false(bar_of(timeline, C)->critical);
+
+        /* 900 are four seconds. */
+        svg = plot_svg(timeline, &title);
+        g_assert_nonnull(strstr(svg, "h225.0\"/>"));
+}
+
 static void test_started_again(void) {
         g_autoptr(Tree) tree = tree_example();
         g_autoptr(Timeline) timeline = timeline_new(tree);
@@ -113,8 +169,6 @@ static void test_started_again(void) {
         g_assert_cmpuint(bar_of(timeline, A)->begin, ==, 3 * SECOND);
         g_assert_cmpuint(bar_of(timeline, A)->end, ==, 3 * SECOND);
 }
-
-static const PlotTitle title = { .run = "boot.3", .subtitle = "running for 10s", .started = 1700000000000000 };
 
 static void assert_well_formed(const char *svg) {
         static const GMarkupParser parser;
@@ -189,6 +243,8 @@ int main(int argc, char **argv) {
         g_test_init(&argc, &argv, NULL);
         g_test_add_func("/timeline/bars", test_bars);
         g_test_add_func("/timeline/critical-path", test_critical_path);
+        g_test_add_func("/timeline/critical-path-past-what-was-stopped", test_critical_path_past_what_was_stopped);
+        g_test_add_func("/timeline/critical-path-of-what-is-slow-to-stop", test_critical_path_of_what_is_slow_to_stop);
         g_test_add_func("/timeline/started-again", test_started_again);
         g_test_add_func("/plot/picture", test_picture);
         g_test_add_func("/plot/trace", test_trace);
