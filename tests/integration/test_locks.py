@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Locks that runs share: who waits for whom, and what is said when they wait for each other."""
 
+import time
+
 import pytest
 
 from btctl_runs import UTF8
@@ -31,6 +33,9 @@ def detail(btd, run, node):
 
 
 def test_waiting(crossed):
+    deadline = time.monotonic() + 20
+    while not detail(crossed, "flash.1", "Write"):
+        assert time.monotonic() < deadline, "the first tick of flash.1 does not come"
     assert detail(crossed, "flash.1", "Write") == "waits for the lock 'disk', which boot.1 (Boot) holds"
     assert "deadlock" not in crossed.log()
 
