@@ -91,69 +91,70 @@ static char *lock_text(const Story *story, const Record *record) {
         return g_strdup_printf("'%s'", definition_lock(story->recording->definition, record->node));
 }
 
-/* What stands in the record itself, if there is anything to tell. */
-static void add_record(Story *story, const Record *record) {
-        StoryEvent event = { .time = record->time, .node = record->node };
+/* What stands in the record itself, in a word; NULL: there is nothing to tell. */
+static const char *word_of(const Record *record) {
+        static const char *const words[RECORD_KIND_MAX_] = {
+                [RECORD_START] = "started",       [RECORD_HALT] = "halting",  [RECORD_SET] = "set",
+                [RECORD_TIMER] = "timer",         [RECORD_LOCKED] = "locked", [RECORD_PAUSE] = "paused",
+                [RECORD_RESUME] = "resumed",      [RECORD_STEP] = "stepped",  [RECORD_FORCE] = "forced",
+                [RECORD_RECOVERED] = "recovered", [RECORD_RERUN] = "rerun",
+        };
 
         switch (record->kind) {
-        case RECORD_START:
-                event.what = "started";
-                event.text = started_text(story);
-                event.values = story->recording->journal->header.variables;
-                break;
-        case RECORD_HALT:
-                event.what = "halting";
-                event.text = cause_text(record);
-                break;
-        case RECORD_SET:
-                event.what = "set";
-                event.values = record->details;
-                break;
         case RECORD_AT_ONCE:
-                event.what = detail(record, "outputs") ? "set" : NULL;
-                event.values = detail(record, "outputs");
-                break;
-        case RECORD_TIMER:
-                event.what = "timer";
-                break;
-        case RECORD_LOCKED:
-                event.what = "locked";
-                event.text = lock_text(story, record);
-                break;
+                return detail(record, "outputs") ? "set" : NULL;
         case RECORD_NOTE:
-                event.what = detail(record, "message") ? "log" : NULL;
-                event.text = logged_text(record);
-                break;
-        case RECORD_PAUSE:
-                event.what = "paused";
-                break;
-        case RECORD_RESUME:
-                event.what = "resumed";
-                break;
-        case RECORD_STEP:
-                event.what = "stepped";
-                break;
+                return detail(record, "message") ? "log" : NULL;
         case RECORD_BREAK:
-                event.what = json_object_get_boolean(detail(record, "set")) ? "breakpoint" : "cleared";
-                break;
-        case RECORD_FORCE:
-                event.what = "forced";
-                event.text = forced_text(record);
-                break;
-        case RECORD_RECOVERED:
-                event.what = "recovered";
-                break;
-        case RECORD_RERUN:
-                event.what = "rerun";
-                break;
+                return json_object_get_boolean(detail(record, "set")) ? "breakpoint" : "cleared";
         default:
-                break;
+                return words[record->kind];
         }
+}
 
-        if (event.what)
-                add(story, event);
-        else
-                event_clear(&event);
+/* NULL: none. */
+static char *text_of(const Story *story, const Record *record) {
+        switch (record->kind) {
+        case RECORD_START:
+                return started_text(story);
+        case RECORD_HALT:
+                return cause_text(record);
+        case RECORD_LOCKED:
+                return lock_text(story, record);
+        case RECORD_NOTE:
+                return logged_text(record);
+        case RECORD_FORCE:
+                return forced_text(record);
+        default:
+                return NULL;
+        }
+}
+
+/* Borrowed; NULL: none. */
+static json_object *values_of(const Story *story, const Record *record) {
+        switch (record->kind) {
+        case RECORD_START:
+                return story->recording->journal->header.variables;
+        case RECORD_SET:
+                return record->details;
+        case RECORD_AT_ONCE:
+                return detail(record, "outputs");
+        default:
+                return NULL;
+        }
+}
+
+static void add_record(Story *story, const Record *record) {
+        const char *what = word_of(record);
+
+        if (what)
+                add(story, (StoryEvent){
+                                   .time = record->time,
+                                   .node = record->node,
+                                   .what = what,
+                                   .text = text_of(story, record),
+                                   .values = values_of(story, record),
+                           });
 }
 
 /* What the world has answered so far. */

@@ -39,19 +39,46 @@ static json_object *double_to_json(double number) {
         return json_object_new_double_s(number, text);
 }
 
+typedef union Basic {
+        uint8_t y;
+        int16_t n;
+        uint16_t q;
+        int32_t i;
+        uint32_t u;
+        int64_t x;
+        uint64_t t;
+        int b;
+        double d;
+        const char *s;
+} Basic;
+
+static json_object *basic_to_json(char type, const Basic *basic) {
+        switch (type) {
+        case SD_BUS_TYPE_BYTE:
+                return json_object_new_int64(basic->y);
+        case SD_BUS_TYPE_INT16:
+                return json_object_new_int64(basic->n);
+        case SD_BUS_TYPE_UINT16:
+                return json_object_new_int64(basic->q);
+        case SD_BUS_TYPE_INT32:
+                return json_object_new_int64(basic->i);
+        case SD_BUS_TYPE_UINT32:
+                return json_object_new_int64(basic->u);
+        case SD_BUS_TYPE_INT64:
+                return json_object_new_int64(basic->x);
+        case SD_BUS_TYPE_UINT64:
+                return json_object_new_uint64(basic->t);
+        case SD_BUS_TYPE_BOOLEAN:
+                return json_object_new_boolean(basic->b);
+        case SD_BUS_TYPE_DOUBLE:
+                return double_to_json(basic->d);
+        default:
+                return json_object_new_string(basic->s);
+        }
+}
+
 static int read_basic(sd_bus_message *message, char type, json_object **ret_value, char **ret_error) {
-        union {
-                uint8_t y;
-                int16_t n;
-                uint16_t q;
-                int32_t i;
-                uint32_t u;
-                int64_t x;
-                uint64_t t;
-                int b;
-                double d;
-                const char *s;
-        } p;
+        Basic basic;
         int r;
 
         if (type == SD_BUS_TYPE_UNIX_FD) {
@@ -59,41 +86,11 @@ static int read_basic(sd_bus_message *message, char type, json_object **ret_valu
                 return -EOPNOTSUPP;
         }
 
-        r = sd_bus_message_read_basic(message, type, &p);
+        r = sd_bus_message_read_basic(message, type, &basic);
         if (r < 0)
                 return read_fail(r, ret_error);
 
-        switch (type) {
-        case SD_BUS_TYPE_BYTE:
-                *ret_value = json_object_new_int64(p.y);
-                break;
-        case SD_BUS_TYPE_INT16:
-                *ret_value = json_object_new_int64(p.n);
-                break;
-        case SD_BUS_TYPE_UINT16:
-                *ret_value = json_object_new_int64(p.q);
-                break;
-        case SD_BUS_TYPE_INT32:
-                *ret_value = json_object_new_int64(p.i);
-                break;
-        case SD_BUS_TYPE_UINT32:
-                *ret_value = json_object_new_int64(p.u);
-                break;
-        case SD_BUS_TYPE_INT64:
-                *ret_value = json_object_new_int64(p.x);
-                break;
-        case SD_BUS_TYPE_UINT64:
-                *ret_value = json_object_new_uint64(p.t);
-                break;
-        case SD_BUS_TYPE_BOOLEAN:
-                *ret_value = json_object_new_boolean(p.b);
-                break;
-        case SD_BUS_TYPE_DOUBLE:
-                *ret_value = double_to_json(p.d);
-                break;
-        default:
-                *ret_value = json_object_new_string(p.s);
-        }
+        *ret_value = basic_to_json(type, &basic);
         return 0;
 }
 

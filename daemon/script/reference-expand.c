@@ -85,46 +85,65 @@ static int append_secret(const Expansion *expansion, GString *text, const Piece 
         return 0;
 }
 
-static int expand_string(const Expansion *expansion, json_object *string, json_object **ret_value, char **ret_error) {
-        const char *text = json_object_get_string(string), *p = text;
-        size_t length = (size_t) json_object_get_string_len(string);
-        g_autoptr(GString) expanded = g_string_sized_new(length);
+static int append_variable(const Expansion *expansion, GString *text, const Piece *piece, char **ret_error) {
+        json_object *value;
+        int r = look_up(expansion->blackboard, piece, &value, ret_error);
+
+        if (r >= 0)
+                append_value(text, value);
+        return r;
+}
+
+static int append_piece(const Expansion *expansion, GString *text, const Piece *piece, char **ret_error) {
+        if (piece->is_secret)
+                return append_secret(expansion, text, piece, ret_error);
+        if (piece->is_key)
+                return append_variable(expansion, text, piece, ret_error);
+
+        g_string_append_len(text, piece->start, (gssize) piece->length);
+        return 0;
+}
+
+static int expand_text(const Expansion *expansion, const char *text, size_t length, GString *expanded,
+                       char **ret_error) {
+        const char *p = text;
         Piece piece;
         int r;
 
         while ((r = piece_next(&p, text + length, &piece)) > 0) {
-                json_object *value;
-
-                if (piece.is_secret) {
-                        r = append_secret(expansion, expanded, &piece, ret_error);
-                        if (r < 0)
-                                return r;
-                        continue;
-                }
-                if (!piece.is_key) {
-                        g_string_append_len(expanded, piece.start, (gssize) piece.length);
-                        continue;
-                }
-
-                r = look_up(expansion->blackboard, &piece, &value, ret_error);
+                r = append_piece(expansion, expanded, &piece, ret_error);
                 if (r < 0)
                         return r;
-
-                if (piece_is_whole(&piece, text, length)) {
-                        *ret_value = json_object_get(value);
-                        return 0;
-                }
-                append_value(expanded, value);
         }
         if (r < 0)
                 return piece_bad_brace(p, text + length, ret_error);
-        if (expanded->len > INT_MAX) {
-                *ret_error = g_strdup("the text becomes too long");
-                return -EINVAL;
+        if (expanded->len <= INT_MAX)
+                return 0;
+
+        *ret_error = g_strdup("the text becomes too long");
+        return -EINVAL;
+}
+
+static int expand_string(const Expansion *expansion, json_object *string, json_object **ret_value, char **ret_error) {
+        const char *text = json_object_get_string(string), *p = text;
+        size_t length = (size_t) json_object_get_string_len(string);
+        g_autoptr(GString) expanded = NULL;
+        json_object *value;
+        Piece piece;
+        int r;
+
+        if (piece_next(&p, text + length, &piece) > 0 && piece_is_whole(&piece, text, length)) {
+                r = look_up(expansion->blackboard, &piece, &value, ret_error);
+                if (r >= 0)
+                        *ret_value = json_object_get(value);
+                return r;
         }
 
-        *ret_value = json_object_new_string_len(expanded->str, (int) expanded->len);
-        return 0;
+        expanded = g_string_sized_new(length);
+        r = expand_text(expansion, text, length, expanded, ret_error);
+        if (r >= 0)
+                *ret_value = json_object_new_string_len(expanded->str, (int) expanded->len);
+        return r;
 }
 
 static int expand(const Expansion *expansion, json_object *value, json_object **ret_value, char **ret_error);
