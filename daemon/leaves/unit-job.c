@@ -277,12 +277,15 @@ static void on_past_known(UnitPastVerdict verdict, const UnitFacts *facts, void 
         UnitJob *op = leaf->op;
         g_autoptr(UnitPast) past G_GNUC_UNUSED = g_steal_pointer(&op->past);
 
+        /* Whether it was done or taken out of the queue, nobody wants to know. */
+        if (op->halted) {
+                leaf_end(leaf, STATUS_FAILURE);
+                return;
+        }
+
         switch (verdict) {
         case UNIT_PAST_TO_DO:
-                if (op->halted)
-                        leaf_end(leaf, STATUS_FAILURE);
-                else
-                        unit_job_look_before(leaf);
+                unit_job_look_before(leaf);
                 break;
         case UNIT_PAST_DONE:
                 unit_job_take_result(leaf, facts);
