@@ -34,7 +34,11 @@ static int read_header(Journal *journal, const char *text, size_t length, char *
 
         if (length == 0) {
                 *ret_error = g_strdup("it is empty");
-                return -EBADMSG;
+                return -ENODATA;
+        }
+        if (!line.whole) {
+                *ret_error = g_strdup("its first line breaks off");
+                return -ENODATA;
         }
 
         r = journal_header_parse(line.text, line.length, &journal->header, ret_error);

@@ -18,8 +18,8 @@ typedef struct Journal {
         bool torn;       /* there was more */
 } Journal;
 
-/* -EBADMSG: damaged; -EPROTONOSUPPORT: of a version that is not known; others: what open() and read() say. All with
- * a text for people. */
+/* -EBADMSG: damaged; -ENODATA: it breaks off before anything has happened; -EPROTONOSUPPORT: of a version that is not
+ * known; others: what open() and read() say. All with a text for people. */
 int journal_read_text(const char *text, size_t length, Journal **ret_journal, char **ret_error);
 int journal_read_file(const char *path, Journal **ret_journal, char **ret_error);
 void journal_free(Journal *journal);

@@ -107,6 +107,12 @@ Progress *replay_progress(const Replay *replay) {
         return replay->progress;
 }
 
+bool replay_has_finished(const Replay *replay) {
+        const GArray *records = replay->journal->records;
+
+        return replay->position > 0 && g_array_index(records, Record, replay->position - 1).kind == RECORD_FINISHED;
+}
+
 unsigned replay_position(const Replay *replay) {
         return replay->position;
 }

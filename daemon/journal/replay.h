@@ -52,6 +52,8 @@ int replay_until(Replay *replay, uint64_t time, char **ret_error);
 Progress *replay_progress(const Replay *replay);
 /* How many of the records were read. */
 unsigned replay_position(const Replay *replay);
+/* The last of them says that the run has finished. */
+bool replay_has_finished(const Replay *replay);
 
 /* Of ReplayLeaf, in order of start; and of ReplayLock. Borrowed, until the next step. */
 const GQueue *replay_leaves(const Replay *replay);

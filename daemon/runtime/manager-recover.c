@@ -60,10 +60,24 @@ static bool has_its_name(const Left *left) {
         return g_str_equal(name, own);
 }
 
+/* Nobody has heard of the run, so that it can be started as if there had been none. */
+static void drop_not_begun(const char *path, const char *error) {
+        g_autofree char *name = g_path_get_basename(path);
+
+        log_message(LOG_NOTICE, &(LogSubject){ 0 },
+                    "%s: the daemon has ended before the run began, and it is forgotten: %s", name, error);
+        g_unlink(path);
+}
+
 static bool read_journal(Manager *manager, Left *left) {
         g_autofree char *error = NULL;
+        int r = journal_read_file(left->path, &left->journal, &error);
 
-        if (journal_read_file(left->path, &left->journal, &error) < 0) {
+        if (r == -ENODATA) {
+                drop_not_begun(left->path, error);
+                return false;
+        }
+        if (r < 0) {
                 set_aside_bad(manager, left->path, error);
                 return false;
         }

@@ -239,10 +239,12 @@ static void autostart(Manager *manager, const LibraryEntry *entry) {
             autostarts_has(manager->autostarts, entry->name))
                 return;
 
-        autostarts_add(manager->autostarts, entry->name);
-
-        if (manager_start(manager, entry->name, "", NULL, "autostart", &run, &error) < 0)
+        /* It is noted when there is a journal, lest it is never started. One that is there by now was taken up from
+         * a daemon that had no time left to note it. */
+        if (!runs_last(manager->runs, entry->name, "") &&
+            manager_start(manager, entry->name, "", NULL, "autostart", &run, &error) < 0)
                 log_message(LOG_ERR, &(LogSubject){ .tree = entry->name }, "not started: %s", error);
+        autostarts_add(manager->autostarts, entry->name);
 }
 
 void manager_autostart(Manager *manager) {

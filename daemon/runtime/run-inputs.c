@@ -19,10 +19,13 @@ uint64_t run_now(void) {
         return (uint64_t) g_get_monotonic_time();
 }
 
-/* What was kept is the run's own doing. A lock may have been let go again since. */
+/* What was kept is the run's own doing. It may have been the last that was done with the condition, and a lock may have
+ * been let go again since. */
 static void give(Run *run, const Kept *input, bool kept) {
         switch (input->kind) {
         case RUN_INPUT_CONDITION:
+                if (!progress_leaf(run->progress, input->node))
+                        break;
                 if (kept)
                         progress_condition_turned(run->progress, input->node, run_now());
                 else

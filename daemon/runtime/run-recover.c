@@ -9,7 +9,7 @@
 Run *run_recover(const JournalHeader *header, Replay *replay, JournalWriter *writer, const RunServices *services,
                  const RunCallbacks *callbacks, void *userdata) {
         Run *run = run_make(header->run, header->tree, header->instance, services, callbacks, userdata);
-        bool begun = replay_position(replay) > 0;
+        bool begun = replay_position(replay) > 0 && !replay_has_finished(replay);
 
         run->given = json_object_object_length(header->variables) > 0 ? json_object_get(header->variables) : NULL;
         run_set_caller(run, header->uid);

@@ -2,6 +2,7 @@
 
 #include "lasting-leaves.h"
 #include "leaves/on-recover.h"
+#include "leaves/registry.h"
 
 typedef struct LastingParams {
         uint64_t timeout;
@@ -141,7 +142,8 @@ static const NodeType quick_type = TYPE("Quick", NODE_ACTION, quick_kind);
 static const NodeType watch_type = TYPE("Watch", NODE_CONDITION, watch_kind);
 
 static const NodeType *const types[] = { &lasting_type, &lossy_type, &plain_type, &quick_type, &watch_type, NULL };
-const NodeType *const *const lasting_tables[] = { engine_types, types, NULL };
+static const NodeType *const computed_types[] = { &condition_type, &script_type, NULL };
+const NodeType *const *const lasting_tables[] = { engine_types, types, computed_types, NULL };
 
 const char *lasting_events(const char *name) {
         return get(name)->events->str;

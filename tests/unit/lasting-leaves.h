@@ -4,7 +4,7 @@
 /*
  * Leaves for tests of what a daemon leaves to the next one, found by the node's name: Lasting (something in the world,
  * which is there after a restart unless it was lost), Lossy (with "on_recover"), Plain (is simply started again), Quick
- * (over at once), Watch (a condition).
+ * (over at once), Watch (a condition); and with those that only compute.
  */
 
 #include "leaves/leaf.h"

@@ -167,7 +167,8 @@ static void test_messages(void) {
         g_autoptr(GString) other = g_string_new("btd-journal 2 {}");
         char *second = strchr(text->str, '\n') + 1;
 
-        assert_unreadable("", 0, -EBADMSG, "it is empty");
+        assert_unreadable("", 0, -ENODATA, "it is empty");
+        assert_unreadable("btd-journal 1 {", 15, -ENODATA, "its first line breaks off");
         assert_unreadable("hello\n", 6, -EBADMSG, "its first line does not fit its checksum");
 
         *second = '7';

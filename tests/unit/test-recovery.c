@@ -463,6 +463,51 @@ static void test_autostart(void) {
         g_assert_cmpstr(stage->events->str, ==, "+t.1 +t.1 =t.1 +t.2 ");
 }
 
+/* The daemon was killed before it could note that it has started it, or even before the run had begun. */
+static void test_autostart_not_noted(void) {
+        g_autoptr(Stage) stage = stage_new("'autostart': true, 'root': { 'type': 'Lasting', 'name': 'A' }");
+        g_autofree char *noted = g_build_filename(stage->runtime, "autostarted", NULL),
+                        *path = journal_path(stage, "t.1");
+
+        turn(stage);
+        g_assert_cmpint(g_unlink(noted), ==, 0);
+        kill_and_begin(stage);
+        g_assert_cmpstr(stage->events->str, ==, "+t.1 +t.1 ");
+        g_assert_true(g_file_test(noted, G_FILE_TEST_EXISTS));
+
+        for (size_t length = 0; length < 2; length++) {
+                g_assert_cmpint(g_unlink(noted), ==, 0);
+                manager_leave(stage->manager);
+                manager_free(stage->manager);
+                timers_free(stage->timers);
+                g_string_truncate(stage->events, 0);
+                g_assert_true(g_file_set_contents(path, "btd-journal 1 {", length == 0 ? 0 : -1, NULL));
+                begin(stage);
+                turn(stage);
+                g_assert_cmpuint(manager_runs(stage->manager)->len, ==, 1);
+                g_assert_cmpstr(stage->events->str, ==, length == 0 ? "+t.2 " : "+t.3 ");
+                g_assert_false(g_file_test(path, G_FILE_TEST_EXISTS));
+                g_assert_cmpint(manager_halt_run(stage->manager, length == 0 ? "t.2" : "t.3", &test_caller, NULL), ==,
+                                0);
+                turn(stage);
+        }
+}
+
+/* The last thing that a tree does with a condition is to turn it. */
+static void test_turned(void) {
+        g_autoptr(Stage) stage =
+                stage_new("'root': { 'type': 'Parallel', 'children': [ { 'type': 'ReactiveSequence', 'children': ["
+                          "{ 'type': 'Condition', 'test': 'a < 2' }, { 'type': 'Script', 'code': 'a = a + 1' } ] },"
+                          "{ 'type': 'Script', 'code': 'a = a + 1' }, { 'type': 'Lasting', 'name': 'A' } ] }");
+
+        start(stage, "");
+        kill_and_begin(stage);
+        g_assert_true(lasting_is_alive("A"));
+        lasting_end("A", STATUS_SUCCESS);
+        turn(stage);
+        assert_finished(stage, "t.1", STATUS_SUCCESS, NULL);
+}
+
 static void test_on_stop(void) {
         g_autoptr(Stage) stage =
                 stage_new("'on_stop': 'halt', 'autostart': true, 'root': { 'type': 'Lasting', 'name': 'A' }");
@@ -494,6 +539,17 @@ static void test_on_stop(void) {
         g_assert_cmpstr(lasting_events("B"), ==, "start abandon recover ");
         g_assert_nonnull(manager_run(stage->manager, "t.2"));
         g_assert_null(manager_run(stage->manager, "t.1"));
+}
+
+static unsigned count_lines(const char *path, const char *part) {
+        g_autofree char *text = NULL;
+        unsigned n = 0;
+
+        g_assert_true(g_file_get_contents(path, &text, NULL, NULL));
+        for (const char *found = text; (found = strstr(found, part)); found++)
+                n++;
+
+        return n;
 }
 
 /* Broken off behind each record: what was in flight is in flight, what had not begun begins, and it comes to the same.
@@ -541,7 +597,7 @@ static void test_any_record(void) {
                 }
 
                 assert_finished(stage, "t.1", STATUS_SUCCESS, NULL);
-                g_assert_true(g_file_test(history, G_FILE_TEST_EXISTS));
+                g_assert_cmpuint(count_lines(history, " finished "), ==, 1);
                 /* Each is started or taken up by this daemon, or was over. */
                 g_assert_cmpuint(strlen(lasting_events("A")), <=, strlen("recover clean "));
         }
@@ -682,6 +738,8 @@ int main(int argc, char **argv) {
         g_test_add_func("/recovery/changed-tree", test_changed_tree);
         g_test_add_func("/recovery/restarts", test_restarts);
         g_test_add_func("/recovery/autostart", test_autostart);
+        g_test_add_func("/recovery/autostart-not-noted", test_autostart_not_noted);
+        g_test_add_func("/recovery/turned", test_turned);
         g_test_add_func("/recovery/on-stop", test_on_stop);
         g_test_add_func("/recovery/any-record", test_any_record);
         g_test_add_func("/recovery/set-aside", test_set_aside);
