@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/*
+ * What the simulated world is going to do, and when.
+ */
+
+#include <glib.h>
+#include <stdint.h>
+
+typedef void (*AgendaDo)(void *userdata);
+
+/* usec from now; of those at the same time, the first that was added comes first. drop (or NULL) is called behind it,
+ * and also for those that agenda_clear() drops. */
+void agenda_add(uint64_t usec, AgendaDo what, void *userdata, GDestroyNotify drop);
+/* When the next one is due; UINT64_MAX: there is none. */
+uint64_t agenda_next(void);
+/* Does what is due by now. */
+void agenda_run(void);
+void agenda_clear(void);

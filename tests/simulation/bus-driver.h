@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/*
+ * What the simulated bus itself answers: org.freedesktop.DBus.
+ */
+
+#include "link.h"
+
+#define BUS_DRIVER_NAME "org.freedesktop.DBus"
+
+void bus_driver_called(Link *link, sd_bus_message *call);
+void bus_driver_tell_owner(Link *link, const char *name, const char *before, const char *after);
+
+/* NULL: nobody. */
+const char *bus_owner_of(const char *name);

@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/*
+ * Each connection of the daemon has an sd_bus at its other end, which plays the bus to it. What comes and goes is put
+ * on the agenda, never earlier than what came before on the same connection.
+ */
+
+#include <errno.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "agenda.h"
+#include "basic/cleanup.h"
+#include "bus-driver.h"
+#include "bus.h"
+#include "clock.h"
+#include "kernel.h"
+#include "link.h"
+#include "trace.h"
+
+static struct {
+        Dice dice;
+        const BusManners *manners;
+        bool running, noted;
+        unsigned n_links;
+        GPtrArray *links; /* that are open */
+        GPtrArray *peers; /* of const Peer */
+} bus;
+
+/* A message that is under way. */
+typedef struct Parcel {
+        Link *link;
+        sd_bus_message *message;
+        uint64_t time;
+} Parcel;
+
+int __real_sd_bus_start(sd_bus *client);
+int __wrap_sd_bus_start(sd_bus *client);
+
+static void parcel_free(void *data) {
+        Parcel *parcel = data;
+
+        link_unref(parcel->link);
+        sd_bus_message_unref(parcel->message);
+        g_free(parcel);
+}
+
+static void send_off(Link *link, sd_bus_message *message, uint64_t *last, AgendaDo arrive) {
+        uint64_t now = clock_now(),
+                 time = now + (bus.manners->delay > 0 ? dice_below(&bus.dice, bus.manners->delay) : 0);
+        Parcel *parcel = g_new(Parcel, 1);
+
+        *last = MAX(*last, time);
+        *parcel = (Parcel){ .link = link_ref(link), .message = message, .time = *last };
+        agenda_add(*last - now, arrive, parcel, parcel_free);
+}
+
+static void on_delivered(void *userdata) {
+        const Parcel *parcel = userdata;
+        int r;
+
+        if (!link_is_open(parcel->link))
+                return;
+
+        r = sd_bus_send(parcel->link->peer, parcel->message, NULL);
+        if (r < 0)
+                trace("%s cannot be sent to: %s", parcel->link->unique, g_strerror(-r));
+}
+
+/* Takes the message. */
+static void deliver(Link *link, sd_bus_message *message) {
+        send_off(link, message, &link->out_time, on_delivered);
+}
+
+static const Peer *find_peer(const char *name) {
+        for (unsigned i = 0; name && i < bus.peers->len; i++) {
+                const Peer *peer = bus.peers->pdata[i];
+
+                if (g_str_equal(peer->name, name) || g_str_equal(peer->unique, name))
+                        return peer;
+        }
+
+        return NULL;
+}
+
+const char *bus_owner_of(const char *name) {
+        const Peer *peer = find_peer(name);
+
+        return peer ? peer->unique : link_owner_of(bus.links, name);
+}
+
+sd_bus_message *bus_reply_new(sd_bus_message *call) {
+        sd_bus_message *reply = NULL;
+
+        if (sd_bus_message_new_method_return(call, &reply) < 0)
+                g_error("cannot make a reply");
+        return reply;
+}
+
+void bus_reply(Link *to, sd_bus_message *reply) {
+        uint64_t cookie;
+
+        (void) sd_bus_message_get_reply_cookie(reply, &cookie);
+        if (!link_is_open(to) || !link_take_pending(to, cookie)) {
+                sd_bus_message_unref(reply);
+                return;
+        }
+        deliver(to, reply);
+}
+
+void bus_reply_error(Link *to, sd_bus_message *call, const char *name, const char *text) {
+        sd_bus_message *reply = NULL;
+
+        if (sd_bus_message_new_method_errorf(call, &reply, name, "%s", text) < 0)
+                g_error("cannot make a reply");
+        bus_reply(to, reply);
+}
+
+void bus_signal(const Peer *from, Link *to, const char *path, const char *interface, const char *member, BusFill fill,
+                const void *userdata) {
+        for (unsigned i = 0; i < bus.links->len; i++) {
+                Link *link = bus.links->pdata[i];
+                g_autoptr(sd_bus_message) signal = NULL;
+                unsigned times = dice_chance(&bus.dice, bus.manners->twice) ? 2 : 1;
+
+                if (to && to != link)
+                        continue;
+
+                if (sd_bus_message_new_signal(link->peer, &signal, path, interface, member) < 0 ||
+                    sd_bus_message_set_sender(signal, from->unique) < 0)
+                        g_error("cannot make a signal");
+                fill(signal, userdata);
+                if (!to && !link_wants(link, from->name, from->unique, signal))
+                        continue;
+
+                while (times-- > 0) {
+                        sd_bus_message *copy = NULL;
+
+                        if (sd_bus_message_new_signal(link->peer, &copy, path, interface, member) < 0 ||
+                            sd_bus_message_set_sender(copy, from->unique) < 0)
+                                g_error("cannot make a signal");
+                        fill(copy, userdata);
+                        deliver(link, copy);
+                }
+        }
+}
+
+static void call_peer(Link *link, sd_bus_message *call) {
+        const char *destination = sd_bus_message_get_destination(call);
+        const Peer *peer = find_peer(destination);
+
+        if (sd_bus_message_get_expect_reply(call) > 0)
+                link_add_pending(link, call, peer);
+        if (peer) {
+                trace("%s calls %s of %s", link->unique, sd_bus_message_get_member(call), peer->name);
+                peer->called(link, call);
+        } else {
+                bus_reply_error(link, call, SD_BUS_ERROR_SERVICE_UNKNOWN, "The name is not activatable");
+        }
+}
+
+static void on_arrived(void *userdata) {
+        const Parcel *parcel = userdata;
+        Link *link = parcel->link;
+        uint8_t type = 0;
+
+        (void) sd_bus_message_get_type(parcel->message, &type);
+        if (type != SD_BUS_MESSAGE_METHOD_CALL || (!link->open && parcel->time > link->deaf_after))
+                return;
+
+        if (g_strcmp0(sd_bus_message_get_destination(parcel->message), BUS_DRIVER_NAME) == 0) {
+                if (sd_bus_message_get_expect_reply(parcel->message) > 0)
+                        link_add_pending(link, parcel->message, NULL);
+                bus_driver_called(link, parcel->message);
+        } else {
+                call_peer(link, parcel->message);
+        }
+}
+
+static int on_message(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
+        Link *link = userdata;
+
+        if (g_strcmp0(sd_bus_message_get_interface(message), "org.freedesktop.DBus.Local") != 0)
+                send_off(link, sd_bus_message_ref(message), &link->in_time, on_arrived);
+        return 1;
+}
+
+/* What it has sent before it was lost may be heard, all of it or the first part. */
+static void link_lost(Link *link) {
+        uint64_t now = clock_now();
+
+        trace("%s is gone", link->unique);
+        link->open = false;
+        link->deaf_after = dice_chance(&bus.dice, 50) || link->in_time <= now
+                                   ? UINT64_MAX
+                                   : now + dice_below(&bus.dice, link->in_time - now + 1);
+        sd_bus_close(link->peer);
+        for (unsigned i = 0; i < bus.peers->len; i++) {
+                const Peer *peer = bus.peers->pdata[i];
+
+                if (peer->left)
+                        peer->left(link);
+        }
+        g_ptr_array_remove(bus.links, link);
+}
+
+void bus_turn(void) {
+        if (!bus.noted)
+                return;
+
+        bus.noted = false;
+        for (unsigned i = 0; i < bus.links->len;) {
+                Link *link = bus.links->pdata[i];
+                int r;
+
+                do
+                        r = sd_bus_process(link->peer, NULL);
+                while (r > 0 && sd_bus_is_open(link->peer) > 0);
+
+                if (r < 0 || sd_bus_is_open(link->peer) <= 0)
+                        link_lost(link);
+                else
+                        i++;
+        }
+}
+
+void bus_note_sent(void) {
+        bus.noted = true;
+}
+
+static Link *link_open(int fd) {
+        Link *link = link_new(++bus.n_links);
+
+        if (sd_bus_new(&link->peer) < 0 || sd_bus_set_fd(link->peer, fd, fd) < 0 ||
+            sd_bus_set_server(link->peer, true,
+                              SD_ID128_MAKE(b0, 0b, b0, 0b, b0, 0b, b0, 0b, b0, 0b, b0, 0b, b0, 0b, b0, 0b)) < 0 ||
+            sd_bus_set_anonymous(link->peer, true) < 0 || sd_bus_negotiate_fds(link->peer, true) < 0 ||
+            sd_bus_add_filter(link->peer, NULL, on_message, link) < 0 || sd_bus_start(link->peer) < 0)
+                g_error("cannot play the bus");
+
+        g_ptr_array_add(bus.links, link);
+        return link;
+}
+
+/* The bus is what it is connected to by now. */
+int __wrap_sd_bus_start(sd_bus *client) {
+        int fds[2], r;
+
+        if (sd_bus_is_bus_client(client) <= 0)
+                return __real_sd_bus_start(client);
+        if (!bus.running)
+                return -ECONNREFUSED;
+
+        if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, fds) < 0)
+                return -errno;
+
+        r = sd_bus_set_fd(client, fds[0], fds[0]);
+        if (r < 0)
+                return r;
+
+        kernel_leave();
+        (void) link_open(fds[1]);
+        kernel_enter();
+        bus_note_sent();
+        return __real_sd_bus_start(client);
+}
+
+void bus_open(Dice dice, const BusManners *manners) {
+        bus.dice = dice;
+        bus.manners = manners;
+        bus.running = true;
+        bus.n_links = 10;
+        bus.links = g_ptr_array_new_with_free_func((GDestroyNotify) link_unref);
+        bus.peers = g_ptr_array_new();
+}
+
+void bus_close(void) {
+        g_clear_pointer(&bus.links, g_ptr_array_unref);
+        g_clear_pointer(&bus.peers, g_ptr_array_unref);
+}
+
+static void owner_changed(const Peer *peer, const char *before, const char *after) {
+        for (unsigned i = 0; i < bus.links->len; i++)
+                bus_driver_tell_owner(bus.links->pdata[i], peer->name, before, after);
+}
+
+void bus_join(const Peer *peer) {
+        trace("%s joins the bus", peer->name);
+        g_ptr_array_add(bus.peers, (void *) peer);
+        owner_changed(peer, "", peer->unique);
+}
+
+void bus_leave(const Peer *peer) {
+        if (!g_ptr_array_remove(bus.peers, (void *) peer))
+                return;
+
+        trace("%s leaves the bus", peer->name);
+        for (unsigned i = 0; i < bus.links->len; i++)
+                link_fail_pending(bus.links->pdata[i], peer);
+        owner_changed(peer, peer->unique, "");
+}
+
+bool bus_has(const Peer *peer) {
+        return g_ptr_array_find(bus.peers, peer, NULL);
+}
+
+void bus_stop(void) {
+        trace("the bus is lost");
+        bus.running = false;
+        while (bus.links->len > 0)
+                link_lost(bus.links->pdata[0]);
+}
+
+void bus_start(void) {
+        trace("the bus is there again");
+        bus.running = true;
+}
+
+sd_bus_message *bus_message_to_daemon(const char *path, const char *interface, const char *member) {
+        Link *link = link_named(bus.links, "org.btd1");
+        sd_bus_message *message = NULL;
+
+        if (link &&
+            (sd_bus_message_new_method_call(link->peer, &message, "org.btd1", path, interface, member) < 0 ||
+             sd_bus_message_set_sender(message, ":1.2") < 0 || sd_bus_message_set_expect_reply(message, false) < 0))
+                g_error("cannot make a call");
+        return message;
+}
+
+void bus_call(sd_bus_message *message) {
+        Link *link = link_named(bus.links, "org.btd1");
+
+        if (link && sd_bus_message_get_bus(message) == link->peer)
+                deliver(link, message);
+        else
+                sd_bus_message_unref(message);
+}

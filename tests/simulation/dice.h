@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/*
+ * Where all chance of a simulation comes from: the same seed throws the same numbers.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef struct Dice {
+        uint64_t state;
+} Dice;
+
+uint64_t dice_throw(Dice *dice);
+/* Below n, which is not 0. */
+uint64_t dice_below(Dice *dice, uint64_t n);
+bool dice_chance(Dice *dice, unsigned percent);
+
+/* The same for the same numbers, whatever was thrown before: what does not depend on when it is asked for. */
+Dice dice_of(uint64_t seed, uint64_t a, uint64_t b, uint64_t c);

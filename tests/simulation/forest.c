@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* Nodes are written in the order in which the engine counts them. */
+
+#include <glib.h>
+
+#include "forest.h"
+#include "ledger.h"
+#include "services.h"
+
+#define NODES_MOST 40u
+#define DEPTH_MOST 5u
+
+typedef struct Forest {
+        GString *text;
+        Dice *dice;
+        unsigned tree, node; /* the number of the next one */
+        ForestKind kind;
+} Forest;
+
+static void add(Forest *forest, const char *format, ...) G_GNUC_PRINTF(2, 3);
+
+static void add(Forest *forest, const char *format, ...) {
+        va_list args;
+
+        va_start(args, format);
+        g_string_append_vprintf(forest->text, format, args);
+        va_end(args);
+}
+
+static unsigned throw(const Forest *forest, unsigned n) {
+        return (unsigned) dice_below(forest->dice, n);
+}
+
+/* The number of the node that is being written. */
+static unsigned number(const Forest *forest) {
+        return forest->node - 1;
+}
+
+static void promise(const Forest *forest, Promise promise) {
+        ledger_promise(forest->tree, number(forest), promise, false);
+}
+
+static void add_unit(Forest *forest, const char *type, char kind) {
+        add(forest, "\"type\": \"%s\", \"unit\": \"sim-%c-%u-%u.service\"", type, kind, forest->tree, number(forest));
+        if (forest->kind == FOREST_ANY && throw(forest, 10) == 0)
+                add(forest, ", \"timeout\": \"%ums\"", 5 + throw(forest, 2000));
+}
+
+/* What is done with units that are always there has an effect each time, unless a halt comes between. */
+static void add_unit_job(Forest *forest) {
+        static const char kinds[] = "ooofsscu";
+        char kind = kinds[throw(forest, sizeof(kinds) - 1)];
+
+        /* Whether a condition was met is forgotten, with what it was a condition of. */
+        if (forest->kind == FOREST_RECOVERABLE && (kind == 'c' || kind == 'u'))
+                kind = 'o';
+        promise(forest, kind == 'o' ? PROMISE_EXACTLY : PROMISE_ONCE);
+        add_unit(forest, "StartUnit", kind);
+}
+
+static void add_unit_change(Forest *forest) {
+        static const char *const types[] = { "StopUnit", "RestartUnit", "ReloadUnit" };
+        unsigned type = throw(forest, G_N_ELEMENTS(types));
+
+        promise(forest, type == 0 ? PROMISE_ONCE : PROMISE_EXACTLY);
+        add_unit(forest, types[type], 'p');
+}
+
+static void add_spawn(Forest *forest) {
+        promise(forest, PROMISE_EXACTLY);
+        add(forest, "\"type\": \"Spawn\", \"as\": \"unit\", \"argv\": [\"/bin/true\"]");
+        if (throw(forest, 3) == 0)
+                add(forest, ", \"stdout\": \"out\"");
+        if (forest->kind == FOREST_ANY && throw(forest, 8) == 0)
+                add(forest, ", \"timeout\": \"%ums\"", 5 + throw(forest, 2000));
+}
+
+static void add_call(Forest *forest) {
+        bool again = forest->kind == FOREST_RECOVERABLE || throw(forest, 3) == 0;
+
+        promise(forest, again ? PROMISE_AGAIN : PROMISE_EXACTLY);
+        add(forest,
+            "\"type\": \"DBusCall\", \"destination\": \"sim.Service%u\", \"path\": \"/sim\", \"interface\": "
+            "\"sim.Sim\","
+            " \"member\": \"Do\", \"signature\": \"uu\", \"args\": [%u, %u]",
+            throw(forest, SERVICES_N), forest->tree, number(forest));
+        if (again)
+                add(forest, ", \"on_recover\": \"rerun\"");
+}
+
+static void add_sleep(Forest *forest) {
+        add(forest, "\"type\": \"Sleep\", \"duration\": \"%ums\"", 1 + throw(forest, 200));
+}
+
+static void add_script(Forest *forest) {
+        static const char *const codes[] = { "a = a + 1", "a = (a * 7 + 3) % 5", "b = a", "a = 0" };
+
+        add(forest, "\"type\": \"Script\", \"code\": \"%s\"", codes[throw(forest, G_N_ELEMENTS(codes))]);
+}
+
+static void add_condition(Forest *forest) {
+        static const char *const tests[] = { "a < 2", "a == b", "a ~= 1", "true", "a > 3" };
+
+        add(forest, "\"type\": \"Condition\", \"test\": \"%s\"", tests[throw(forest, G_N_ELEMENTS(tests))]);
+}
+
+static void add_constant(Forest *forest) {
+        add(forest, "\"type\": \"%s\"", throw(forest, 2) == 0 ? "AlwaysSuccess" : "AlwaysFailure");
+}
+
+static void (*const leaf_makers[])(Forest *forest) = {
+        add_unit_job, add_unit_job, add_unit_change, add_spawn,     add_spawn,    add_call,
+        add_call,     add_sleep,    add_script,      add_condition, add_constant,
+};
+
+static void add_leaf(Forest *forest) {
+        unsigned maker = throw(forest, G_N_ELEMENTS(leaf_makers));
+
+        leaf_makers[maker](forest);
+        if (leaf_makers[maker] != add_condition && throw(forest, 12) == 0)
+                add(forest, ", \"lock\": \"%s\"", throw(forest, 2) == 0 ? "disk" : "net");
+}
+
+typedef struct Shape {
+        const char *type;
+        unsigned least, most; /* children; 0: one, as "child" */
+        const char *(*params)(const Forest *forest);
+} Shape;
+
+static const char *params_retry(const Forest *forest) {
+        static const char *const params[] = {
+                ", \"num_attempts\": 2",
+                ", \"num_attempts\": 3, \"backoff\": { \"initial\": \"3ms\", \"factor\": 2, \"jitter\": 0.5 }",
+        };
+        return params[throw(forest, 2)];
+}
+
+static const char *params_repeat(const Forest *forest) {
+        return ", \"num_cycles\": 2";
+}
+
+static const char *params_timeout(const Forest *forest) {
+        static const char *const params[] = { ", \"timeout\": \"5ms\"", ", \"timeout\": \"100ms\"",
+                                              ", \"timeout\": \"1s\"" };
+
+        return params[throw(forest, 3)];
+}
+
+static const char *params_delay(const Forest *forest) {
+        return ", \"delay\": \"7ms\"";
+}
+
+static const char *params_parallel(const Forest *forest) {
+        static const char *const params[] = { "", ", \"success_count\": 1", ", \"failure_count\": 2" };
+
+        return params[throw(forest, 3)];
+}
+
+/* Those that look at the time race with what they wait for, and what the death of a daemon costs is time. */
+static const Shape timed[] = {
+        { "Timeout", 0, 0, params_timeout },
+        { "Parallel", 2, 3, params_parallel },
+};
+
+static const Shape shapes[] = {
+        { "Sequence", 2, 4, NULL },
+        { "Sequence", 2, 4, NULL },
+        { "Fallback", 2, 4, NULL },
+        { "AsyncSequence", 2, 3, NULL },
+        { "SequenceWithMemory", 2, 3, NULL },
+        { "AsyncFallback", 2, 3, NULL },
+        { "Parallel", 2, 4, NULL },
+        { "ParallelAll", 2, 4, NULL },
+        { "IfThenElse", 3, 3, NULL },
+        { "TryCatch", 2, 2, NULL },
+        { "Finally", 2, 2, NULL },
+        { "RecoveryNode", 2, 2, NULL },
+        { "Inverter", 0, 0, NULL },
+        { "ForceSuccess", 0, 0, NULL },
+        { "ForceFailure", 0, 0, NULL },
+        { "Repeat", 0, 0, params_repeat },
+        { "RetryUntilSuccessful", 0, 0, params_retry },
+        { "Delay", 0, 0, params_delay },
+        { "RunOnce", 0, 0, NULL },
+};
+
+static void add_node(Forest *forest, unsigned depth);
+
+static void add_children(Forest *forest, unsigned n, unsigned depth) {
+        add(forest, ", \"children\": [");
+        for (unsigned i = 0; i < n; i++) {
+                add(forest, i > 0 ? ", " : " ");
+                add_node(forest, depth);
+        }
+        add(forest, " ]");
+}
+
+static const Shape *pick_shape(const Forest *forest) {
+        if (forest->kind == FOREST_ANY && throw(forest, 6) == 0)
+                return &timed[throw(forest, G_N_ELEMENTS(timed))];
+
+        return &shapes[throw(forest, G_N_ELEMENTS(shapes))];
+}
+
+static void add_control(Forest *forest, unsigned depth) {
+        const Shape *shape = pick_shape(forest);
+
+        add(forest, "\"type\": \"%s\"%s", shape->type, shape->params ? shape->params(forest) : "");
+        if (shape->least > 0) {
+                add_children(forest, shape->least + throw(forest, shape->most - shape->least + 1), depth - 1);
+        } else {
+                add(forest, ", \"child\": ");
+                add_node(forest, depth - 1);
+        }
+}
+
+/* While something holds that the tree itself can change. */
+static void add_reactive(Forest *forest) {
+        add(forest, "\"type\": \"ReactiveSequence\", \"children\": [ { ");
+        forest->node++;
+        add_condition(forest);
+        add(forest, " }, ");
+        add_node(forest, 0);
+        add(forest, " ]");
+}
+
+static void add_node(Forest *forest, unsigned depth) {
+        unsigned choice = throw(forest, 10);
+
+        add(forest, "{ ");
+        forest->node++;
+        if (depth == 0 || forest->node > NODES_MOST || choice < 3)
+                add_leaf(forest);
+        else if (choice == 3)
+                add_reactive(forest);
+        else
+                add_control(forest, depth);
+        add(forest, " }");
+}
+
+/* A Finally as the root, whose end has one effect a run. */
+static void add_root(Forest *forest) {
+        add(forest, "{ \"type\": \"Finally\", \"children\": [ ");
+        forest->node++;
+        add_node(forest, DEPTH_MOST);
+        add(forest, ", { ");
+        forest->node++;
+        if (throw(forest, 2) == 0)
+                add_spawn(forest);
+        else
+                add_unit(forest, "StartUnit", 'o');
+        ledger_promise(forest->tree, number(forest), PROMISE_ONCE, true);
+        add(forest, " } ] }");
+}
+
+char *forest_tree(Dice *dice, unsigned tree, ForestKind kind) {
+        Forest forest = { .text = g_string_new(NULL), .dice = dice, .tree = tree, .kind = kind };
+        bool autostart = dice_chance(dice, 60);
+
+        add(&forest, "{ \"btd\": 1, \"autostart\": %s, ", autostart ? "true" : "false");
+        if (autostart)
+                ledger_expect_run(tree);
+        if (throw(&forest, 4) == 0)
+                add(&forest, "\"restart\": \"on-failure\", \"restart_limit\": { \"burst\": 2 }, ");
+        add(&forest, "\"blackboard\": { \"a\": 0, \"b\": 1, \"out\": \"\" }, \"root\": ");
+        if (throw(&forest, 2) == 0)
+                add_root(&forest);
+        else
+                add_node(&forest, DEPTH_MOST);
+        add(&forest, " }\n");
+        return g_string_free(forest.text, FALSE);
+}

@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* The functions of the C library are defined here, and found here by all libraries; what shall take place goes straight
+ * to the kernel. */
+
+/* So that open() and open64() are two. */
+#undef _FILE_OFFSET_BITS
+
+#include <errno.h>
+#include <fcntl.h>
+#include <glib.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "kernel.h"
+#include "trace.h"
+
+#define FDS_MAX 1024
+
+static struct {
+        const char *root;
+        const KernelHooks *hooks;
+        Dice dice;
+        bool in_daemon, killed;
+        uint64_t left, calls;
+        int kept_first, kept_end;
+        Disk disk;
+        char *paths[FDS_MAX]; /* of files that were opened to be written */
+} kernel = { .left = UINT64_MAX };
+
+typedef enum Fate {
+        FATE_DONE,
+        FATE_NOT_DONE, /* but the caller will never know */
+        FATE_HALF_DONE,
+} Fate;
+
+void kernel_open(const char *root, const KernelHooks *hooks, Dice dice) {
+        kernel.root = root;
+        kernel.hooks = hooks;
+        kernel.dice = dice;
+        kernel.disk = DISK_FINE;
+        kernel.calls = 0;
+}
+
+void kernel_keep(int first, int n) {
+        kernel.kept_first = first;
+        kernel.kept_end = first + n;
+        for (int fd = first; fd <= first + n; fd++)
+                if (syscall(SYS_dup3, STDIN_FILENO, fd, O_CLOEXEC) < 0)
+                        g_error("cannot keep descriptors");
+}
+
+void kernel_enter(void) {
+        kernel.in_daemon = true;
+}
+
+void kernel_leave(void) {
+        kernel.in_daemon = false;
+}
+
+void kernel_kill_after(uint64_t calls) {
+        kernel.left = calls;
+}
+
+bool kernel_was_killed(void) {
+        return kernel.killed;
+}
+
+void kernel_revive(void) {
+        kernel.killed = false;
+}
+
+void kernel_set_disk(Disk disk) {
+        kernel.disk = disk;
+}
+
+uint64_t kernel_calls(void) {
+        return kernel.calls;
+}
+
+static Fate fate_of(const char *call, const char *about) {
+        static const char *const names[] = { "after", "before", "within" };
+        Fate fate;
+
+        if (kernel.killed)
+                return FATE_NOT_DONE;
+
+        kernel.calls++;
+        if (kernel.left == UINT64_MAX || kernel.left-- > 0)
+                return FATE_DONE;
+
+        kernel.killed = true;
+        kernel.left = UINT64_MAX;
+        fate = dice_below(&kernel.dice, 3);
+        trace("-- killed %s %s(%s)", names[fate], call, about);
+        return fate;
+}
+
+static bool concerns(const char *path) {
+        return kernel.in_daemon && kernel.root && g_str_has_prefix(path, kernel.root);
+}
+
+static char **path_of(int fd) {
+        return fd >= 0 && fd < FDS_MAX ? &kernel.paths[fd] : NULL;
+}
+
+static int fail(int error) {
+        errno = error;
+        return -1;
+}
+
+/* There is no room, or it must not be written to. */
+static int refuse(const char *path) {
+        kernel.hooks->failed(path);
+        return fail(kernel.disk == DISK_FULL ? ENOSPC : EROFS);
+}
+
+/* Only one that makes or empties a file is more than a look. */
+static int open_file(const char *path, int flags, mode_t mode) {
+        bool writes = (flags & O_ACCMODE) != O_RDONLY, changes = flags & (O_CREAT | O_TRUNC);
+        int fd;
+
+        if (!concerns(path) || !writes)
+                return (int) syscall(SYS_openat, AT_FDCWD, path, flags, mode);
+
+        if (changes && fate_of("open", path) == FATE_NOT_DONE)
+                return (int) syscall(SYS_openat, AT_FDCWD, "/dev/null", O_RDWR | O_CLOEXEC, 0);
+        if (kernel.disk == DISK_READ_ONLY || (kernel.disk == DISK_FULL && flags & O_CREAT && access(path, F_OK) < 0))
+                return refuse(path);
+
+        fd = (int) syscall(SYS_openat, AT_FDCWD, path, flags, mode);
+        if (path_of(fd)) {
+                g_free(*path_of(fd));
+                *path_of(fd) = g_strdup(path);
+                kernel.hooks->opened(path);
+        }
+        return fd;
+}
+
+#define OPEN(name)                                                                                                     \
+        int name(const char *path, int flags, ...) {                                                                   \
+                mode_t mode = 0;                                                                                       \
+                va_list args;                                                                                          \
+                                                                                                                       \
+                va_start(args, flags);                                                                                 \
+                if (flags & O_CREAT)                                                                                   \
+                        mode = va_arg(args, mode_t);                                                                   \
+                va_end(args);                                                                                          \
+                return open_file(path, flags, mode);                                                                   \
+        }
+
+OPEN(open)
+OPEN(open64)
+
+int close(int fd) {
+        if (path_of(fd))
+                g_clear_pointer(path_of(fd), g_free);
+        if (fd >= kernel.kept_first && fd < kernel.kept_end)
+                return dup3(kernel.kept_end, fd, O_CLOEXEC);
+
+        return (int) syscall(SYS_close, fd);
+}
+
+static ssize_t write_some(int fd, const char *path, const void *bytes, size_t n) {
+        ssize_t r = syscall(SYS_write, fd, bytes, n);
+
+        if (r > 0)
+                kernel.hooks->written(path, bytes, (uint64_t) r);
+        return r;
+}
+
+ssize_t write(int fd, const void *bytes, size_t n) {
+        const char *path = path_of(fd) ? *path_of(fd) : NULL;
+
+        if (!kernel.in_daemon || !path)
+                return syscall(SYS_write, fd, bytes, n);
+
+        switch (fate_of("write", path)) {
+        case FATE_NOT_DONE:
+                return (ssize_t) n;
+        case FATE_HALF_DONE:
+                (void) write_some(fd, path, bytes, dice_below(&kernel.dice, n + 1));
+                return (ssize_t) n;
+        case FATE_DONE:
+                break;
+        }
+
+        /* What still fits, and then no more. */
+        if (kernel.disk == DISK_FULL)
+                return n > 1 && dice_chance(&kernel.dice, 50) ? write_some(fd, path, bytes, n / 2) : refuse(path);
+        if (kernel.disk == DISK_READ_ONLY)
+                return refuse(path);
+
+        return write_some(fd, path, bytes, n);
+}
+
+static int truncate_file(int fd, off_t size) {
+        const char *path = path_of(fd) ? *path_of(fd) : NULL;
+
+        if (kernel.in_daemon && path && fate_of("ftruncate", path) == FATE_NOT_DONE)
+                return 0;
+
+        return (int) syscall(SYS_ftruncate, fd, size);
+}
+
+int ftruncate(int fd, off_t size) {
+        return truncate_file(fd, size);
+}
+
+int ftruncate64(int fd, off_t size) {
+        return truncate_file(fd, size);
+}
+
+int rename(const char *from, const char *to) {
+        if (concerns(from)) {
+                if (fate_of("rename", to) == FATE_NOT_DONE)
+                        return 0;
+                if (kernel.disk == DISK_READ_ONLY)
+                        return fail(EROFS);
+                kernel.hooks->renamed(from, to);
+        }
+        return (int) syscall(SYS_rename, from, to);
+}
+
+int unlink(const char *path) {
+        if (concerns(path)) {
+                if (fate_of("unlink", path) == FATE_NOT_DONE)
+                        return 0;
+                if (kernel.disk == DISK_READ_ONLY)
+                        return fail(EROFS);
+                if (access(path, F_OK) >= 0)
+                        kernel.hooks->removed(path);
+        }
+        return (int) syscall(SYS_unlink, path);
+}
+
+int mkdir(const char *path, mode_t mode) {
+        if (concerns(path)) {
+                if (kernel.killed)
+                        return 0;
+                if (kernel.disk != DISK_FINE && access(path, F_OK) < 0)
+                        return refuse(path);
+        }
+        return (int) syscall(SYS_mkdir, path, mode);
+}
+
+/* There is no disk that would have to be waited for. */
+int fsync(int fd) {
+        return 0;
+}
+
+static size_t size_of(const struct msghdr *message) {
+        size_t size = 0;
+
+        for (size_t i = 0; i < message->msg_iovlen; i++)
+                size += message->msg_iov[i].iov_len;
+
+        return size;
+}
+
+ssize_t sendmsg(int fd, const struct msghdr *message, int flags) {
+        ssize_t n;
+        Fate fate;
+
+        if (!kernel.in_daemon)
+                return syscall(SYS_sendmsg, fd, message, flags);
+
+        fate = fate_of("sendmsg", "");
+        if (fate == FATE_NOT_DONE)
+                return (ssize_t) size_of(message);
+
+        n = syscall(SYS_sendmsg, fd, message, flags);
+        kernel.hooks->sent();
+        return n;
+}

@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include <stdio.h>
+#include <string.h>
+
+#include "ledger.h"
+#include "trace.h"
+
+#define NODES_MAX 128u
+
+typedef struct Leaf {
+        Promise promise;
+        bool once_a_run;
+        bool active;   /* begun, and not ended */
+        bool doubtful; /* about to ask for something, or it has asked */
+        unsigned begun, rerun, succeeded, failed, effects, doubts;
+} Leaf;
+
+typedef struct Account {
+        Leaf leaves[NODES_MAX];
+        GPtrArray *runs; /* of Entry */
+        bool expected;
+        bool loose; /* a journal was lost to the disk: nothing is promised any more */
+} Account;
+
+/* A run. */
+typedef struct Entry {
+        unsigned tree, number;
+        bool begun, finished, archived;
+        char *result;
+        GString *line;            /* what was written of the next one */
+        unsigned ends[NODES_MAX]; /* how often each has begun */
+} Entry;
+
+static struct {
+        Account *accounts;
+        unsigned n_accounts;
+} ledger;
+
+static void entry_free(void *data) {
+        Entry *entry = data;
+
+        g_string_free(entry->line, TRUE);
+        g_free(entry->result);
+        g_free(entry);
+}
+
+void ledger_open(unsigned n_trees) {
+        ledger.accounts = g_new0(Account, n_trees);
+        ledger.n_accounts = n_trees;
+        for (unsigned i = 0; i < n_trees; i++)
+                ledger.accounts[i].runs = g_ptr_array_new_with_free_func(entry_free);
+}
+
+void ledger_close(void) {
+        for (unsigned i = 0; i < ledger.n_accounts; i++)
+                g_ptr_array_unref(ledger.accounts[i].runs);
+        g_clear_pointer(&ledger.accounts, g_free);
+        ledger.n_accounts = 0;
+}
+
+static Leaf *leaf_of(unsigned tree, unsigned node) {
+        if (tree >= ledger.n_accounts || node >= NODES_MAX)
+                g_error("there is no leaf %u of tree %u", node, tree);
+
+        return &ledger.accounts[tree].leaves[node];
+}
+
+void ledger_promise(unsigned tree, unsigned node, Promise promise, bool once_a_run) {
+        Leaf *leaf = leaf_of(tree, node);
+
+        leaf->promise = promise;
+        leaf->once_a_run = once_a_run;
+}
+
+void ledger_expect_run(unsigned tree) {
+        ledger.accounts[tree].expected = true;
+}
+
+/* NULL: it is not the journal of a run. */
+static Entry *entry_of(const char *path) {
+        g_autofree char *name = g_path_get_basename(path);
+        unsigned tree, number;
+        Account *account;
+        Entry *entry;
+        int end = 0;
+
+        if (sscanf(name, "t%u.%u.journal%n", &tree, &number, &end) != 2 || end == 0 || name[end] != '\0' ||
+            tree >= ledger.n_accounts)
+                return NULL;
+
+        account = &ledger.accounts[tree];
+        for (unsigned i = 0; i < account->runs->len; i++) {
+                entry = account->runs->pdata[i];
+                if (entry->number == number)
+                        return entry;
+        }
+
+        entry = g_new0(Entry, 1);
+        entry->tree = tree;
+        entry->number = number;
+        entry->line = g_string_new(NULL);
+        g_ptr_array_add(account->runs, entry);
+        return entry;
+}
+
+/* What was torn is cut off when it is gone on with. */
+void ledger_note_opened(const char *path) {
+        Entry *entry = entry_of(path);
+
+        if (entry)
+                g_string_truncate(entry->line, 0);
+}
+
+static void check_finallys(const Entry *entry) {
+        const Account *account = &ledger.accounts[entry->tree];
+
+        for (unsigned i = 0; i < NODES_MAX; i++)
+                if (account->leaves[i].once_a_run && entry->ends[i] != 1)
+                        violation("t%u.%u: the end of its Finally (#%u) was begun %u times", entry->tree, entry->number,
+                                  i, entry->ends[i]);
+}
+
+static void note_finished(Entry *entry, const char *details) {
+        char status[32] = "";
+
+        if (entry->finished)
+                violation("t%u.%u has finished twice", entry->tree, entry->number);
+        entry->finished = true;
+        (void) sscanf(details, "{\"status\":\"%31[a-z]", status);
+        entry->result = g_strdup(status);
+        check_finallys(entry);
+}
+
+static void note_outcome(Leaf *leaf, const char *details) {
+        if (g_str_has_prefix(details, "{\"status\":\"success\""))
+                leaf->succeeded++;
+        else if (g_str_has_prefix(details, "{\"status\":\"failure\""))
+                leaf->failed++;
+}
+
+static void leaf_begins(Entry *entry, Leaf *leaf, unsigned node) {
+        leaf->begun++;
+        leaf->active = true;
+        leaf->doubtful = false;
+        entry->ends[node]++;
+}
+
+static void note_leaf(Entry *entry, Leaf *leaf, unsigned node, const char *kind, const char *details) {
+        if (g_str_equal(kind, "begin") || (g_str_equal(kind, "rerun") && !leaf->active)) {
+                /* The record of its beginning may have been torn. */
+                leaf_begins(entry, leaf, node);
+        } else if (g_str_equal(kind, "rerun")) {
+                leaf->rerun++;
+                leaf->doubtful = false;
+        } else if (g_str_equal(kind, "note")) {
+                leaf->doubtful = strstr(details, "\"sent\":false");
+        } else if (g_str_equal(kind, "ended") || g_str_equal(kind, "stopped")) {
+                leaf->active = false;
+                note_outcome(leaf, details);
+        } else if (g_str_equal(kind, "at-once") && !g_str_has_prefix(details, "{\"status\":\"running\"")) {
+                leaf->active = false;
+                note_outcome(leaf, details);
+        }
+}
+
+static void note_line(Entry *entry, const char *line) {
+        char kind[32];
+        unsigned node;
+        int end = 0;
+
+        if (g_str_has_prefix(line, "btd-journal ")) {
+                entry->begun = true;
+                return;
+        }
+
+        trace("t%u.%u | %s", entry->tree, entry->number, line);
+        if (sscanf(line, "%*u %31s %n", kind, &end) < 1)
+                return;
+
+        if (g_str_equal(kind, "finished")) {
+                note_finished(entry, line + end);
+                return;
+        }
+        if (sscanf(line + end, "#%u %n", &node, &end) < 1)
+                return;
+
+        line = strchr(line, '#');
+        line = strchr(line, ' ') + 1;
+        note_leaf(entry, leaf_of(entry->tree, node), node, kind, line);
+}
+
+void ledger_note_written(const char *path, const char *bytes, uint64_t n) {
+        Entry *entry = entry_of(path);
+        const char *newline;
+
+        if (!entry)
+                return;
+
+        g_string_append_len(entry->line, bytes, (gssize) n);
+        while ((newline = memchr(entry->line->str, '\n', entry->line->len))) {
+                gssize length = newline - entry->line->str;
+                g_autofree char *line = g_strndup(entry->line->str, (gsize) length);
+
+                g_string_erase(entry->line, 0, length + 1);
+                note_line(entry, line);
+        }
+}
+
+void ledger_note_moved(const char *from, const char *to) {
+        Entry *entry = entry_of(from);
+
+        if (!entry)
+                return;
+
+        trace("%s is moved to %s", from, to);
+        if (strstr(to, "/history/"))
+                entry->archived = true;
+        else if (entry->begun)
+                violation("the journal of t%u.%u is put aside: %s", entry->tree, entry->number, to);
+}
+
+void ledger_note_removed(const char *path) {
+        Entry *entry = entry_of(path);
+
+        trace("%s is removed", path);
+        if (entry && entry->begun && !entry->finished)
+                violation("the journal of t%u.%u is removed, and the run has not finished", entry->tree, entry->number);
+}
+
+void ledger_note_failed(const char *path) {
+        const Entry *entry = entry_of(path);
+
+        if (entry)
+                ledger.accounts[entry->tree].loose = true;
+}
+
+/* Between the request and the note that it was sent nothing can be known, and it is asked for again. */
+void ledger_note_killed(void) {
+        for (unsigned i = 0; i < ledger.n_accounts; i++)
+                for (unsigned node = 0; node < NODES_MAX; node++) {
+                        Leaf *leaf = &ledger.accounts[i].leaves[node];
+
+                        if (leaf->active && leaf->doubtful)
+                                leaf->doubts++;
+                }
+}
+
+void ledger_effect(unsigned tree, unsigned node, const char *what) {
+        Leaf *leaf = leaf_of(tree, node);
+        unsigned most = leaf->begun + leaf->doubts + (leaf->promise == PROMISE_AGAIN ? leaf->rerun : 0);
+
+        leaf->effects++;
+        trace("effect %u of t%u #%u (%s)", leaf->effects, tree, node, what);
+        if (leaf->promise != PROMISE_NONE && leaf->effects > most && !ledger.accounts[tree].loose)
+                violation("t%u #%u (%s) has had %u effects, and was begun %u times", tree, node, what, leaf->effects,
+                          most);
+}
+
+unsigned ledger_n_begun(unsigned tree, unsigned node) {
+        return leaf_of(tree, node)->begun;
+}
+
+static unsigned count(bool all) {
+        unsigned n = 0;
+
+        for (unsigned i = 0; i < ledger.n_accounts; i++)
+                for (unsigned k = 0; k < ledger.accounts[i].runs->len; k++) {
+                        const Entry *entry = ledger.accounts[i].runs->pdata[k];
+
+                        n += entry->begun && (all || !entry->finished);
+                }
+
+        return n;
+}
+
+unsigned ledger_n_running(void) {
+        return count(false);
+}
+
+unsigned ledger_n_runs(void) {
+        return count(true);
+}
+
+static void check_leaf(unsigned tree, unsigned node, const Leaf *leaf) {
+        if (leaf->promise == PROMISE_EXACTLY && leaf->effects < leaf->succeeded)
+                violation("t%u #%u has succeeded %u times, but has had %u effects", tree, node, leaf->succeeded,
+                          leaf->effects);
+}
+
+static void check_run(const Entry *entry) {
+        if (entry->begun && !entry->finished)
+                violation("t%u.%u has not finished", entry->tree, entry->number);
+        else if (entry->begun && !entry->archived)
+                violation("t%u.%u has finished, but its journal is not kept", entry->tree, entry->number);
+}
+
+void ledger_check(void) {
+        for (unsigned i = 0; i < ledger.n_accounts; i++) {
+                const Account *account = &ledger.accounts[i];
+
+                if (account->loose)
+                        continue;
+
+                for (unsigned node = 0; node < NODES_MAX; node++)
+                        check_leaf(i, node, &account->leaves[node]);
+                for (unsigned k = 0; k < account->runs->len; k++)
+                        check_run(account->runs->pdata[k]);
+                if (account->expected && account->runs->len == 0)
+                        violation("t%u says \"autostart\", but was not started", i);
+        }
+}
+
+char *ledger_summary(void) {
+        GString *text = g_string_new(NULL);
+
+        for (unsigned i = 0; i < ledger.n_accounts; i++) {
+                const Account *account = &ledger.accounts[i];
+
+                for (unsigned k = 0; k < account->runs->len; k++) {
+                        const Entry *entry = account->runs->pdata[k];
+
+                        g_string_append_printf(text, "t%u.%u: %s\n", i, entry->number, entry->result ?: "?");
+                }
+                for (unsigned node = 0; node < NODES_MAX; node++) {
+                        const Leaf *leaf = &account->leaves[node];
+
+                        if (leaf->begun > 0)
+                                g_string_append_printf(text, "t%u #%u: %u begun, %u succeeded, %u failed, %u effects\n",
+                                                       i, node, leaf->begun, leaf->succeeded, leaf->failed,
+                                                       leaf->promise == PROMISE_AGAIN ? 0 : leaf->effects);
+                }
+        }
+
+        return g_string_free(text, FALSE);
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/*
+ * What leaves were to do, as far as it stands in the journals, beside what was really done in the world. The journals
+ * are read as they are written, so that an effect without a reason is found at once.
+ *
+ * Trees and nodes go by their numbers: tree 3 is called "t3", and its runs "t3.1", "t3.2", ...
+ */
+
+#include <glib.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef enum Promise {
+        PROMISE_NONE,    /* it has no effect that is counted */
+        PROMISE_ONCE,    /* each start of the leaf has one effect at most */
+        PROMISE_EXACTLY, /* ... and when it has succeeded it has had one */
+        PROMISE_AGAIN,   /* a recovery may repeat it */
+} Promise;
+
+void ledger_open(unsigned n_trees);
+void ledger_close(void);
+
+/* Of a leaf, before anything happens. once_a_run: it is the end of a Finally that is the root. */
+void ledger_promise(unsigned tree, unsigned node, Promise promise, bool once_a_run);
+/* The tree is started by itself. */
+void ledger_expect_run(unsigned tree);
+
+/* Of files, see kernel.h. */
+void ledger_note_opened(const char *path);
+void ledger_note_written(const char *path, const char *bytes, uint64_t n);
+void ledger_note_moved(const char *from, const char *to);
+void ledger_note_removed(const char *path);
+void ledger_note_failed(const char *path);
+void ledger_note_killed(void);
+
+/* A leaf has had its effect in the world. what: for people. */
+void ledger_effect(unsigned tree, unsigned node, const char *what);
+/* How often the leaf has been started. */
+unsigned ledger_n_begun(unsigned tree, unsigned node);
+
+/* Runs that were begun and have not finished. */
+unsigned ledger_n_running(void);
+unsigned ledger_n_runs(void);
+/* When all is over: what is missing is a violation. */
+void ledger_check(void);
+/* What has become of all runs, to be compared with another one. To be freed. */
+char *ledger_summary(void);

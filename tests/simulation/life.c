@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/*
+ * The daemon's main loop is run here, and everything that it asks of the service manager directly is answered here: the
+ * descriptors that are stored for the next daemon stay open when it dies.
+ */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <glib.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <systemd/sd-daemon.h>
+#include <unistd.h>
+
+#include "agenda.h"
+#include "basic/log.h"
+#include "bus.h"
+#include "clock.h"
+#include "life.h"
+#include "trace.h"
+
+int btd_main(int argc, char **argv);
+void __wrap_g_main_loop_run(GMainLoop *loop);
+void __wrap_g_main_loop_quit(GMainLoop *loop);
+int __wrap_sd_booted(void);
+int __wrap_sd_listen_fds_with_names(int unset, char ***ret_names);
+int __wrap_sd_pid_notify_with_fds(pid_t pid, int unset, const char *state, const int *fds, unsigned n_fds);
+int __wrap_sd_notifyf(int unset, const char *format, ...);
+void __wrap_notify_try(const char *state);
+void __wrap_log_message(int level, const LogSubject *subject, const char *format, ...);
+
+static struct {
+        bool quit, over;
+        unsigned long turns;
+        int stored[LIFE_STORED_MAX];
+        int n_stored;
+} life;
+
+/* In place of poll(): nothing is waited for. */
+static gint world_turn(GPollFD *fds, guint n_fds, gint timeout) {
+        uint64_t start = clock_now(), end = timeout < 0 ? UINT64_MAX : start + (uint64_t) timeout * 1000;
+        int n = 0;
+
+        kernel_leave();
+        for (;;) {
+                uint64_t next;
+
+                bus_turn();
+                agenda_run();
+                n = poll((struct pollfd *) fds, n_fds, 0);
+                if (n != 0 || timeout == 0)
+                        break;
+
+                next = MIN(agenda_next(), end);
+                if (next == UINT64_MAX) {
+                        life.over = true;
+                        break;
+                }
+                clock_set(MAX(next, clock_now()));
+                if (next == end)
+                        break;
+        }
+
+        clock_set(clock_now() + 1);
+        kernel_enter();
+        return n;
+}
+
+void __wrap_g_main_loop_run(GMainLoop *loop) {
+        GMainContext *context = g_main_loop_get_context(loop);
+
+        g_main_context_set_poll_func(context, world_turn);
+        while (!life.quit && !life.over && !kernel_was_killed()) {
+                g_main_context_iteration(context, TRUE);
+                life.turns++;
+                if (violation_text())
+                        life.over = true;
+        }
+}
+
+void __wrap_g_main_loop_quit(GMainLoop *loop) {
+        life.quit = true;
+}
+
+int __wrap_sd_booted(void) {
+        return 1;
+}
+
+/* They begin where sd_listen_fds() says; these numbers are kept free for them. */
+int __wrap_sd_listen_fds_with_names(int unset, char ***ret_names) {
+        char **names = g_new0(char *, LIFE_STORED_MAX + 1);
+
+        for (int i = 0; i < life.n_stored; i++) {
+                names[i] = g_strdup("jobs");
+                (void) dup3(life.stored[i], SD_LISTEN_FDS_START + i, O_CLOEXEC);
+        }
+
+        *ret_names = names;
+        return life.n_stored;
+}
+
+int __wrap_sd_pid_notify_with_fds(pid_t pid, int unset, const char *state, const int *fds, unsigned n_fds) {
+        if (!kernel_was_killed() && life.n_stored < LIFE_STORED_MAX)
+                life.stored[life.n_stored++] = fcntl(fds[0], F_DUPFD_CLOEXEC, 100);
+        return 1;
+}
+
+int __wrap_sd_notifyf(int unset, const char *format, ...) {
+        return 1;
+}
+
+void __wrap_notify_try(const char *state) {
+        if (!g_str_has_prefix(state, "FDSTOREREMOVE=1") || kernel_was_killed() || life.n_stored == 0)
+                return;
+
+        close(life.stored[0]);
+        memmove(life.stored, life.stored + 1, sizeof(int) * (size_t) --life.n_stored);
+        bus_note_sent();
+}
+
+void __wrap_log_message(int level, const LogSubject *subject, const char *format, ...) {
+        g_autofree char *text = NULL;
+        va_list args;
+
+        if (level > LOG_WARNING && !trace_is_open())
+                return;
+
+        va_start(args, format);
+        text = g_strdup_vprintf(format, args);
+        va_end(args);
+        trace("btd: %s%s%s", subject && subject->run ? subject->run : "", subject && subject->run ? ": " : "", text);
+        if (strstr(text, "cannot be taken up"))
+                violation("%s", text);
+}
+
+Death life_live(const char *directory) {
+        g_autofree char *trees = g_strdup_printf("--trees=%s/trees", directory),
+                        *runtime = g_strdup_printf("--runtime=%s/run", directory),
+                        *state = g_strdup_printf("--state=%s/state", directory);
+        char *argv[] = { (char *) "btd",
+                         (char *) "--user",
+                         (char *) "--address=unix:path=/simulated",
+                         trees,
+                         runtime,
+                         state,
+                         NULL };
+        bool killed;
+
+        trace("-- a daemon begins");
+        life.quit = life.over = false;
+        kernel_revive();
+        kernel_enter();
+        (void) btd_main(G_N_ELEMENTS(argv) - 1, argv);
+        kernel_leave();
+        bus_note_sent();
+        killed = kernel_was_killed();
+        kernel_revive();
+        return killed ? DEATH_KILLED : life.over ? DEATH_NONE : DEATH_EXITED;
+}
+
+void life_forget(void) {
+        while (life.n_stored > 0)
+                close(life.stored[--life.n_stored]);
+}
+
+void life_terminate(void) {
+        (void) kill(getpid(), SIGTERM);
+}
+
+unsigned long life_turns(void) {
+        return life.turns;
+}

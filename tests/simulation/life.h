@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/*
+ * The life of a daemon, all of it from its main() on. It is at work until nothing can be read from its descriptors;
+ * then it is the world's turn, and when nothing happens at the moment, time goes on to when something does.
+ */
+
+#include <stdbool.h>
+
+#include "kernel.h"
+
+/* So many descriptors are stored for the next daemon at most. */
+#define LIFE_STORED_MAX 8
+
+typedef enum Death {
+        DEATH_KILLED,
+        DEATH_EXITED,
+        DEATH_NONE, /* nothing will ever happen again, so the simulation of it was ended */
+} Death;
+
+/* directory: with the trees in "trees". */
+Death life_live(const char *directory);
+/* What was put into the descriptor store is lost, too. */
+void life_forget(void);
+
+/* The daemon is told to stop. */
+void life_terminate(void);
+/* In the main loop, how often it turned; over all lives. */
+unsigned long life_turns(void);

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/*
+ * Simulations from seeds, one after the other, until a rule is broken. A seed that has broken one is printed with the
+ * command that repeats it, line by line.
+ */
+
+#include <glib.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <systemd/sd-daemon.h>
+
+#include "clock.h"
+#include "directory.h"
+#include "kernel.h"
+#include "life.h"
+#include "simulation.h"
+#include "trace.h"
+
+typedef struct Wanted {
+        gint64 seed, count, seconds;
+        gboolean trace;
+} Wanted;
+
+static void print_tally(const Tally *tally, uint64_t started) {
+        double seconds = (double) (clock_real() - started) / 1e6;
+
+        printf("%" PRIu64 " simulations, %" PRIu64 " runs, %" PRIu64 " crashes in %.1f s: %.0f crashes a second\n",
+               tally->simulations, tally->runs, tally->deaths, seconds, (double) tally->deaths / seconds);
+}
+
+static int simulate(const Wanted *wanted, const char *program, const char *directory) {
+        uint64_t started = clock_real(), end = started + (uint64_t) wanted->seconds * 1000000;
+        Tally tally = { 0 };
+
+        for (uint64_t seed = (uint64_t) wanted->seed;; seed++) {
+                if (!simulation_run(seed, directory, &tally)) {
+                        printf("seed %" PRIu64 ": %s\nrepeat it with: %s --seed=%" PRIu64 " --count=1 --trace\n", seed,
+                               violation_text(), program, seed);
+                        return EXIT_FAILURE;
+                }
+                if (wanted->seconds > 0 ? clock_real() >= end : tally.simulations >= (uint64_t) wanted->count)
+                        break;
+        }
+
+        print_tally(&tally, started);
+        return EXIT_SUCCESS;
+}
+
+int main(int argc, char **argv) {
+        g_autoptr(GOptionContext) context = g_option_context_new("- simulate crashes of the daemon");
+        Wanted wanted = { .seed = 1, .count = 100 };
+        const GOptionEntry entries[] = {
+                { "seed", 0, 0, G_OPTION_ARG_INT64, &wanted.seed, "The first seed", "NUMBER" },
+                { "count", 0, 0, G_OPTION_ARG_INT64, &wanted.count, "How many seeds", "NUMBER" },
+                { "seconds", 0, 0, G_OPTION_ARG_INT64, &wanted.seconds, "For how long, instead", "NUMBER" },
+                { "trace", 0, 0, G_OPTION_ARG_NONE, &wanted.trace, "Tell what happens", NULL },
+                { NULL },
+        };
+        g_autofree char *directory = NULL;
+        g_autoptr(GError) error = NULL;
+        int r;
+
+        g_option_context_add_main_entries(context, entries, NULL);
+        if (!g_option_context_parse(context, &argc, &argv, &error)) {
+                fprintf(stderr, "%s\n", error->message);
+                return 2;
+        }
+
+        kernel_keep(SD_LISTEN_FDS_START, LIFE_STORED_MAX);
+        g_setenv("NOTIFY_SOCKET", "/nowhere", TRUE);
+        trace_open(wanted.trace);
+        directory = directory_new();
+        r = simulate(&wanted, argv[0], directory);
+        directory_remove(directory);
+        return r;
+}

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include <glib.h>
+#include <glib/gstdio.h>
+#include <string.h>
+
+#include "agenda.h"
+#include "bus.h"
+#include "clock.h"
+#include "directory.h"
+#include "forest.h"
+#include "kernel.h"
+#include "ledger.h"
+#include "life.h"
+#include "services.h"
+#include "simulation.h"
+#include "systemd.h"
+#include "trace.h"
+
+/* When it began, long after the start of the machine. */
+#define BEGINNING (UINT64_C(5000) * 1000000)
+/* What takes longer than this will never end. */
+#define HOURS (UINT64_C(20) * 3600 * 1000000)
+#define TREES_MOST 3u
+#define DEATHS_MOST 60u
+
+typedef struct Simulation {
+        uint64_t seed;
+        const char *directory;
+        Dice dice;
+        ForestKind kind;
+        BusManners manners;
+        unsigned n_trees, n_deaths;
+        bool deadly; /* daemons are killed */
+} Simulation;
+
+static const KernelHooks hooks = {
+        .opened = ledger_note_opened,
+        .written = ledger_note_written,
+        .renamed = ledger_note_moved,
+        .removed = ledger_note_removed,
+        .failed = ledger_note_failed,
+        .sent = bus_note_sent,
+};
+
+static void write_trees(Simulation *simulation) {
+        g_autofree char *directory = g_build_filename(simulation->directory, "trees", NULL);
+        Dice dice = dice_of(simulation->seed, 1, 0, 0);
+
+        (void) g_mkdir_with_parents(directory, 0700);
+        for (unsigned i = 0; i < simulation->n_trees; i++) {
+                g_autofree char *name = g_strdup_printf("t%u.json", i), *path = g_build_filename(directory, name, NULL);
+                g_autofree char *text = forest_tree(&dice, i, simulation->kind);
+
+                trace("t%u: %s", i, text);
+                if (!g_file_set_contents(path, text, -1, NULL))
+                        g_error("cannot write %s", path);
+        }
+}
+
+static void open_world(Simulation *simulation) {
+        clock_set(BEGINNING);
+        violation_clear();
+        ledger_open(TREES_MOST);
+        bus_open(dice_of(simulation->seed, 2, 0, 0), &simulation->manners);
+        systemd_open(simulation->seed);
+        services_open(simulation->seed, false);
+        kernel_open(simulation->directory, &hooks, dice_of(simulation->seed, 3, simulation->deadly, 0));
+        write_trees(simulation);
+}
+
+static void close_world(void) {
+        life_forget();
+        agenda_clear();
+        systemd_close();
+        bus_close();
+        ledger_close();
+}
+
+/* The service manager starts the next one. */
+static void pass_time(uint64_t usec) {
+        uint64_t end = clock_now() + usec;
+
+        bus_turn();
+        while (agenda_next() <= end) {
+                clock_set(MAX(clock_now(), agenda_next()));
+                agenda_run();
+                bus_turn();
+        }
+        clock_set(end);
+}
+
+/* Soon, more often than late: the beginning of a life is the most dangerous time. */
+static void plan_death(Simulation *simulation) {
+        uint64_t most = dice_chance(&simulation->dice, 30) ? 200 : 40;
+
+        kernel_kill_after(simulation->deadly && simulation->n_deaths < DEATHS_MOST ? dice_below(&simulation->dice, most)
+                                                                                   : UINT64_MAX);
+}
+
+static void live(Simulation *simulation) {
+        Death death = DEATH_KILLED;
+
+        while (death == DEATH_KILLED && !violation_text()) {
+                plan_death(simulation);
+                death = life_live(simulation->directory);
+                if (death == DEATH_KILLED) {
+                        simulation->n_deaths++;
+                        ledger_note_killed();
+                }
+                pass_time(simulation->kind == FOREST_RECOVERABLE ? 1 : dice_below(&simulation->dice, 200000));
+        }
+
+        if (death == DEATH_EXITED)
+                violation("the daemon has left");
+}
+
+static void play(Simulation *simulation, Tally *tally) {
+        directory_empty(simulation->directory);
+        open_world(simulation);
+        live(simulation);
+        if (!violation_text())
+                ledger_check();
+
+        tally->runs += ledger_n_runs();
+        tally->deaths += simulation->n_deaths;
+        tally->calls += kernel_calls();
+        tally->simulations++;
+        close_world();
+}
+
+bool simulation_run(uint64_t seed, const char *directory, Tally *tally) {
+        Simulation simulation = {
+                .seed = seed,
+                .directory = directory,
+                .dice = dice_of(seed, 0, 0, 0),
+                .deadly = true,
+        };
+
+        g_random_set_seed((guint32) seed);
+        simulation.manners.delay = dice_chance(&simulation.dice, 50) ? 0 : 5000;
+        simulation.manners.twice = dice_chance(&simulation.dice, 50) ? 0 : 30;
+        simulation.n_trees = 1 + (unsigned) dice_below(&simulation.dice, TREES_MOST);
+        play(&simulation, tally);
+        return !violation_text();
+}

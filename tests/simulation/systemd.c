@@ -1,0 +1,411 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/*
+ * One job a unit: another of the same type is the same job, one of another type cancels it. A job waits a little, then
+ * runs; how long all of that takes comes from the seed, the unit and how often it was.
+ */
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "agenda.h"
+#include "basic/cleanup.h"
+#include "bus.h"
+#include "clock.h"
+#include "ledger.h"
+#include "systemd-state.h"
+#include "trace.h"
+#include "unit.h"
+
+#define MANAGER_PATH "/org/freedesktop/systemd1"
+#define MANAGER "org.freedesktop.systemd1.Manager"
+#define PROPERTIES "org.freedesktop.DBus.Properties"
+
+static struct {
+        uint64_t seed;
+        const Peer *peer;
+        GHashTable *units;      /* by name */
+        GPtrArray *subscribers; /* of Link */
+        unsigned n_jobs, n_processes;
+        uint64_t n_invocations;
+} systemd;
+
+/* What was planned for a unit, which may be over by then. */
+typedef struct Plan {
+        char *unit;
+        unsigned job, process;
+} Plan;
+
+static void plan_free(void *data) {
+        Plan *plan = data;
+
+        g_free(plan->unit);
+        g_free(plan);
+}
+
+static void plan(const LoadedUnit *unit, uint64_t usec, AgendaDo what) {
+        Plan *planned = g_new(Plan, 1);
+
+        *planned = (Plan){
+                .unit = g_strdup(unit->name),
+                .job = unit->job ? unit->job->id : 0,
+                .process = unit->process,
+        };
+        agenda_add(usec, what, planned, plan_free);
+}
+
+static LoadedUnit *planned_unit(const Plan *plan, bool of_job) {
+        LoadedUnit *unit = g_hash_table_lookup(systemd.units, plan->unit);
+
+        if (!unit || (of_job ? !unit->job || unit->job->id != plan->job : unit->process != plan->process))
+                return NULL;
+
+        return unit;
+}
+
+static Dice dice_of_unit(const LoadedUnit *unit, unsigned what) {
+        unsigned nth = ledger_n_begun(unit->tree, unit->node);
+
+        return dice_of(systemd.seed, (uint64_t) unit->tree << 32 | unit->node, what, nth);
+}
+
+/* Most things are quick, some take long. */
+static uint64_t span_of(const LoadedUnit *unit, unsigned what) {
+        Dice dice = dice_of_unit(unit, what);
+        uint64_t most = dice_chance(&dice, 20) ? 3000000 : 30000;
+
+        return 100 + dice_below(&dice, most);
+}
+
+LoadedUnit *systemd_unit(const char *name) {
+        LoadedUnit *unit = g_hash_table_lookup(systemd.units, name);
+
+        if (unit)
+                return unit;
+
+        unit = loaded_unit_new(name);
+        if (unit->kind == KIND_TRANSIENT)
+                unit->kind = KIND_NONE;
+        g_hash_table_insert(systemd.units, unit->name, unit);
+        return unit;
+}
+
+static void fill_changes(sd_bus_message *signal, const void *userdata) {
+        (void) sd_bus_message_append(signal, "s", "org.freedesktop.systemd1.Unit");
+        loaded_unit_append_changes(userdata, signal);
+        (void) sd_bus_message_append(signal, "as", 0);
+}
+
+static void tell_changes(const LoadedUnit *unit) {
+        if (systemd.subscribers->len > 0)
+                bus_signal(systemd.peer, NULL, unit->path, PROPERTIES, "PropertiesChanged", fill_changes, unit);
+}
+
+static void forget_if_idle(LoadedUnit *unit) {
+        if (!loaded_unit_is_idle(unit) || unit->process != 0)
+                return;
+        if (unit->kind == KIND_TRANSIENT || unit->kind == KIND_NONE)
+                g_hash_table_remove(systemd.units, unit->name);
+        else
+                loaded_unit_forget(unit);
+}
+
+typedef struct Removed {
+        const UnitJob *job;
+        const char *result;
+} Removed;
+
+static void fill_removed(sd_bus_message *signal, const void *userdata) {
+        const Removed *removed = userdata;
+        char path[64];
+
+        (void) snprintf(path, sizeof(path), JOB_PREFIX "%u", removed->job->id);
+        (void) sd_bus_message_append(signal, "uoss", removed->job->id, path, removed->job->unit->name, removed->result);
+}
+
+static void job_free(UnitJob *job) {
+        g_ptr_array_unref(job->askers);
+        g_free(job);
+}
+
+/* Changes of the unit are told first, as systemd does. */
+static void job_end(LoadedUnit *unit, const char *result) {
+        UnitJob *job = unit->job;
+        const Removed removed = { job, result };
+
+        trace("job %u (%s %s) ends: %s", job->id, job->type, unit->name, result);
+        unit->job = NULL;
+        tell_changes(unit);
+        if (systemd.subscribers->len > 0)
+                bus_signal(systemd.peer, NULL, MANAGER_PATH, MANAGER, "JobRemoved", fill_removed, &removed);
+        else
+                for (unsigned i = 0; i < job->askers->len; i++)
+                        bus_signal(systemd.peer, job->askers->pdata[i], MANAGER_PATH, MANAGER, "JobRemoved",
+                                   fill_removed, &removed);
+        job_free(job);
+        forget_if_idle(unit);
+}
+
+static void write_output(LoadedUnit *unit) {
+        char line[64];
+        int n = snprintf(line, sizeof(line), "output of %u\n", unit->node);
+
+        if (unit->output >= 0 && write(unit->output, line, (size_t) n) < 0)
+                trace("%s cannot write: its output is gone", unit->name);
+}
+
+/* The end of what a oneshot or a transient unit runs. */
+static void on_process_ends(void *userdata) {
+        LoadedUnit *unit = planned_unit(userdata, false);
+        Dice dice;
+        bool fails;
+
+        if (!unit)
+                return;
+
+        dice = dice_of_unit(unit, 3);
+        fails = unit->kind == KIND_FAILING || (unit->kind == KIND_TRANSIENT && dice_chance(&dice, 25));
+        unit->process = 0;
+        unit->code = CLD_EXITED;
+        unit->status = fails ? 1 : 0;
+        unit->result = fails ? "exit-code" : "success";
+        trace("process of %s ends with %i", unit->name, unit->status);
+        if (unit->kind == KIND_TRANSIENT) {
+                write_output(unit);
+                loaded_unit_set_state(unit, fails ? "failed" : "active", fails ? "failed" : "exited");
+        } else {
+                loaded_unit_set_state(unit, fails ? "failed" : "inactive", fails ? "failed" : "dead");
+        }
+        if (unit->job && unit->job->running && unit->kind != KIND_TRANSIENT) {
+                job_end(unit, fails ? "failed" : "done");
+        } else {
+                tell_changes(unit);
+                forget_if_idle(unit);
+        }
+}
+
+static void start_process(LoadedUnit *unit) {
+        ledger_effect(unit->tree, unit->node, unit->name);
+        unit->invocation = ++systemd.n_invocations + 1;
+        unit->code = unit->status = 0;
+        unit->result = "success";
+        unit->condition_result = true;
+        trace("%s runs", unit->name);
+}
+
+static void run_start(LoadedUnit *unit) {
+        if (g_str_equal(unit->active, "active") || g_str_equal(unit->active, "reloading")) {
+                job_end(unit, "done");
+                return;
+        }
+        if (unit->kind == KIND_UNMET) {
+                unit->condition_result = false;
+                job_end(unit, "done");
+                return;
+        }
+
+        /* What was cancelled goes on: the job is for its end now. */
+        if (unit->process != 0)
+                return;
+
+        start_process(unit);
+        if (unit->kind == KIND_SIMPLE || unit->kind == KIND_PRESENT) {
+                loaded_unit_set_state(unit, "active", "running");
+                job_end(unit, "done");
+                return;
+        }
+
+        unit->process = ++systemd.n_processes;
+        plan(unit, span_of(unit, 2), on_process_ends);
+        if (unit->kind == KIND_TRANSIENT) {
+                loaded_unit_set_state(unit, "active", "running");
+                job_end(unit, "done");
+        } else {
+                loaded_unit_set_state(unit, "activating", "start");
+                tell_changes(unit);
+        }
+}
+
+static void stop_now(LoadedUnit *unit) {
+        if (unit->process != 0) {
+                unit->code = CLD_KILLED;
+                unit->status = 15;
+                unit->process = 0;
+        }
+        loaded_unit_set_state(unit, "inactive", "dead");
+}
+
+static void on_stopped(void *userdata) {
+        LoadedUnit *unit = planned_unit(userdata, true);
+
+        if (!unit)
+                return;
+
+        stop_now(unit);
+        if (g_str_equal(unit->job->type, "restart"))
+                run_start(unit);
+        else
+                job_end(unit, "done");
+}
+
+static void run_stop(LoadedUnit *unit) {
+        if (g_str_equal(unit->active, "inactive") && g_str_equal(unit->job->type, "stop")) {
+                job_end(unit, "done");
+                return;
+        }
+
+        if (unit->kind != KIND_TRANSIENT && g_str_equal(unit->job->type, "stop"))
+                ledger_effect(unit->tree, unit->node, unit->name);
+        if (!g_str_equal(unit->active, "inactive"))
+                loaded_unit_set_state(unit, "deactivating", "stop-sigterm");
+        tell_changes(unit);
+        plan(unit, span_of(unit, 4), on_stopped);
+}
+
+static void on_reloaded(void *userdata) {
+        LoadedUnit *unit = planned_unit(userdata, true);
+
+        if (!unit)
+                return;
+
+        loaded_unit_set_state(unit, "active", "running");
+        job_end(unit, "done");
+}
+
+static void on_job_runs(void *userdata) {
+        LoadedUnit *unit = planned_unit(userdata, true);
+
+        if (!unit)
+                return;
+
+        unit->job->running = true;
+        if (g_str_equal(unit->job->type, "start")) {
+                run_start(unit);
+        } else if (g_str_equal(unit->job->type, "reload")) {
+                ledger_effect(unit->tree, unit->node, unit->name);
+                loaded_unit_set_state(unit, "reloading", "reload");
+                tell_changes(unit);
+                plan(unit, span_of(unit, 5), on_reloaded);
+        } else {
+                run_stop(unit);
+        }
+}
+
+unsigned systemd_ask(const char *name, const char *type, Link *asker) {
+        LoadedUnit *unit = systemd_unit(name);
+        unsigned id;
+
+        if (unit->job && !g_str_equal(unit->job->type, type)) {
+                job_end(unit, "canceled");
+                unit = systemd_unit(name); /* it may have been forgotten for that */
+        }
+
+        if (!unit->job) {
+                unit->job = g_new0(UnitJob, 1);
+                *unit->job =
+                        (UnitJob){ .id = ++systemd.n_jobs, .type = type, .unit = unit, .askers = g_ptr_array_new() };
+                plan(unit, span_of(unit, 1), on_job_runs);
+                tell_changes(unit);
+        }
+        if (asker && !g_ptr_array_find(unit->job->askers, asker, NULL))
+                g_ptr_array_add(unit->job->askers, asker);
+        id = unit->job->id;
+        trace("job %u: %s %s", id, type, name);
+        return id;
+}
+
+static gint compare_units(gconstpointer a, gconstpointer b) {
+        return strcmp(((const LoadedUnit *) a)->name, ((const LoadedUnit *) b)->name);
+}
+
+GList *systemd_units(void) {
+        return g_list_sort(g_hash_table_get_values(systemd.units), compare_units);
+}
+
+bool systemd_cancel(unsigned id) {
+        g_autoptr(GList) units = systemd_units();
+
+        for (GList *i = units; i; i = i->next) {
+                LoadedUnit *unit = i->data;
+
+                if (unit->job && unit->job->id == id) {
+                        job_end(unit, "canceled");
+                        return true;
+                }
+        }
+
+        return false;
+}
+
+void systemd_subscribe(Link *link, bool wanted) {
+        g_ptr_array_remove(systemd.subscribers, link);
+        if (wanted)
+                g_ptr_array_add(systemd.subscribers, link);
+}
+
+void systemd_refer(LoadedUnit *unit, Link *link, bool wanted) {
+        g_ptr_array_remove(unit->references, link);
+        if (wanted)
+                g_ptr_array_add(unit->references, link);
+        forget_if_idle(unit);
+}
+
+void systemd_reset(LoadedUnit *unit) {
+        if (!g_str_equal(unit->active, "failed"))
+                return;
+
+        loaded_unit_set_state(unit, "inactive", "dead");
+        tell_changes(unit);
+        forget_if_idle(unit);
+}
+
+static void on_left(Link *link) {
+        g_autoptr(GList) units = systemd_units();
+
+        systemd_subscribe(link, false);
+        for (GList *i = units; i; i = i->next) {
+                LoadedUnit *unit = i->data;
+
+                if (unit->job)
+                        g_ptr_array_remove(unit->job->askers, link);
+                if (g_ptr_array_remove(unit->references, link))
+                        forget_if_idle(unit);
+        }
+}
+
+void systemd_open(uint64_t seed) {
+        static const Peer systemd_peer = {
+                .name = SYSTEMD_NAME, .unique = ":1.1", .called = systemd_called, .left = on_left
+        };
+
+        systemd.seed = seed;
+        systemd.peer = &systemd_peer;
+        systemd.units = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, (GDestroyNotify) loaded_unit_free);
+        systemd.subscribers = g_ptr_array_new();
+        systemd.n_jobs = systemd.n_processes = 0;
+        systemd.n_invocations = 0;
+        bus_join(&systemd_peer);
+}
+
+void systemd_close(void) {
+        g_clear_pointer(&systemd.units, g_hash_table_unref);
+        g_clear_pointer(&systemd.subscribers, g_ptr_array_unref);
+}
+
+const Peer *systemd_peer(void) {
+        return systemd.peer;
+}
+
+unsigned systemd_n_transient(void) {
+        GHashTableIter iterator;
+        unsigned n = 0;
+        void *value;
+
+        g_hash_table_iter_init(&iterator, systemd.units);
+        while (g_hash_table_iter_next(&iterator, NULL, &value))
+                n += ((LoadedUnit *) value)->kind == KIND_TRANSIENT;
+
+        return n;
+}
