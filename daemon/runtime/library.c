@@ -166,6 +166,20 @@ static DefinitionSources sources_of(Library *library) {
         return (DefinitionSources){ .find = on_find, .nearest = on_nearest, .read = on_read, .userdata = library };
 }
 
+/* Would it only say again what is known? Not sure of a tree that uses other files, which may be found elsewhere now. */
+static bool is_unchanged(const Library *library, const Entry *entry, const char *path) {
+        const Definition *definition = entry->public.definition;
+        g_autofree char *text = NULL, *error = NULL;
+        size_t length;
+
+        if (!definition || definition_n_files(definition) != 1 || g_strcmp0(entry->public.path, path) != 0 ||
+            !entry->public.diagnostics || diagnostics_count_errors(entry->public.diagnostics) > 0 ||
+            snapshot_read(library->snapshot, path, &text, &length, &error) < 0)
+                return false;
+
+        return g_strcmp0(snapshot_hash(library->snapshot, path), definition_file_hash(definition, 0)) == 0;
+}
+
 static void look_at_file(Library *library, const char *name, const char *path) {
         DefinitionSources sources = sources_of(library);
         Entry *entry = entry_get(library, name);
@@ -177,6 +191,12 @@ static void look_at_file(Library *library, const char *name, const char *path) {
         }
 
         entry->path = g_strdup(path);
+        if (is_unchanged(library, entry, path)) {
+                entry->definition = definition_ref(entry->public.definition);
+                entry->diagnostics = g_steal_pointer(&entry->public.diagnostics);
+                return;
+        }
+
         entry->diagnostics = diagnostics_new(path);
         (void) definition_load_file(path, library->tables, &sources, entry->diagnostics, &entry->definition);
 }
