@@ -9,6 +9,7 @@
 #include "bus/buses.h"
 #include "bus/service.h"
 #include "leaves/spawn-sweep.h"
+#include "memory.h"
 #include "notifier.h"
 #include "options.h"
 #include "predecessor.h"
@@ -28,6 +29,7 @@ typedef struct Daemon {
         char *outputs; /* of processes, a directory, or NULL */
         LeafServices services;
         Manager *manager;
+        Memory *memory;
         Notifier *notifier;
         Shutdown *shutdown;
         ServiceInfo info;
@@ -196,6 +198,7 @@ static void create_manager(Daemon *daemon) {
 static void show_manager(Daemon *daemon) {
         const Options *options = daemon->options;
 
+        daemon->memory = memory_new(daemon->timers, daemon->manager);
         daemon->notifier = notifier_new(daemon->timers, daemon->manager);
         daemon->shutdown = shutdown_new(&(ShutdownOptions){
                 .timers = daemon->timers,
@@ -232,6 +235,7 @@ static void daemon_clear(Daemon *daemon) {
         service_free(daemon->service);
         shutdown_free(daemon->shutdown);
         notifier_free(daemon->notifier);
+        memory_free(daemon->memory);
         manager_free(daemon->manager);
         buses_free(daemon->buses);
         timers_free(daemon->timers);
