@@ -43,7 +43,7 @@ const Verb verb_table[] = {
         { "cat", "TREE", 1, 1, 0, "Print the text of a tree, as it was loaded", verb_cat },
         { "types", "[TYPE]", 0, 1, 0, "Explain the types of nodes, without btd", verb_types },
         { "schema", NULL, 0, 0, 0, "Print the JSON schema of tree files", verb_schema },
-        { "complete", "verbs|options|trees|runs|past|types", 1, 2, 0, NULL, verb_complete },
+        { "complete", "verbs|options|trees|runs|past|types|nodes|variables", 1, 2, 0, NULL, verb_complete },
         {},
 };
 

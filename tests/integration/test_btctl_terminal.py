@@ -98,8 +98,11 @@ def complete(*words, cwd=None):
     return set(result.stdout.split())
 
 
-@pytest.mark.skipif(not os.path.exists("/usr/share/bash-completion/bash_completion"),
-                    reason="bash-completion is not installed")
+needs_bash_completion = pytest.mark.skipif(not os.path.exists("/usr/share/bash-completion/bash_completion"),
+                                           reason="bash-completion is not installed")
+
+
+@needs_bash_completion
 def test_completion(btd, tmp_path):
     btd.tree("boot", LONG)
     btd.tree("net", GOOD)
@@ -125,3 +128,26 @@ def test_completion(btd, tmp_path):
     assert complete("validate", "", cwd=tmp_path) == {"tree.json"} | {
         name for name in os.listdir(tmp_path) if (tmp_path / name).is_dir()}
     assert complete("--address=unix:path=/nonexistent", "start", "") == set()
+
+
+@needs_bash_completion
+def test_completion_inside_a_run(btd):
+    """Nodes by name, by path where two have the same; none that a shell would take apart."""
+    btd.tree("boot", {"type": "Sequence", "name": "Boot", "children": [
+        {"type": "Sleep", "name": "Wait here", "duration": "1h"},
+        {"type": "Sequence", "name": "First", "children": [{"type": "AlwaysSuccess", "name": "Say"}]},
+        {"type": "Sequence", "name": "Second", "children": [{"type": "AlwaysSuccess", "name": "Say"}]}]},
+             blackboard={"camera": 1, "cable": 2, "disk": 3})
+    btd.tree("idle", GOOD)
+    btd.start()
+    btd.client.start("boot")
+    there = "--address=" + btd.bus.address
+
+    assert complete(there, "break", "boot", "") == {"Boot", "First", "Boot/First/Say", "Second", "Boot/Second/Say"}
+    assert complete(there, "force", "boot.1", "Sec") == {"Second"}
+    assert complete(there, "force", "boot", "Second", "s") == {"success", "skipped"}
+    assert complete(there, "get", "boot", "ca") == {"camera", "cable"}
+    assert complete(there, "set", "boot", "di") == {"disk="}
+    assert complete(there, "set", "boot", "disk=1", "cam") == {"camera="}
+    assert complete(there, "set", "boot", "disk=") == set()
+    assert complete(there, "break", "idle", "") == complete(there, "get", "idle", "") == set()

@@ -52,6 +52,8 @@ from btctl_runs import GOOD, SOURCE, UTF8, btctl, without_times
      "--set 1st=1: '1st' cannot be the name of a variable: a letter or '_', then letters, digits, '_', '-' and '.'"),
     (["start", "boot", "--set", "a=1", "--set", "a=2"], "--set a: it is set twice"),
     (["complete", "sentences"], "'sentences' cannot be completed"),
+    (["complete", "nodes"], "'nodes' needs a run"),
+    (["complete", "variables"], "'variables' needs a run"),
 ])
 def test_usage_error(arguments, message):
     assert btctl(*arguments) == (2, "", f"btctl: {message}\nTry 'btctl --help'.\n")
