@@ -15,6 +15,7 @@
 #include "predecessor.h"
 #include "shutdown.h"
 #include "signals.h"
+#include "supervisor.h"
 
 typedef struct Daemon {
         const Options *options;
@@ -23,6 +24,7 @@ typedef struct Daemon {
         Timers *timers;
         Buses *buses;
         Connection *connection;
+        Supervisor *supervisor;
         Predecessor *predecessor; /* until what it has sent has been dealt with; NULL: there was none */
         Listener *stored;
         SpawnSweep *sweep;
@@ -85,6 +87,20 @@ static void begin(void *userdata) {
         log_info("ready on bus '%s': %s", connection_name(daemon->connection), text);
 }
 
+static void settle(void *userdata) {
+        Daemon *daemon = userdata;
+
+        if (daemon->predecessor)
+                predecessor_settle(daemon->predecessor, daemon->connection, begin, daemon);
+        else
+                begin(daemon);
+}
+
+/* On a bus that was given by its address is whatever its user has there. */
+static bool has_supervisor(const Daemon *daemon) {
+        return g_getenv("NOTIFY_SOCKET") && !daemon->options->address;
+}
+
 /* The name is also what keeps a second daemon from starting the same trees once more. */
 static void on_named(void *userdata) {
         Daemon *daemon = userdata;
@@ -92,10 +108,11 @@ static void on_named(void *userdata) {
         if (daemon->ready || manager_is_stopping(daemon->manager))
                 return;
 
-        if (daemon->predecessor)
-                predecessor_settle(daemon->predecessor, daemon->connection, begin, daemon);
+        g_clear_pointer(&daemon->supervisor, supervisor_free);
+        if (has_supervisor(daemon))
+                daemon->supervisor = supervisor_await(daemon->connection, daemon->timers, settle, daemon);
         else
-                begin(daemon);
+                settle(daemon);
 }
 
 static const ServiceCallbacks service_callbacks = {
@@ -229,6 +246,7 @@ static void drain(Daemon *daemon) {
 
 static void daemon_clear(Daemon *daemon) {
         signals_free(daemon->signals);
+        supervisor_free(daemon->supervisor);
         predecessor_free(daemon->predecessor);
         listener_free(daemon->stored);
         spawn_sweep_free(daemon->sweep);

@@ -11,7 +11,7 @@ import pytest
 from gi.repository import GLib
 
 import daemon
-from client import DBusError, wait
+from client import Client, DBusError, wait
 
 MANAGER = "org.btd1.Manager"
 NAP = {"type": "Sleep", "name": "Nap", "duration": "1h"}
@@ -107,6 +107,33 @@ def test_what_the_service_manager_is_told(btd, notifications):
     btd.process.terminate()
     notifications.wait("STOPPING=1")
     assert btd.wait_exit() == 0
+
+
+def start_as_service_of_a_user(btd, notifications, tmp_path):
+    btd.start("--user", f"--runtime={tmp_path}/runtime", f"--state={tmp_path}/state", bus=False,
+              env={"NOTIFY_SOCKET": notifications.path, "DBUS_SESSION_BUS_ADDRESS": btd.bus.address})
+
+
+def test_trees_start_when_systemd_is_on_the_bus(btd, notifications, tmp_path):
+    """It has started btd, but comes to the bus of a user a moment after that."""
+    btd.tree("nap", NAP, autostart=True)
+    start_as_service_of_a_user(btd, notifications, tmp_path)
+    assert btd.client.manager("ListRuns") == [] and "READY=1" not in notifications.lines
+    systemd = Client(btd.bus.address)
+    systemd.call_any("org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus", "RequestName", "su",
+                     "org.freedesktop.systemd1", 4)
+    notifications.wait("READY=1")
+    systemd.close()
+    assert [run[0] for run in btd.client.manager("ListRuns")] == ["nap.1"]
+    assert btd.stop() == 0
+
+
+def test_systemd_that_does_not_come_to_the_bus(btd, notifications, tmp_path):
+    start_as_service_of_a_user(btd, notifications, tmp_path)
+    notifications.wait("READY=1")
+    assert "warning: systemd has started this, but is not on the bus 'session': trees cannot use units there yet\n" \
+        in btd.log()
+    assert btd.stop() == 0
 
 
 def test_a_service_manager_that_does_not_listen(btd, tmp_path):

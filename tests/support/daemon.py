@@ -50,8 +50,9 @@ class Daemon:
             file.write(root if isinstance(root, str) else tree_text(root, **keys))
         return path
 
-    def start(self, *options, env=None, wait=True):
-        command = [BTD, "--address=" + self.bus.address, "--trees=" + self.trees, *options]
+    def start(self, *options, env=None, wait=True, bus=True):
+        """bus False: the options and the environment say which bus it is."""
+        command = [BTD, *(["--address=" + self.bus.address] if bus else []), "--trees=" + self.trees, *options]
         with open(self.log_path, "ab") as log:
             self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
                                             env={**os.environ, **SANITIZER_ENV, **(env or {})})

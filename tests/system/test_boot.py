@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """What a device does at boot: trees with autostart, units that wait for a tree, and the end of it all."""
 
+import daemon
+
 BOOT_TREE = {"type": "Sequence", "name": "Boot", "children": [
     {"type": "StartUnit", "name": "Storage", "unit": "dev-storage.service"},
     {"type": "Parallel", "name": "Load", "children": [
@@ -102,22 +104,80 @@ def test_a_shutdown_halts_what_runs(boot):
     assert (machine.top / "kept/duty").read_text() == "halted\n"
 
 
+class User:
+    """Somebody with a home and a systemd of his own, which goes on without a login; files are written before it begins."""
+
+    def __init__(self, machine):
+        self.machine = machine
+        self.home = "/var/lib/somebody"
+        machine.check("useradd", "--create-home", "--home-dir", self.home, "somebody")
+        self.uid = machine.check("id", "-u", "somebody").strip()
+
+    def tree(self, name, root, **keys):
+        self.machine.write(f"{self.home}/.config/btd/trees/{name}.json", daemon.tree_text(root, **keys))
+
+    def unit(self, name, text):
+        self.machine.write(f"{self.home}/.config/systemd/user/{name}", text)
+
+    def begin(self):
+        self.machine.check("chown", "-R", "somebody", self.home)
+        self.machine.check("systemctl", "start", f"user@{self.uid}.service")
+
+    def run(self, *argv):
+        return self.machine.run("setpriv", "--reuid", self.uid, "--regid", self.uid, "--clear-groups", "env",
+                                f"XDG_RUNTIME_DIR=/run/user/{self.uid}", "HOME=" + self.home, *argv)
+
+    def check(self, *argv):
+        result = self.run(*argv)
+        assert result.returncode == 0, result.stdout + result.stderr
+        return result.stdout
+
+
 def test_a_user_has_one_of_his_own(boot):
-    """The user's manager, the user's bus, the user's trees."""
+    """The user's manager, the user's bus, the user's trees and units."""
     machine = boot()
-    home = "/var/lib/somebody"
-    machine.check("useradd", "--create-home", "--home-dir", home, "somebody")
-    uid = machine.check("id", "-u", "somebody").strip()
-    trees = f"{home}/.config/btd/trees"
-    machine.write(f"{trees}/mine.json", '{ "btd": 1, "root": { "type": "Spawn", "argv": ["/bin/sh", "-c", "id -un"],'
-                                        ' "stdout": "who" } }')
-    machine.check("chown", "-R", "somebody", home)
-    machine.check("systemctl", "start", f"user@{uid}.service")
-    as_user = ["setpriv", "--reuid", uid, "--regid", uid, "--clear-groups", "env", f"XDG_RUNTIME_DIR=/run/user/{uid}",
-               "HOME=" + home]
+    user = User(machine)
+    user.unit("camera.service", "[Service]\nExecStart=/bin/sleep infinity\n")
+    user.unit("broken.service", "[Service]\nType=oneshot\nExecStart=/bin/false\n")
+    user.tree("mine", {"type": "Sequence", "children": [
+        {"type": "StartUnit", "unit": "camera.service"},
+        {"type": "UnitState", "unit": "camera.service"},
+        {"type": "ForceSuccess", "child": {"type": "StartUnit", "name": "Broken", "unit": "broken.service"}},
+        {"type": "Spawn", "argv": ["/bin/id", "-un"], "stdout": "who"}]})
+    user.begin()
+    user.check("systemctl", "--user", "start", "btd.service")
 
-    machine.check(*as_user, "systemctl", "--user", "start", "btd.service")
-    result = machine.run(*as_user, "btctl", "--user", "start", "mine", "--wait")
+    assert user.check("btctl", "--user", "start", "mine", "--wait").startswith("✓ mine.1: success")
+    assert user.check("systemctl", "--user", "is-active", "camera.service") == "active\n"
+    assert user.check("btctl", "--user", "get", "mine", "who") == '"somebody"\n'
+    assert "broken.service failed: its main process exited with status 1" in user.check("btctl", "--user", "status", "mine")
+    assert "mine" in user.check("btctl", "--user", "list")
+    assert "mine" not in machine.check("btctl", "list")
 
-    assert result.returncode == 0, result.stderr
-    assert "mine" in machine.check(*as_user, "btctl", "--user", "list")
+    user.tree("more", {"type": "AlwaysSuccess"})
+    user.check("systemctl", "--user", "reload", "btd.service")
+    assert "more" in user.check("btctl", "--user", "list")
+    user.check("systemctl", "--user", "stop", "btd.service")
+    # Calling it starts it.
+    user.check("busctl", "--user", "call", "org.btd1", "/org/btd1", "org.btd1.Manager", "ListTrees")
+    assert user.check("systemctl", "--user", "is-active", "btd.service") == "active\n"
+    assert "mine.1" in user.check("btctl", "--user", "history")
+
+
+def test_what_a_user_starts_at_login_outlives_the_daemon(boot):
+    """The daemon is the first to use the user's bus, and systemd is there for its trees all the same."""
+    machine = boot()
+    user = User(machine)
+    user.tree("duty", {"type": "Spawn", "argv": ["/bin/sleep", "infinity"]}, autostart=True)
+    wants = f"{user.home}/.config/systemd/user/default.target.wants/btd.service"
+    machine.link(wants, machine.check("sh", "-c", "ls /usr/lib/systemd/user/btd.service "
+                                                  "/usr/local/lib/systemd/user/btd.service 2>/dev/null || :").strip())
+    user.begin()
+    assert "running" in user.check("btctl", "--user", "list")
+    status = user.check("btctl", "--user", "status", "duty")
+    assert "btd-duty.1-0-1.service" in status
+
+    user.check("systemctl", "--user", "restart", "btd.service")
+    assert "● duty.1: running" in user.check("btctl", "--user", "status", "duty")
+    user.check("btctl", "--user", "halt", "duty", "--wait")
+    assert "btd-duty" not in user.check("systemctl", "--user", "list-units", "--plain", "btd-*")
