@@ -3,8 +3,9 @@
 /*
  * StartTransientUnit(name, mode, a(sv) properties, a(sa(sv)) other units).
  *
- * Arguments go through ExecStartEx with "no-env-expand", since nothing in them shall be expanded by systemd: what a
- * child would get, a unit gets, too.
+ * What a child would get, a unit gets, too, so nothing in the arguments shall be expanded by systemd: "$$" is a "$".
+ * There is ExecStartEx with "no-env-expand" for that, but systemd 252 cannot read it again when it is reloaded, and
+ * then refuses to start the unit.
  */
 
 #include <string.h>
@@ -37,25 +38,38 @@ static int append_string(sd_bus_message *message, const char *name, const char *
         return value ? sd_bus_message_append(message, "(sv)", name, "s", value) : 0;
 }
 
-/* A list of one command: its path, its arguments, its flags. */
+static int append_arguments(sd_bus_message *message, const char *const *argv) {
+        int r = sd_bus_message_open_container(message, 'a', "s");
+
+        for (; r >= 0 && *argv; argv++) {
+                g_auto(GStrv) parts = g_strsplit(*argv, "$", -1);
+                g_autofree char *argument = g_strjoinv("$$", parts);
+
+                r = sd_bus_message_append(message, "s", argument);
+        }
+
+        return r < 0 ? r : sd_bus_message_close_container(message);
+}
+
+/* A list of one command: its path, its arguments, and whether a failure of it is to be ignored. */
 static int append_command(sd_bus_message *message, const char *const *argv) {
         int r;
 
         r = sd_bus_message_open_container(message, 'r', "sv");
         if (r >= 0)
-                r = sd_bus_message_append(message, "s", "ExecStartEx");
+                r = sd_bus_message_append(message, "s", "ExecStart");
         if (r >= 0)
-                r = sd_bus_message_open_container(message, 'v', "a(sasas)");
+                r = sd_bus_message_open_container(message, 'v', "a(sasb)");
         if (r >= 0)
-                r = sd_bus_message_open_container(message, 'a', "(sasas)");
+                r = sd_bus_message_open_container(message, 'a', "(sasb)");
         if (r >= 0)
-                r = sd_bus_message_open_container(message, 'r', "sasas");
+                r = sd_bus_message_open_container(message, 'r', "sasb");
         if (r >= 0)
                 r = sd_bus_message_append(message, "s", argv[0]);
         if (r >= 0)
-                r = sd_bus_message_append_strv(message, (char **) argv);
+                r = append_arguments(message, argv);
         if (r >= 0)
-                r = sd_bus_message_append(message, "as", 1, "no-env-expand");
+                r = sd_bus_message_append(message, "b", false);
         for (int i = 0; i < 4 && r >= 0; i++)
                 r = sd_bus_message_close_container(message);
 

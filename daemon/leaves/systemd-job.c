@@ -7,10 +7,8 @@
  * what is heard while replies are outstanding is kept.
  */
 
-#include <stdbool.h>
-
-#include "basic/cleanup.h"
 #include "leaves/systemd-job.h"
+#include "basic/cleanup.h"
 #include "leaves/systemd.h"
 
 static const SignalPattern removed_pattern = {
@@ -22,13 +20,14 @@ static const SignalPattern removed_pattern = {
 
 typedef struct Jobs {
         Connection *connection;
-        Match *removed;
+        Match *removed, *owner;
         Listener *listener;
         bool hearing;
         GQueue waiting;     /* not asked for yet */
         unsigned n_asked;   /* whose reply is outstanding */
         GHashTable *early;  /* results of jobs that were removed meanwhile, by path */
         GHashTable *queued; /* GQueue of those who wait for it, by path */
+        GPtrArray *looks;   /* of Look: whether they are there yet */
         unsigned n_jobs;
 } Jobs;
 
@@ -207,6 +206,8 @@ static void jobs_unref(Jobs *jobs) {
                 g_clear_pointer(&all_jobs, g_hash_table_unref);
 
         match_free(jobs->removed);
+        match_free(jobs->owner);
+        g_ptr_array_unref(jobs->looks);
         listener_free(jobs->listener);
         g_hash_table_unref(jobs->early);
         g_hash_table_unref(jobs->queued);
@@ -256,12 +257,61 @@ static void on_lost(Connection *connection, void *userdata) {
         jobs_unref(jobs);
 }
 
+/* Whether a job is there yet. */
+typedef struct Look {
+        Jobs *jobs;
+        char *path;
+        Call *call;
+} Look;
+
+static void look_free(void *data) {
+        Look *look = data;
+
+        call_free(look->call);
+        g_free(look->path);
+        g_free(look);
+}
+
+static void on_looked(sd_bus_message *reply, const sd_bus_error *error, void *userdata) {
+        static const sd_bus_error unheard = SD_BUS_ERROR_MAKE_CONST(
+                SD_BUS_ERROR_DISCONNECTED, "systemd was executed anew, and the job ended unheard");
+        Look *look = userdata;
+        Jobs *jobs = look->jobs;
+        g_autofree char *path = g_strdup(look->path);
+
+        g_ptr_array_remove(jobs->looks, look);
+        if (error && sd_bus_error_has_names(error, SD_BUS_ERROR_UNKNOWN_OBJECT, SD_BUS_ERROR_UNKNOWN_INTERFACE,
+                                            SD_BUS_ERROR_UNKNOWN_METHOD))
+                jobs_finish_queued(jobs, path, NULL, &unheard);
+}
+
+/* What came to its end just then, before anybody could hear it, is not there any more. */
+static void on_owner_changed(sd_bus_message *message, void *userdata) {
+        Jobs *jobs = userdata;
+        GHashTableIter iter;
+        const char *owner;
+        void *path;
+
+        if (sd_bus_message_read(message, "sss", NULL, NULL, &owner) < 0 || *owner == '\0')
+                return;
+
+        g_hash_table_iter_init(&iter, jobs->queued);
+        while (g_hash_table_iter_next(&iter, &path, NULL)) {
+                Look *look = g_new(Look, 1);
+
+                *look = (Look){ .jobs = jobs, .path = g_strdup(path) };
+                g_ptr_array_add(jobs->looks, look);
+                look->call = systemd_get(jobs->connection, path, SYSTEMD_JOB, "State", on_looked, look);
+        }
+}
+
 static void queue_free(void *queue) {
         g_queue_free(queue);
 }
 
 static Jobs *jobs_ref(Connection *connection) {
         static const ListenerCallbacks callbacks = { .lost = on_lost };
+        const SignalPattern owner = signal_pattern_owner(SYSTEMD_NAME);
         Jobs *jobs;
 
         if (!all_jobs)
@@ -273,6 +323,8 @@ static Jobs *jobs_ref(Connection *connection) {
                 jobs->connection = connection;
                 jobs->early = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
                 jobs->queued = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, queue_free);
+                jobs->looks = g_ptr_array_new_with_free_func(look_free);
+                jobs->owner = connection_match(connection, &owner, on_owner_changed, NULL, jobs);
                 jobs->removed = connection_match(connection, &removed_pattern, on_removed, on_hearing, jobs);
                 jobs->listener = connection_listen(connection, &callbacks, jobs);
                 g_hash_table_insert(all_jobs, connection, jobs);
@@ -298,6 +350,10 @@ Job *job_new(Connection *connection, sd_bus_message *before, sd_bus_message *req
                 job_ask(job);
 
         return job;
+}
+
+bool job_was_queued(const Job *job) {
+        return job->path;
 }
 
 bool job_cancel(Job *job) {

@@ -5,6 +5,8 @@
  * A job of the service manager, from the method call that asks for it until it has left the queue.
  */
 
+#include <stdbool.h>
+
 #include "bus/connection.h"
 
 typedef struct Job Job;
@@ -19,6 +21,9 @@ typedef void (*JobSending)(bool sent, void *userdata);
  * that is sent right before it, or NULL. sending: NULL, if that is of no interest; it may not free the job. */
 Job *job_new(Connection *connection, sd_bus_message *before, sd_bus_message *request, JobSending sending, JobDone done,
              void *userdata);
+
+/* Did the service manager say that there is such a job? Then it has heard of it, however that ended. */
+bool job_was_queued(const Job *job);
 
 /* Takes it out of the queue. True: that is all, done will not be called. False: done will follow.
  * A job that others wait for, too, is left to them. */

@@ -31,10 +31,12 @@ typedef struct UnitJob {
         UnitVerb verb;
         char *unit, *path;
         Connection *connection;
-        UnitPast *past; /* where a daemon before this one has asked */
+        UnitPast *past; /* where a daemon before this one has asked, or what came of it went unheard */
+        bool unheard;   /* the latter */
         bool halted;    /* and it is not wanted any more */
         UnitBefore *before;
         bool conditional; /* it has conditions */
+        bool referenced;
         Job *job;
         Call *call;      /* looking at the unit, behind the job */
         char *result;    /* of the job, once it has ended */
@@ -67,12 +69,59 @@ static bool is(const char *fact, const char *value) {
         return g_strcmp0(fact, value) == 0;
 }
 
+static void unit_job_look_back(Leaf *leaf, json_object *memory);
+
+/* systemd was executed anew meanwhile, or the bus was. Both come again where the daemon is at home, and what has become
+ * of the unit can be seen if it was looked at before. */
+static bool goes_unheard(const Leaf *leaf, const sd_bus_error *error) {
+        const UnitJobParams *params = leaf->params;
+
+        return leaf->durable && !params->bus &&
+               sd_bus_error_has_names(error, SD_BUS_ERROR_NO_REPLY, SD_BUS_ERROR_DISCONNECTED);
+}
+
+/* Takes the memory. */
+static void unit_job_begin_again(Leaf *leaf, json_object *memory) {
+        UnitJob *op = leaf->op;
+
+        op->unheard = true;
+        op->detailed = false;
+        g_clear_pointer(&op->before, unit_before_free);
+        g_clear_pointer(&op->call, call_free);
+        g_clear_pointer(&op->job, job_free);
+        g_clear_pointer(&op->result, g_free);
+        g_clear_pointer(&op->settling, timer_free);
+        unit_job_look_back(leaf, memory);
+        json_object_put(memory);
+}
+
+static void unit_job_find_out(Leaf *leaf, bool sent, bool heard) {
+        const UnitJob *op = leaf->op;
+        json_object *memory = unit_past_remember(&op->facts, op->conditional, sent, heard);
+
+        leaf_remember(leaf, json_object_get(memory));
+        unit_job_begin_again(leaf, memory);
+}
+
+/* After the job has ended. */
+static void unit_job_fail_or_find_out(Leaf *leaf, const sd_bus_error *error) {
+        if (goes_unheard(leaf, error))
+                unit_job_find_out(leaf, true, true);
+        else
+                unit_job_fail_with(leaf, error);
+}
+
 static void unit_job_judge(Leaf *leaf);
 
 /* Also where they could not be read, the little that is known is better than nothing. */
 static void on_details(sd_bus_message *reply, const sd_bus_error *error, void *userdata) {
         Leaf *leaf = userdata;
         UnitJob *op = leaf->op;
+
+        if (error && goes_unheard(leaf, error)) {
+                unit_job_find_out(leaf, true, true);
+                return;
+        }
 
         op->detailed = true;
         if (reply)
@@ -97,7 +146,7 @@ static void on_state(sd_bus_message *reply, const sd_bus_error *error, void *use
         const char *state;
 
         if (error) {
-                unit_job_fail_with(leaf, error);
+                unit_job_fail_or_find_out(leaf, error);
                 return;
         }
 
@@ -120,7 +169,7 @@ static void on_type(sd_bus_message *reply, const sd_bus_error *error, void *user
         const char *type;
 
         if (error)
-                unit_job_fail_with(leaf, error);
+                unit_job_fail_or_find_out(leaf, error);
         else if (sd_bus_message_read(reply, "v", "s", &type) >= 0 && (is(type, "simple") || is(type, "idle")))
                 op->settling = timer_new(leaf->services->timers, SETTLE_USEC, unit_job_read_state, leaf);
         else
@@ -149,10 +198,22 @@ static void unit_job_judge(Leaf *leaf) {
         op->call = systemd_get(op->connection, op->path, SYSTEMD_SERVICE, "Type", on_type, leaf);
 }
 
+/* systemd answers as soon as it has read a request: where it has left without, it has not. */
+static void on_job_unheard(Leaf *leaf, const sd_bus_error *error) {
+        const UnitJob *op = leaf->op;
+        bool queued = job_was_queued(op->job);
+
+        unit_job_find_out(leaf, queued || !sd_bus_error_has_name(error, SD_BUS_ERROR_NO_REPLY), queued);
+}
+
 static void on_job_done(const char *result, const sd_bus_error *error, void *userdata) {
         Leaf *leaf = userdata;
         UnitJob *op = leaf->op;
 
+        if (error && goes_unheard(leaf, error)) {
+                on_job_unheard(leaf, error);
+                return;
+        }
         if (error) {
                 unit_job_fail_with(leaf, error);
                 return;
@@ -197,6 +258,7 @@ static void unit_job_ask(Leaf *leaf) {
                                   op->unit, unit_job_modes[params->mode]);
         if (op->conditional)
                 reference = unit_message(op, "RefUnit");
+        op->referenced |= op->conditional;
         op->job = job_new(op->connection, reference, request, on_sending, on_job_done, leaf);
 }
 
@@ -205,7 +267,9 @@ static void on_before(bool conditional, const sd_bus_error *error, void *userdat
         UnitJob *op = leaf->op;
 
         op->conditional = conditional;
-        if (error)
+        if (error && goes_unheard(leaf, error))
+                unit_job_begin_again(leaf, NULL);
+        else if (error)
                 unit_job_fail_with(leaf, error);
         else
                 unit_job_ask(leaf);
@@ -225,6 +289,7 @@ static void unit_job_look_before(Leaf *leaf) {
         unsigned looks = looks_before(leaf);
         UnitJob *op = leaf->op;
 
+        g_clear_pointer(&op->before, unit_before_free);
         if (looks == 0)
                 unit_job_ask(leaf);
         else
@@ -291,11 +356,10 @@ static void on_past_known(UnitPastVerdict verdict, const UnitFacts *facts, void 
                 unit_job_take_result(leaf, facts);
                 break;
         case UNIT_PAST_UNKNOWN:
-                leaf_set_cause_of(
-                        leaf, CAUSE_LOST, facts_new("unit", fact_text(op->unit), NULL),
-                        "the daemon was restarted meanwhile, and systemd has forgotten %s since, so what became "
-                        "of it is not known",
-                        op->unit);
+                leaf_set_cause_of(leaf, CAUSE_LOST, facts_new("unit", fact_text(op->unit), NULL),
+                                  "%s meanwhile, and systemd has forgotten %s since, so what became of it is not known",
+                                  op->unheard ? "the connection to systemd was lost" : "the daemon was restarted",
+                                  op->unit);
                 leaf_end(leaf, STATUS_FAILURE);
                 break;
         }
@@ -305,9 +369,14 @@ static void on_past_failed(const sd_bus_error *error, void *userdata) {
         unit_job_fail_with(userdata, error);
 }
 
-static Status unit_job_recover(Leaf *leaf) {
+static void unit_job_look_back(Leaf *leaf, json_object *memory) {
         static const UnitPastCallbacks callbacks = { .known = on_past_known, .failed = on_past_failed };
         UnitJob *op = leaf->op;
+
+        op->past = unit_past_new(op->connection, op->path, op->verb, memory, &callbacks, leaf);
+}
+
+static Status unit_job_recover(Leaf *leaf) {
         Status status;
 
         if (!leaf->remembers)
@@ -315,7 +384,7 @@ static Status unit_job_recover(Leaf *leaf) {
 
         status = unit_job_prepare(leaf);
         if (status == STATUS_RUNNING)
-                op->past = unit_past_new(op->connection, op->path, op->verb, leaf->memory, &callbacks, leaf);
+                unit_job_look_back(leaf, leaf->memory);
 
         return status;
 }
@@ -336,7 +405,7 @@ static bool unit_job_halt(Leaf *leaf) {
 static void unit_job_release(Leaf *leaf) {
         UnitJob *op = leaf->op;
 
-        if (op->job && op->conditional) {
+        if (op->referenced) {
                 g_autoptr(sd_bus_message) message = unit_message(op, "UnrefUnit");
 
                 systemd_send(op->connection, message);

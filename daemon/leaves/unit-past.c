@@ -16,6 +16,7 @@ struct UnitPast {
         UnitVerb verb;
         char *invocation;
         uint64_t changed;
+        bool begun; /* it was asked for, or about to be */
         bool conditional, sent, heard;
         bool cancelled; /* the job is not wanted any more */
         UnitWatch *watch;
@@ -65,6 +66,9 @@ static UnitPastVerdict judge_start(const UnitPast *past, const UnitFacts *facts)
 }
 
 static UnitPastVerdict judge(const UnitPast *past, const UnitFacts *facts) {
+        if (!past->begun)
+                return UNIT_PAST_TO_DO;
+
         switch (past->verb) {
         case UNIT_STOP:
                 return is(facts->active_state, "inactive") || is(facts->active_state, "failed") ||
@@ -124,6 +128,7 @@ UnitPast *unit_past_new(Connection *connection, const char *path, UnitVerb verb,
         *past = (UnitPast){
                 .connection = connection,
                 .verb = verb,
+                .begun = memory,
                 .invocation = g_strdup(json_object_get_string(member(memory, "invocation"))),
                 .changed = json_object_get_uint64(member(memory, "changed")),
                 .conditional = json_object_get_boolean(member(memory, "conditional")),

@@ -31,7 +31,7 @@ typedef struct UnitPastCallbacks {
         void (*failed)(const sd_bus_error *error, void *userdata);
 } UnitPastCallbacks;
 
-/* memory: borrowed for the moment. */
+/* memory: borrowed for the moment; NULL: nothing has been asked for, so this only waits for systemd. */
 UnitPast *unit_past_new(Connection *connection, const char *path, UnitVerb verb, json_object *memory,
                         const UnitPastCallbacks *callbacks, void *userdata);
 void unit_past_free(UnitPast *past);

@@ -119,6 +119,15 @@ def test_a_process_that_fails_as_a_unit_has_its_last_words(machine):
     assert "]: no such pin\n" in machine.check("btctl", "status", "says")
 
 
+def test_systemd_expands_nothing_in_arguments(machine):
+    words = ["$HOME", "${HOME}x", "$$", "a $USER b", "$", "%h", "%%", "\\x41", "'", '"', "", "two words", ";"]
+    argv = ["/usr/bin/printf", "%s|", *(word.replace("{", "{{") for word in words)]
+    machine.load("words", {"type": "Spawn", "argv": argv, "as": "unit", "stdout": "said"}, blackboard={"said": ""})
+    _, path = machine.client.start("words")
+    assert machine.client.finish(path)[0] == "success"
+    assert json.loads(machine.client.call(path, "org.btd1.Run", "GetVariable", "s", "said")) == "|".join(words) + "|"
+
+
 def test_the_log_has_causes_as_fields(machine):
     machine.load("field", shell("Field", "exit 42"))
     _, path = machine.client.start("field")

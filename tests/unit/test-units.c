@@ -27,6 +27,9 @@ typedef struct Fake {
         bool conditional, unmet;
         bool signal_first; /* JobRemoved before the reply to StartUnit */
         const char *error; /* to StartUnit */
+        bool mute;         /* it does not answer StartUnit at all */
+        bool fresh;        /* the unit has never been started */
+        bool forgetful;    /* there is no such job any more */
         unsigned n_started, n_cancelled, n_referenced, n_unreferenced, n_subscribed, n_loaded, n_read;
 } Fake;
 
@@ -57,6 +60,10 @@ static int reply_property(Fake *fake, sd_bus_message *message, const char *name)
 
 static int reply_all(Fake *fake, sd_bus_message *message) {
         fake->n_read++;
+        if (fake->fresh)
+                return sd_bus_reply_method_return(message, "a{sv}", 2, "LoadState", "s", "loaded", "ActiveState", "s",
+                                                  "inactive");
+
         return sd_bus_reply_method_return(message, "a{sv}", 7, "InvocationID", "ay", 16, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10,
                                           11, 12, 13, 14, 15, 255, "LoadState", "s", fake->load_state, "ActiveState",
                                           "s", fake->active_state, "SubState", "s", "some", "Result", "s", "success",
@@ -66,6 +73,8 @@ static int reply_all(Fake *fake, sd_bus_message *message) {
 
 static int reply_start(Fake *fake, sd_bus_message *message) {
         fake->n_started++;
+        if (fake->mute)
+                return 1;
         if (fake->error)
                 return sd_bus_reply_method_errorf(message, "org.freedesktop.systemd1.Failed", "%s", fake->error);
 
@@ -85,6 +94,8 @@ static int on_message(sd_bus_message *message, void *userdata, sd_bus_error *ret
                 return reply_start(fake, message);
         if (strcmp(member, "Get") == 0) {
                 g_assert_cmpint(sd_bus_message_read(message, "ss", NULL, &name), >, 0);
+                if (fake->forgetful && strcmp(name, "State") == 0)
+                        return sd_bus_reply_method_errorf(message, SD_BUS_ERROR_UNKNOWN_OBJECT, "No such job.");
                 return reply_property(fake, message, name);
         }
         if (strcmp(member, "GetAll") == 0)
@@ -263,6 +274,102 @@ static void test_bus_lost(Scene *scene, const void *data) {
         g_assert_cmpstr(actor->cause, ==,
                         "cannot start cam.service: the connection to the bus 'test' was lost before the job had ended");
         g_assert_cmpstr(actor->reason->kind, ==, "connection-lost");
+}
+
+/* systemd is executed anew while the job is in the queue. */
+static Actor *start_and_come_again(Scene *scene, bool forgetful) {
+        Actor *actor;
+
+        fake_come(scene);
+        actor = start(scene, START_CAM);
+        wait_until(scene->fake.n_started == 1);
+        wait_round_trip(scene->fake.peer);
+        fake_go(scene);
+        scene->fake.forgetful = forgetful;
+        fake_come(scene);
+        return actor;
+}
+
+static void test_job_outlasts_systemd(Scene *scene, const void *data) {
+        g_autoptr(Actor) actor = start_and_come_again(scene, false);
+
+        wait_round_trip(scene->fake.peer);
+        g_assert_cmpint(actor->status, ==, STATUS_RUNNING);
+        job_removed(&scene->fake, JOB_PATH, "done");
+        g_assert_cmpint(actor_wait(actor), ==, STATUS_SUCCESS);
+}
+
+static void test_job_ends_unheard(Scene *scene, const void *data) {
+        g_autoptr(Actor) actor = start_and_come_again(scene, true);
+
+        g_assert_cmpint(actor_wait(actor), ==, STATUS_FAILURE);
+        g_assert_cmpstr(actor->cause, ==,
+                        "cannot start cam.service: systemd was executed anew, and the job ended unheard");
+        g_assert_cmpstr(actor->reason->kind, ==, "connection-lost");
+}
+
+/* Of a daemon that may be restarted, too, it is known what the unit was like before. */
+static void test_unheard_is_found_out(Scene *scene, const void *data) {
+        g_autoptr(Actor) actor = NULL;
+
+        leaf_stage_set_durable(scene->stage, NULL);
+        actor = start_and_come_again(scene, true);
+        g_assert_cmpint(actor_wait(actor), ==, STATUS_SUCCESS);
+        g_assert_cmpuint(scene->fake.n_started, ==, 1);
+}
+
+static void test_bus_lost_is_found_out(Scene *scene, const void *data) {
+        g_autoptr(Actor) actor = NULL;
+
+        leaf_stage_set_durable(scene->stage, NULL);
+        fake_come(scene);
+        actor = start(scene, START_CAM);
+        wait_until(scene->fake.n_started == 1);
+        wait_round_trip(scene->fake.peer);
+        fake_go(scene);
+        bus_fixture_kill(scene->bus);
+        bus_fixture_start(scene->bus);
+        fake_come(scene);
+        g_assert_cmpint(actor_wait(actor), ==, STATUS_SUCCESS);
+        g_assert_cmpuint(scene->fake.n_started, ==, 1);
+}
+
+/* It was not read by systemd, so it is asked for again. */
+static void test_unread_is_asked_again(Scene *scene, const void *data) {
+        g_autoptr(Actor) actor = NULL;
+
+        leaf_stage_set_durable(scene->stage, NULL);
+        fake_come(scene);
+        scene->fake.mute = scene->fake.fresh = true;
+        actor = start(scene, START_CAM);
+        wait_until(scene->fake.n_started == 1);
+        fake_go(scene);
+        scene->fake.mute = false;
+        fake_come(scene);
+        wait_until(scene->fake.n_started == 2);
+        wait_round_trip(scene->fake.peer);
+        job_removed(&scene->fake, JOB_PATH, "done");
+        g_assert_cmpint(actor_wait(actor), ==, STATUS_SUCCESS);
+}
+
+/* The bus may have brought it to systemd or not. */
+static void test_unit_is_forgotten(Scene *scene, const void *data) {
+        g_autoptr(Actor) actor = NULL;
+
+        leaf_stage_set_durable(scene->stage, NULL);
+        fake_come(scene);
+        scene->fake.mute = scene->fake.fresh = true;
+        actor = start(scene, START_CAM);
+        wait_until(scene->fake.n_started == 1);
+        bus_fixture_kill(scene->bus);
+        fake_go(scene);
+        bus_fixture_start(scene->bus);
+        fake_come(scene);
+        g_assert_cmpint(actor_wait(actor), ==, STATUS_FAILURE);
+        g_assert_cmpstr(actor->cause, ==,
+                        "the connection to systemd was lost meanwhile, and systemd has forgotten cam.service since, so "
+                        "what became of it is not known");
+        g_assert_cmpstr(actor->reason->kind, ==, "lost");
 }
 
 static void test_no_systemd(Scene *scene, const void *data) {
@@ -479,6 +586,12 @@ int main(int argc, char **argv) {
         add("/units/halt-before-it-is-asked", test_halt_before_it_is_asked);
         add("/units/shared-job", test_shared_job);
         add("/units/bus-lost", test_bus_lost);
+        add("/units/job-outlasts-systemd", test_job_outlasts_systemd);
+        add("/units/job-ends-unheard", test_job_ends_unheard);
+        add("/units/unheard-is-found-out", test_unheard_is_found_out);
+        add("/units/bus-lost-is-found-out", test_bus_lost_is_found_out);
+        add("/units/unread-is-asked-again", test_unread_is_asked_again);
+        add("/units/unit-is-forgotten", test_unit_is_forgotten);
         add("/units/no-systemd", test_no_systemd);
         add("/units/state", test_state);
         add("/units/state-reloaded", test_state_reloaded);
