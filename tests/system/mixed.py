@@ -39,6 +39,7 @@ POLICY = """<!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-BUS Bus Configurat
   <allow own="org.example.Counter"/><allow send_destination="org.example.Counter"/>
 </policy></busconfig>
 """
+VARIABLES = {"n": 0, "said": ""}
 AT_MOST_ONCE = ("call-", "told-", "child-")
 
 
@@ -113,16 +114,18 @@ class Mixed:
     def __init__(self, machine, n_parts):
         self.machine = machine
         self.n_parts = n_parts
+        machine.reconnect()
         for n in range(1, n_parts + 1):
             add_units(machine, n)
         machine.check("systemctl", "start", "counter.service")
-        machine.load("all", self.root(), blackboard={"n": 0, "said": ""})
+        machine.load("all", self.root(), blackboard=VARIABLES)
 
     def root(self):
         return {"type": "Sequence", "children": [part(n) for n in range(1, self.n_parts + 1)]}
 
     def start(self):
         """Answers the number of the run."""
+        self.machine.check("systemctl", "stop", "stays-*")
         self.machine.check("rm", "-f", "/run/effects")
         before = self.machine.check("sh", "-c", "cat /var/lib/btd/all.runs 2>/dev/null || echo 0")
         try:
@@ -140,7 +143,7 @@ class Mixed:
     def wait_for(self, run, condition, seconds=30):
         deadline = time.monotonic() + seconds
         while not condition():
-            assert time.monotonic() < deadline, self.machine.check("btctl", "status", f"all.{run}") + \
+            assert time.monotonic() < deadline, self.machine.check("btctl", "status") + \
                 self.machine.check("systemctl", "list-units", "--all", "btd-all*")
             time.sleep(0.002)
 
@@ -164,3 +167,13 @@ class Mixed:
         once = [effect for effect in effects if not effect.startswith(AT_MOST_ONCE)]
         status = lines[-1].split('"')[3]
         return status, once, [effect for effect in effects if effect not in once]
+
+    def story(self, run):
+        lines = self.past_journal(run).read_text(encoding="utf-8").splitlines()
+        return "\n".join(line[:-9] for line in lines[1:])
+
+    def left_behind(self):
+        """Units of processes that have ended, and what they have written."""
+        units = self.machine.check("systemctl", "list-units", "--all", "--plain", "--no-legend", "btd-all*").split("\n")
+        outputs = self.machine.check("sh", "-c", "ls /run/btd/outputs 2>/dev/null || true").split()
+        return [line.split()[0] for line in units if line] + outputs

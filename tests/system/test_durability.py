@@ -41,12 +41,6 @@ def begin(trees, kills):
     return trees.start()
 
 
-def left_behind(machine):
-    units = machine.check("systemctl", "list-units", "--all", "--plain", "--no-legend", "btd-all*").split("\n")
-    outputs = machine.check("sh", "-c", "ls /run/btd/outputs 2>/dev/null || true").split()
-    return [line.split()[0] for line in units if line] + outputs
-
-
 @pytest.mark.skipif(conftest.SANITIZED, reason="a sanitizer wants to be loaded first itself")
 def test_nothing_is_lost_and_nothing_done_twice(machine):
     trees = mixed.Mixed(machine, N_PARTS)
@@ -66,7 +60,7 @@ def test_nothing_is_lost_and_nothing_done_twice(machine):
         run = begin(trees, kills)
         lines = trees.finish(run)
         was = trees.outcome(lines)
-        story = "\n".join([f"killed behind {kills}", *(line[:-9] for line in lines[1:])])
+        story = f"killed behind {kills}\n{trees.story(run)}"
         assert was[:2] == (status, once), story
         assert len(was[2]) == len(set(was[2])), story
-    trees.wait_for(run, lambda: not left_behind(machine))
+    trees.wait_for(run, lambda: not trees.left_behind())

@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""What is done to a system in the middle of a run, in order: btd is restarted and upgraded, systemd is executed anew and
+reloaded, the bus goes down. The run comes to what it would have come to without."""
+
+import pytest
+
+import mixed
+
+PLACES = (0.2, 0.5, 0.8)  # of the lines of its journal
+
+
+def prepare(machine):
+    mixed.prepare(machine)
+    machine.write("/etc/systemd/system/btd.service.d/test.conf", "[Unit]\nStartLimitIntervalSec=0\n")
+
+
+@pytest.fixture(name="trees")
+def fixture_trees(machine):
+    return mixed.Mixed(machine, 2)
+
+
+def restart(trees):
+    trees.machine.check("systemctl", "restart", "btd")
+
+
+def upgrade(trees):
+    """As packages do it: another program in place of the one that runs, other tree files, and then a restart."""
+    machine = trees.machine
+    btd = machine.check("systemctl", "show", "--value", "-p", "ExecStart", "btd").split("path=")[1].split()[0]
+    machine.check("sh", "-c", f"cp {btd} {btd}.new && mv {btd}.new {btd}")
+    machine.load("all", {"type": "AlwaysFailure"})
+    machine.check("systemctl", "daemon-reload")
+    machine.check("systemctl", "try-restart", "btd")
+
+
+def reexec(trees):
+    trees.machine.check("systemctl", "daemon-reexec")
+
+
+def reload(trees):
+    trees.machine.check("systemctl", "daemon-reload")
+
+
+def both(trees):
+    """systemd is not the same any more when btd comes back."""
+    trees.machine.check("systemctl", "kill", "--signal=STOP", "btd")
+    reexec(trees)
+    trees.machine.check("systemctl", "kill", "--signal=KILL", "btd")
+
+
+def bus_restart(trees):
+    trees.machine.check("systemctl", "restart", "dbus")
+    trees.machine.reconnect()
+
+
+def bus_kill(trees):
+    """It comes back for the first who wants to talk."""
+    trees.machine.check("systemctl", "kill", "--signal=KILL", "dbus")
+    trees.machine.reconnect()
+
+
+DISTURBANCES = [restart, upgrade, reexec, reload, both, bus_restart, bus_kill]
+
+
+@pytest.mark.parametrize("disturb", DISTURBANCES, ids=lambda function: function.__name__)
+def test_run_is_not_disturbed(trees, disturb):
+    run = trees.start()
+    lines = trees.finish(run)
+    status, once, at_most_once = trees.outcome(lines)
+    assert status == "success", lines[-1]
+
+    for place in PLACES:
+        trees.machine.load("all", trees.root(), blackboard=mixed.VARIABLES)
+        run = trees.start()
+        trees.wait_for_lines(run, int(len(lines) * place))
+        disturb(trees)
+        was = trees.outcome(trees.finish(run))
+        assert was[:2] == (status, once), trees.story(run)
+        assert len(was[2]) == len(set(was[2])) <= len(at_most_once), trees.story(run)
+    trees.wait_for(run, lambda: not trees.left_behind())
+
+
+def test_file_system_is_full(trees):
+    """A run goes on without its journal, says so, and is halted when btd is stopped."""
+    machine = trees.machine
+    machine.check("mount", "-t", "tmpfs", "-o", "size=16k", "tmpfs", "/run/btd/runs")
+    try:
+        machine.load("long", {"type": "Sequence", "name": "All", "children": [
+            {"type": "Log", "message": "x" * 3000}] * 5 + [{"type": "Sleep", "duration": "1h"}]})
+        _, path = machine.client.start("long")
+        run = path.rsplit("/", 1)[1].replace("_2e", ".")
+        why = f"/run/btd/runs/{run}.journal cannot be written: No space left on device"
+        trees.wait_for(run, lambda: not machine.client.run_property(path, "Durable"))
+        assert machine.client.run_property(path, "NotDurable") == why
+        assert f"  Durable: no, a restart of btd would end it: {why}\n" in machine.btctl("status", "long").stdout
+        assert f"{run}: would not survive a restart of the daemon: {why}\n" in machine.log()
+        _, other = machine.client.start("all")
+        assert machine.client.finish(other)[0] == "success"
+    finally:
+        machine.check("umount", "/run/btd/runs")
+
+    machine.check("systemctl", "restart", "btd")
+    assert f"{run}: halted after " in machine.log()
