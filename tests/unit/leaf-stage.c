@@ -112,6 +112,10 @@ void leaf_stage_set_variable(LeafStage *stage, const char *key, const char *valu
         blackboard_set(stage->blackboard, key, json_object_new_string(value));
 }
 
+void leaf_stage_set_number(LeafStage *stage, const char *key, int64_t value) {
+        blackboard_set(stage->blackboard, key, json_object_new_int64(value));
+}
+
 void leaf_stage_set_attempt(LeafStage *stage, uint32_t attempt) {
         stage->attempt = attempt;
 }
@@ -259,6 +263,14 @@ Status actor_wait_reports(Actor *actor, unsigned n_reports) {
 
         g_source_remove(wake);
         return actor->status;
+}
+
+void actor_expect(Actor *actor, unsigned n_reports, Status status, const char *cause) {
+        actor_wait_reports(actor, n_reports);
+        g_assert_cmpuint(actor->n_reports, ==, n_reports);
+        g_assert_cmpint(actor->status, ==, status);
+        if (cause)
+                g_assert_cmpstr(actor->cause, ==, cause);
 }
 
 Status actor_wait(Actor *actor) {

@@ -39,12 +39,15 @@ void actor_free(Actor *actor);
 /* The daemon goes, and what it has started stays. */
 void actor_abandon(Actor *actor);
 void leaf_stage_set_variable(LeafStage *stage, const char *key, const char *value);
+void leaf_stage_set_number(LeafStage *stage, const char *key, int64_t value);
 void leaf_stage_set_attempt(LeafStage *stage, uint32_t attempt);
 
 /* Turns the main loop until it has ended, or its value is known. */
 Status actor_wait(Actor *actor);
 /* Until it has reported that often. */
 Status actor_wait_reports(Actor *actor, unsigned n_reports);
+/* The same, and not more often: then it has this value, for this cause (NULL: for any). */
+void actor_expect(Actor *actor, unsigned n_reports, Status status, const char *cause);
 /* Of a condition that is computed when it is looked at. */
 Status actor_look(Actor *actor);
 /* Halts it, and turns the main loop until it has ended. */

@@ -7,50 +7,20 @@
 #include "assert-cause.h"
 #include "basic/cleanup.h"
 #include "basic/log.h"
-#include "camera.h"
-#include "leaf-stage.h"
+#include "camera-stage.h"
 #include "leaves/registry.h"
 
 static const NodeType *const types[] = { &dbus_signal_type, &dbus_emit_type, &dbus_name_type, &dbus_call_type, NULL };
 
-typedef struct Fixture {
-        BusFixture *bus;
-        LeafStage *stage;
-        Camera camera;
-} Fixture;
-
-static void fixture_set_up(Fixture *fixture, gconstpointer data) {
-        BusKind kind = *(const BusKind *) data;
-
-        if (!bus_kind_available(kind)) {
-                g_test_skip("the bus is not installed");
-                return;
-        }
-
-        fixture->bus = bus_fixture_new(kind, NULL);
-        bus_fixture_start(fixture->bus);
-        fixture->stage = leaf_stage_new(bus_fixture_address(fixture->bus));
-        camera_open(&fixture->camera, fixture->bus, true);
-}
-
-static void fixture_tear_down(Fixture *fixture, gconstpointer data) {
-        if (!fixture->bus)
-                return;
-
-        leaf_stage_free(fixture->stage);
-        camera_close(&fixture->camera);
-        bus_fixture_free(fixture->bus);
-}
-
-static Actor *start(Fixture *fixture, const char *type, const char *rest) {
+static Actor *start(CameraStage *stage, const char *type, const char *rest) {
         g_autofree char *node = g_strdup_printf("{ \"type\": \"%s\", %s }", type, rest);
 
-        return leaf_stage_start(fixture->stage, types, node);
+        return leaf_stage_start(stage->leaves, types, node);
 }
 
 /* What was started before is in place when a call that was sent later is answered. */
-static void wait_for_calls(Fixture *fixture) {
-        g_autoptr(Actor) call = start(fixture, "DBusCall",
+static void wait_for_calls(CameraStage *stage) {
+        g_autoptr(Actor) call = start(stage, "DBusCall",
                                       "\"destination\": \"org.freedesktop.DBus\", \"path\": \"/\", "
                                       "\"interface\": \"org.freedesktop.DBus.Peer\", \"member\": \"Ping\"");
 
@@ -63,7 +33,7 @@ static void emit(BusPeer *peer, const char *text, const char *path, unsigned num
 }
 
 /* Each waits for the one signal, among others, that fits. */
-static void test_args(Fixture *fixture, gconstpointer data) {
+static void test_args(CameraStage *stage) {
         static const struct {
                 const char *args;
                 bool fits;
@@ -83,21 +53,18 @@ static void test_args(Fixture *fixture, gconstpointer data) {
         };
         Actor *actors[G_N_ELEMENTS(cases)];
 
-        if (!fixture->bus)
-                return;
-
         for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
                 g_autofree char *rest =
                         g_strdup_printf("\"sender\": \"" CAMERA "\", \"path\": \"" CAMERA_PATH
                                         "\", \"interface\": \"" CAMERA "\", \"member\": \"Moved\", \"args\": %s",
                                         cases[i].args);
 
-                actors[i] = start(fixture, "DBusSignal", rest);
+                actors[i] = start(stage, "DBusSignal", rest);
                 g_assert_cmpint(actors[i]->status, ==, STATUS_RUNNING);
         }
 
-        wait_for_calls(fixture);
-        emit(fixture->camera.peer, "left", "/a/b", 7);
+        wait_for_calls(stage);
+        emit(stage->camera.peer, "left", "/a/b", 7);
         for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
                 if (cases[i].fits)
                         g_assert_cmpint(actor_wait(actors[i]), ==, STATUS_SUCCESS);
@@ -107,24 +74,21 @@ static void test_args(Fixture *fixture, gconstpointer data) {
                 g_assert_cmpint(actors[i]->status, ==, cases[i].fits ? STATUS_SUCCESS : STATUS_RUNNING);
         }
 
-        emit(fixture->camera.peer, "it's", "/a", 8);
+        emit(stage->camera.peer, "it's", "/a", 8);
         g_assert_cmpint(actor_wait(actors[G_N_ELEMENTS(cases) - 1]), ==, STATUS_SUCCESS);
         for (size_t i = 0; i < G_N_ELEMENTS(cases); i++)
                 actor_free(actors[i]);
 }
 
-static void test_outputs(Fixture *fixture, gconstpointer data) {
+static void test_outputs(CameraStage *stage) {
         g_autoptr(Actor) some = NULL, all = NULL, many = NULL, file = NULL;
 
-        if (!fixture->bus)
-                return;
-
-        some = start(fixture, "DBusSignal", "\"member\": \"Moved\", \"outputs\": [\"\", \"where\"]");
-        all = start(fixture, "DBusSignal", "\"member\": \"Moved\", \"outputs\": [\"a\", \"b\", \"c\"]");
-        many = start(fixture, "DBusSignal", "\"member\": \"Moved\", \"outputs\": [\"a\", \"b\", \"c\", \"d\"]");
-        file = start(fixture, "DBusSignal", "\"member\": \"Opened\", \"outputs\": [\"a\"]");
-        wait_for_calls(fixture);
-        emit(fixture->camera.peer, "left", "/a/b", 7);
+        some = start(stage, "DBusSignal", "\"member\": \"Moved\", \"outputs\": [\"\", \"where\"]");
+        all = start(stage, "DBusSignal", "\"member\": \"Moved\", \"outputs\": [\"a\", \"b\", \"c\"]");
+        many = start(stage, "DBusSignal", "\"member\": \"Moved\", \"outputs\": [\"a\", \"b\", \"c\", \"d\"]");
+        file = start(stage, "DBusSignal", "\"member\": \"Opened\", \"outputs\": [\"a\"]");
+        wait_for_calls(stage);
+        emit(stage->camera.peer, "left", "/a/b", 7);
         g_assert_cmpint(actor_wait(some), ==, STATUS_SUCCESS);
         g_assert_cmpstr(json_object_to_json_string_ext(some->outputs, JSON_C_TO_STRING_NOSLASHESCAPE), ==,
                         "{\"where\":\"/a/b\"}");
@@ -134,13 +98,13 @@ static void test_outputs(Fixture *fixture, gconstpointer data) {
         g_assert_cmpint(actor_wait(many), ==, STATUS_FAILURE);
         g_assert_cmpstr(many->cause, ==, "the signal has 3 values, but there are 4 outputs");
 
-        g_assert_cmpint(sd_bus_emit_signal(bus_peer_bus(fixture->camera.peer), "/", CAMERA, "Opened", "h", 0), >=, 0);
+        g_assert_cmpint(sd_bus_emit_signal(bus_peer_bus(stage->camera.peer), "/", CAMERA, "Opened", "h", 0), >=, 0);
         g_assert_cmpint(actor_wait(file), ==, STATUS_FAILURE);
         g_assert_cmpstr(file->cause, ==,
                         "the signal cannot go to the outputs: it has a file descriptor, which cannot be carried");
 }
 
-static void test_expressions(Fixture *fixture, gconstpointer data) {
+static void test_expressions(CameraStage *stage) {
         g_autoptr(Actor) signal = NULL, call = NULL, wrong = NULL;
         const char *called = "\"destination\": \"" CAMERA "\", \"path\": \"" CAMERA_PATH "\", \"member\": \"Start\"";
         g_autofree char *outputs = g_strdup_printf("%s, \"outputs\": { \"mode\": \"value .. '!'\", \"twice\": "
@@ -150,22 +114,19 @@ static void test_expressions(Fixture *fixture, gconstpointer data) {
                                                    "\"reply[4].width\" }",
                                                    called);
 
-        if (!fixture->bus)
-                return;
-
-        signal = start(fixture, "DBusSignal",
+        signal = start(stage, "DBusSignal",
                        "\"member\": \"Moved\", \"outputs\": { \"where\": \"args[2]\", \"n\": \"#args\" }");
-        call = start(fixture, "DBusCall", outputs);
+        call = start(stage, "DBusCall", outputs);
         g_assert_cmpint(actor_wait(call), ==, STATUS_SUCCESS);
         g_assert_cmpstr(json_object_to_json_string(call->outputs), ==,
                         "{ \"mode\": \"preview!\", \"twice\": 60, \"width\": 640 }");
 
-        emit(fixture->camera.peer, "left", "/a/b", 7);
+        emit(stage->camera.peer, "left", "/a/b", 7);
         g_assert_cmpint(actor_wait(signal), ==, STATUS_SUCCESS);
         g_assert_cmpstr(json_object_to_json_string_ext(signal->outputs, JSON_C_TO_STRING_NOSLASHESCAPE), ==,
                         "{\"n\":3,\"where\":\"/a/b\"}");
 
-        wrong = start(fixture, "DBusCall", nowhere);
+        wrong = start(stage, "DBusCall", nowhere);
         g_assert_cmpint(actor_wait(wrong), ==, STATUS_FAILURE);
         g_assert_cmpstr(wrong->cause, ==,
                         "the output 'b': reply[4].width: attempt to index a nil value (field 'integer index')");
@@ -174,30 +135,24 @@ static void test_expressions(Fixture *fixture, gconstpointer data) {
 }
 
 /* Others say the same; only the owner of the name counts, and only since it has it. */
-static void test_sender(Fixture *fixture, gconstpointer data) {
+static void test_sender(CameraStage *stage) {
         g_autoptr(Actor) named = NULL, anybody = NULL;
         g_autoptr(BusPeer) other = NULL;
 
-        if (!fixture->bus)
-                return;
-
-        other = bus_peer_new(fixture->bus, NULL);
-        named = start(fixture, "DBusSignal", "\"sender\": \"" CAMERA "\", \"member\": \"Moved\"");
-        anybody = start(fixture, "DBusSignal", "\"member\": \"Moved\"");
-        wait_for_calls(fixture);
+        other = bus_peer_new(stage->bus, NULL);
+        named = start(stage, "DBusSignal", "\"sender\": \"" CAMERA "\", \"member\": \"Moved\"");
+        anybody = start(stage, "DBusSignal", "\"member\": \"Moved\"");
+        wait_for_calls(stage);
         emit(other, "left", "/", 1);
         g_assert_cmpint(actor_wait(anybody), ==, STATUS_SUCCESS);
         g_assert_cmpint(named->status, ==, STATUS_RUNNING);
 
-        emit(fixture->camera.peer, "left", "/", 1);
+        emit(stage->camera.peer, "left", "/", 1);
         g_assert_cmpint(actor_wait(named), ==, STATUS_SUCCESS);
 }
 
 /* The signal that a call brings about is not missed by who was started before the call was sent. */
-static void test_before_call(Fixture *fixture, gconstpointer data) {
-        if (!fixture->bus)
-                return;
-
+static void test_before_call(CameraStage *stage) {
         for (unsigned i = 0; i < 20; i++) {
                 g_autofree char *rest = g_strdup_printf("\"sender\": \"" CAMERA "\", \"interface\": \"" CAMERA
                                                         "\", \"member\": \"Called\", \"path\": \"/of/%u\"",
@@ -206,7 +161,7 @@ static void test_before_call(Fixture *fixture, gconstpointer data) {
                                                         "\", \"member\": \"Say\", \"signature\": \"o\", "
                                                         "\"args\": [\"/of/%u\"]",
                                                         i);
-                g_autoptr(Actor) signal = start(fixture, "DBusSignal", rest), call = start(fixture, "DBusCall", text);
+                g_autoptr(Actor) signal = start(stage, "DBusSignal", rest), call = start(stage, "DBusCall", text);
 
                 g_assert_cmpint(actor_wait(call), ==, STATUS_SUCCESS);
                 g_assert_cmpint(signal->status, ==, STATUS_SUCCESS);
@@ -214,58 +169,49 @@ static void test_before_call(Fixture *fixture, gconstpointer data) {
 }
 
 /* A bus that is lost is waited for, and so is what comes then. */
-static void test_bus_dies(Fixture *fixture, gconstpointer data) {
+static void test_bus_dies(CameraStage *stage) {
         g_autoptr(Actor) actor = NULL;
         g_autofree char *before = NULL, *after = NULL;
 
-        if (!fixture->bus)
-                return;
-
-        actor = start(fixture, "DBusSignal",
+        actor = start(stage, "DBusSignal",
                       "\"sender\": \"" CAMERA "\", \"interface\": \"" CAMERA "\", \"member\": \"Moved\"");
         before = actor_describe(actor);
         g_assert_cmpstr(before, ==, "connection to the bus 'test'");
-        wait_for_calls(fixture);
+        wait_for_calls(stage);
         after = actor_describe(actor);
         g_assert_cmpstr(after, ==, "signal org.example.Camera.Moved from org.example.Camera");
 
-        bus_fixture_kill(fixture->bus);
-        camera_close(&fixture->camera);
-        bus_fixture_start(fixture->bus);
-        camera_open(&fixture->camera, fixture->bus, true);
-        wait_for_calls(fixture);
-        emit(fixture->camera.peer, "left", "/", 1);
+        bus_fixture_kill(stage->bus);
+        camera_close(&stage->camera);
+        bus_fixture_start(stage->bus);
+        camera_open(&stage->camera, stage->bus, true);
+        wait_for_calls(stage);
+        emit(stage->camera.peer, "left", "/", 1);
         g_assert_cmpint(actor_wait(actor), ==, STATUS_SUCCESS);
 }
 
-static void test_signal_halted(Fixture *fixture, gconstpointer data) {
+static void test_signal_halted(CameraStage *stage) {
         g_autoptr(Actor) actor = NULL;
 
-        if (!fixture->bus)
-                return;
-
-        actor = start(fixture, "DBusSignal", "\"member\": \"Moved\"");
-        wait_for_calls(fixture);
+        actor = start(stage, "DBusSignal", "\"member\": \"Moved\"");
+        wait_for_calls(stage);
         actor_halt(actor);
         g_assert_true(actor->halted);
         g_clear_pointer(&actor, actor_free);
-        emit(fixture->camera.peer, "left", "/", 1);
-        wait_for_calls(fixture);
+        emit(stage->camera.peer, "left", "/", 1);
+        wait_for_calls(stage);
 }
 
-static void test_emit(Fixture *fixture, gconstpointer data) {
+static void test_emit(CameraStage *stage) {
         g_autoptr(Actor) early = NULL, heard = NULL, late = NULL, again = NULL;
         g_autofree char *text = NULL;
         const char *heard_by = "\"interface\": \"org.example.Done\", \"member\": \"Done\", \"outputs\": [\"n\", \"d\"]";
         const char *emitted = "\"interface\": \"org.example.Done\", \"member\": \"Done\", \"path\": \"/org/example\", "
                               "\"signature\": \"ua{sv}\", \"args\": [3, { \"ok\": true }]";
 
-        if (!fixture->bus)
-                return;
-
         /* The bus is not there yet. */
-        heard = start(fixture, "DBusSignal", heard_by);
-        early = start(fixture, "DBusEmit", emitted);
+        heard = start(stage, "DBusSignal", heard_by);
+        early = start(stage, "DBusEmit", emitted);
         g_assert_cmpint(early->status, ==, STATUS_RUNNING);
         text = actor_describe(early);
         g_assert_cmpstr(text, ==, "connection to the bus 'test'");
@@ -274,41 +220,35 @@ static void test_emit(Fixture *fixture, gconstpointer data) {
         g_assert_cmpstr(actor_output(heard, "n"), ==, "3");
         g_assert_cmpstr(actor_output(heard, "d"), ==, "{ \"ok\": true }");
 
-        again = start(fixture, "DBusSignal", heard_by);
-        late = start(fixture, "DBusEmit", emitted);
+        again = start(stage, "DBusSignal", heard_by);
+        late = start(stage, "DBusEmit", emitted);
         g_assert_cmpint(late->status, ==, STATUS_SUCCESS);
         g_assert_cmpint(actor_wait(again), ==, STATUS_SUCCESS);
 }
 
-static void test_emit_fails(Fixture *fixture, gconstpointer data) {
+static void test_emit_fails(CameraStage *stage) {
         g_autoptr(Actor) missing = NULL, range = NULL;
 
-        if (!fixture->bus)
-                return;
-
-        missing = start(fixture, "DBusEmit",
+        missing = start(stage, "DBusEmit",
                         "\"interface\": \"a.b\", \"member\": \"M\", \"path\": \"/\", \"signature\": \"s\"");
         g_assert_cmpint(missing->status, ==, STATUS_FAILURE);
         g_assert_cmpstr(missing->cause, ==, "args: signature 's' takes 1 argument, not 0");
         g_assert_cmpstr(missing->reason->kind, ==, "parameter");
 
-        leaf_stage_set_variable(fixture->stage, "n", "much");
-        range = start(fixture, "DBusEmit",
+        leaf_stage_set_variable(stage->leaves, "n", "much");
+        range = start(stage, "DBusEmit",
                       "\"interface\": \"a.b\", \"member\": \"M\", \"path\": \"/\", "
                       "\"signature\": \"y\", \"args\": [\"{n}\"]");
         g_assert_cmpint(range->status, ==, STATUS_FAILURE);
         g_assert_cmpstr(range->cause, ==, "args: argument 1: expected a whole number from 0 to 255, not \"much\"");
 }
 
-static void test_name(Fixture *fixture, gconstpointer data) {
+static void test_name(CameraStage *stage) {
         g_autoptr(Actor) owned = NULL, absent = NULL, late = NULL, success = NULL, running = NULL;
         g_autofree char *before = NULL;
 
-        if (!fixture->bus)
-                return;
-
-        owned = start(fixture, "DBusName", "\"name\": \"" CAMERA "\"");
-        absent = start(fixture, "DBusName", "\"name\": \"org.example.Absent\"");
+        owned = start(stage, "DBusName", "\"name\": \"" CAMERA "\"");
+        absent = start(stage, "DBusName", "\"name\": \"org.example.Absent\"");
         g_assert_cmpint(owned->status, ==, STATUS_RUNNING);
         before = actor_describe(owned);
         g_assert_cmpstr(before, ==, "connection to the bus 'test'");
@@ -319,17 +259,17 @@ static void test_name(Fixture *fixture, gconstpointer data) {
                      "{\"destination\":\"org.example.Absent\",\"seen\":false,\"wanted\":true}");
 
         /* Who comes later knows it at once. */
-        late = start(fixture, "DBusName", "\"name\": \"" CAMERA "\"");
-        success = start(fixture, "DBusName", "\"name\": \"" CAMERA "\", \"unknown\": \"success\"");
-        running = start(fixture, "DBusName", "\"name\": \"" CAMERA "\", \"unknown\": \"running\"");
+        late = start(stage, "DBusName", "\"name\": \"" CAMERA "\"");
+        success = start(stage, "DBusName", "\"name\": \"" CAMERA "\", \"unknown\": \"success\"");
+        running = start(stage, "DBusName", "\"name\": \"" CAMERA "\", \"unknown\": \"running\"");
         g_assert_cmpint(late->status, ==, STATUS_SUCCESS);
 
-        camera_close(&fixture->camera);
+        camera_close(&stage->camera);
         g_assert_cmpint(actor_wait_reports(owned, 2), ==, STATUS_FAILURE);
-        camera_open(&fixture->camera, fixture->bus, true);
+        camera_open(&stage->camera, stage->bus, true);
         g_assert_cmpint(actor_wait_reports(owned, 3), ==, STATUS_SUCCESS);
 
-        bus_fixture_kill(fixture->bus);
+        bus_fixture_kill(stage->bus);
         g_assert_cmpint(actor_wait_reports(owned, 4), ==, STATUS_FAILURE);
         g_assert_cmpstr(owned->cause, ==, "the connection to the bus 'test' was lost");
         assert_cause(owned->reason, "connection-lost",
@@ -337,9 +277,9 @@ static void test_name(Fixture *fixture, gconstpointer data) {
         g_assert_cmpint(actor_wait_reports(success, 3), ==, STATUS_SUCCESS);
         g_assert_cmpint(actor_wait_reports(running, 3), ==, STATUS_RUNNING);
 
-        camera_close(&fixture->camera);
-        bus_fixture_start(fixture->bus);
-        camera_open(&fixture->camera, fixture->bus, true);
+        camera_close(&stage->camera);
+        bus_fixture_start(stage->bus);
+        camera_open(&stage->camera, stage->bus, true);
         wait_until(running->status == STATUS_SUCCESS && owned->status == STATUS_SUCCESS);
 }
 
@@ -381,30 +321,20 @@ static void test_problems(void) {
         }
 }
 
-static void add(const char *name, const BusKind *kind, void (*test)(Fixture *, gconstpointer)) {
-        g_autofree char *path = g_strdup_printf("/dbus-signal/%s/%s", bus_kind_name(*kind), name);
-
-        g_test_add(path, Fixture, kind, fixture_set_up, test, fixture_tear_down);
-}
-
 int main(int argc, char **argv) {
-        static const BusKind kinds[] = { BUS_DAEMON, BUS_BROKER };
-
         g_test_init(&argc, &argv, NULL);
         log_open(LOG_ERR);
 
         g_test_add_func("/dbus-signal/problems", test_problems);
-        for (size_t i = 0; i < G_N_ELEMENTS(kinds); i++) {
-                add("args", &kinds[i], test_args);
-                add("outputs", &kinds[i], test_outputs);
-                add("expressions", &kinds[i], test_expressions);
-                add("sender", &kinds[i], test_sender);
-                add("before-call", &kinds[i], test_before_call);
-                add("bus-dies", &kinds[i], test_bus_dies);
-                add("halted", &kinds[i], test_signal_halted);
-                add("emit", &kinds[i], test_emit);
-                add("emit-fails", &kinds[i], test_emit_fails);
-                add("name", &kinds[i], test_name);
-        }
+        camera_stage_add("dbus-signal", "args", test_args);
+        camera_stage_add("dbus-signal", "outputs", test_outputs);
+        camera_stage_add("dbus-signal", "expressions", test_expressions);
+        camera_stage_add("dbus-signal", "sender", test_sender);
+        camera_stage_add("dbus-signal", "before-call", test_before_call);
+        camera_stage_add("dbus-signal", "bus-dies", test_bus_dies);
+        camera_stage_add("dbus-signal", "halted", test_signal_halted);
+        camera_stage_add("dbus-signal", "emit", test_emit);
+        camera_stage_add("dbus-signal", "emit-fails", test_emit_fails);
+        camera_stage_add("dbus-signal", "name", test_name);
         return g_test_run();
 }
