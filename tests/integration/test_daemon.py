@@ -2,6 +2,7 @@
 """The daemon as a process: options, signals, what it tells the service manager, and that it rests."""
 
 import os
+import select
 import signal
 import socket
 import subprocess
@@ -15,9 +16,9 @@ from client import Client, DBusError, wait
 
 MANAGER = "org.btd1.Manager"
 NAP = {"type": "Sleep", "name": "Nap", "duration": "1h"}
-# Cannot be ended in time; makes the file {ready} when that is so.
+# Cannot be ended in time; says so on the pipe {ready}.
 STUBBORN = {"type": "Spawn", "as": "child", "name": "Stubborn", "kill_timeout": "1h", "argv": [
-    "/bin/sh", "-c", "trap '' TERM; : > {ready}; while :; do sleep 0.05; done"]}
+    "/bin/sh", "-c", "trap '' TERM; echo > {ready}; while :; do sleep 0.05; done"]}
 
 
 class Notifications:
@@ -141,7 +142,7 @@ def test_a_service_manager_that_does_not_listen(btd, tmp_path):
     deaf = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
     deaf.bind(str(tmp_path / "deaf"))
     with deaf:
-        btd.tree("quick", {"type": "AlwaysSuccess"})
+        btd.tree("short", {"type": "Sleep", "duration": "150ms"})  # longer than a status line waits
         btd.start(env={"NOTIFY_SOCKET": str(tmp_path / "deaf")})
         deaf.settimeout(20)
         assert deaf.recv(4096).startswith(b"READY=1")  # the last that it hears
@@ -149,10 +150,9 @@ def test_a_service_manager_that_does_not_listen(btd, tmp_path):
         with filler, pytest.raises(BlockingIOError):
             while True:
                 filler.sendto(b"noise", str(tmp_path / "deaf"))
-        run, path = btd.client.start("quick")
+        run, path = btd.client.start("short")
         assert btd.client.finish(path) == ("success", "")
-        time.sleep(0.2)  # the status line is due
-        assert btd.client.start("quick")[0] != run
+        assert btd.client.start("short")[0] != run
         assert btd.stop() == 0
 
 
@@ -173,13 +173,12 @@ def test_sighup_reloads(btd):
 
 def start_stubborn(btd, tmp_path, *options):
     ready = tmp_path / "ready"
-    btd.tree("stubborn", STUBBORN, blackboard={"ready": str(ready)})
-    btd.start(*options)
-    btd.client.start("stubborn")
-    deadline = time.monotonic() + 20
-    while not ready.exists():
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
+    os.mkfifo(ready)
+    with open(os.open(ready, os.O_RDONLY | os.O_NONBLOCK), "rb") as pipe:
+        btd.tree("stubborn", STUBBORN, blackboard={"ready": str(ready)})
+        btd.start(*options)
+        btd.client.start("stubborn")
+        assert select.select([pipe], [], [], 20)[0]
 
 
 def test_a_second_signal_ends_the_wait(btd, tmp_path):
@@ -237,15 +236,21 @@ def context_switches(pid):
     return total
 
 
-def test_it_rests_while_it_waits(btd):
-    """No wake-ups, with trees loaded and a run waiting. Here the time has to pass."""
+def is_asleep(pid):
+    with open(f"/proc/{pid}/status", encoding="ascii") as status:
+        return "State:\tS (sleeping)\n" in status
+
+
+def test_it_rests_while_it_waits(btd, notifications):
+    """No wake-ups, with trees loaded and runs waiting. Here the time has to pass."""
     for number in range(20):
         btd.tree(f"nap{number}", NAP)
-    btd.start()
+    btd.start(env={"NOTIFY_SOCKET": notifications.path})
     for number in range(5):
         btd.client.start(f"nap{number}")
-    btd.client.get("/org/btd1", MANAGER, "NRunning")
-    time.sleep(0.2)
+    notifications.wait("STATUS=20 trees, 5 runs")  # the last that there is to do
+    while not is_asleep(btd.process.pid):
+        pass
     before = context_switches(btd.process.pid)
     time.sleep(2)
     assert context_switches(btd.process.pid) == before
