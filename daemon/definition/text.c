@@ -29,25 +29,49 @@ static uint32_t offset_of(const TextReader *reader, const char *p) {
         return (uint32_t) (p - reader->text);
 }
 
+static unsigned line_of(const TextReader *reader, uint32_t offset) {
+        unsigned line = 1;
+
+        for (const char *p = reader->text; p < reader->text + offset; p++)
+                line += *p == '\n';
+
+        return line;
+}
+
+/* "; the '{' in line 7 is not closed", which may be a long way above; empty where none is open, or where what stands at
+ * p would close it. */
+static char *unclosed(TextReader *reader) {
+        const TextItem *open;
+        bool object;
+
+        if (reader->open->len == 0)
+                return g_strdup("");
+
+        open = item_at(reader, g_array_index(reader->open, uint32_t, reader->open->len - 1));
+        object = open->kind == TEXT_OBJECT;
+        if (reader->p < reader->end && *reader->p != (object ? ']' : '}'))
+                return g_strdup("");
+
+        return g_strdup_printf("; the '%c' in line %u is not closed", object ? '{' : '[', line_of(reader, open->start));
+}
+
 bool text_cut_off(TextReader *reader, const char *expected) {
-        if (reader->open->len > 0) {
-                const TextItem *open = item_at(reader, g_array_index(reader->open, uint32_t, reader->open->len - 1));
+        g_autofree char *open = NULL;
 
-                return text_fail(reader, reader->end, "the file ends where %s should follow; a '%c' is not closed",
-                                 expected, open->kind == TEXT_OBJECT ? '{' : '[');
-        }
-
-        return text_fail(reader, reader->end, "the file ends where %s should follow", expected);
+        reader->p = reader->end;
+        open = unclosed(reader);
+        return text_fail(reader, reader->end, "the file ends where %s should follow%s", expected, open);
 }
 
 bool text_unexpected(TextReader *reader, const char *expected) {
-        g_autofree char *found = NULL;
+        g_autofree char *found = NULL, *open = NULL;
 
         if (reader->p == reader->end)
                 return text_cut_off(reader, expected);
 
         found = excerpt(reader->p, (size_t) (g_utf8_next_char(reader->p) - reader->p));
-        return text_fail(reader, reader->p, "expected %s, not '%s'", expected, found);
+        open = unclosed(reader);
+        return text_fail(reader, reader->p, "expected %s, not '%s'%s", expected, found, open);
 }
 
 static bool skip_comment(TextReader *reader) {
