@@ -11,20 +11,37 @@
 #include "tree-info.h"
 #include "verbs.h"
 
-static void add_runs(Columns *columns, const Output *output, const char *tree, const GPtrArray *runs) {
-        g_autoptr(GString) cell = g_string_new(NULL);
+/* How many runs of a tree are told. */
+#define RUNS_MAX 4u
 
+static bool is_told(const RunInfo *run, const char *tree, bool over) {
+        return strcmp(run->tree, tree) == 0 && run_info_is_over(run) == over;
+}
+
+/* Those that go on, or those that are over. When enough are told, the rest is only counted. */
+static void append_runs(GString *cell, const Output *output, const char *tree, const GPtrArray *runs, bool over,
+                        unsigned *n_told) {
         for (guint i = 0; i < runs->len; i++) {
                 const RunInfo *run = g_ptr_array_index(runs, i);
                 g_autofree char *title = run_info_title(run);
 
-                if (strcmp(run->tree, tree) != 0)
+                if (!is_told(run, tree, over) || (*n_told)++ >= RUNS_MAX)
                         continue;
                 if (cell->len > 0)
                         g_string_append(cell, ", ");
                 output_appendf(output, cell, STYLE_PLAIN, "%s ", title);
                 look_append_word(output, cell, run->status);
         }
+}
+
+static void add_runs(Columns *columns, const Output *output, const char *tree, const GPtrArray *runs) {
+        g_autoptr(GString) cell = g_string_new(NULL);
+        unsigned n_told = 0;
+
+        append_runs(cell, output, tree, runs, false, &n_told);
+        append_runs(cell, output, tree, runs, true, &n_told);
+        if (n_told > RUNS_MAX)
+                g_string_append_printf(cell, ", %u more", n_told - RUNS_MAX);
 
         columns_add(columns, cell->len > 0 ? cell->str : "-");
 }

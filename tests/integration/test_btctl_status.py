@@ -31,6 +31,21 @@ def test_list(btd):
     assert trees["net"]["state"] == "failed" and trees["net"]["runs"] == []
 
 
+def test_list_of_many_runs(btd):
+    """Those that go on come first, and the description is not pushed off any screen."""
+    btd.tree("boot", {"type": "Sequence", "name": "Gate", "skip_if": "short",
+                      "children": [{"type": "Sleep", "duration": "1h"}]},
+             blackboard={"short": False})
+    btd.start()
+    for i in range(3):
+        btd.client.finish(btd.client.start("boot", f"short{i}", {"short": "true"})[1])
+    for i in range(3):
+        btd.client.start("boot", f"long{i}")
+    runs = re.split(r"  +", btd.btctl("list", env=UTF8).stdout.splitlines()[1])[3]
+    assert runs == ("boot.4 (long0) running, boot.5 (long1) running, boot.6 (long2) running, "
+                    "boot.1 (short0) skipped, 2 more")
+
+
 def test_list_of_nothing(btd):
     btd.start()
     assert btd.btctl("list") == (0, "btd has no trees; 'btctl status' shows where it looks for them\n", "")
