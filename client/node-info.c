@@ -43,8 +43,8 @@ GPtrArray *node_info_array_new(void) {
         return g_ptr_array_new_with_free_func((GDestroyNotify) node_info_free);
 }
 
-/* 1: there was one, 0: no more. */
-static int read_node(sd_bus_message *message, const char *format, NodeInfo **ret_node) {
+/* expected: its index. 1: there was one, 0: no more. */
+static int read_node(sd_bus_message *message, const char *format, uint32_t expected, NodeInfo **ret_node) {
         const char *type, *name, *status = "idle", *detail = "";
         uint64_t since = 0, duration = 0;
         uint32_t index, parent;
@@ -59,7 +59,7 @@ static int read_node(sd_bus_message *message, const char *format, NodeInfo **ret
                 return r;
 
         /* Arrays are made for indices, and whoever walks up relies on getting to the root. */
-        if (index >= TREE_NODES_MAX || (parent != NODE_INFO_ROOT && parent >= index))
+        if (index != expected || index >= TREE_NODES_MAX || (parent != NODE_INFO_ROOT && parent >= index))
                 return -EBADMSG;
 
         *ret_node = node_info_new(index, parent, type, name, status, detail);
@@ -68,6 +68,7 @@ static int read_node(sd_bus_message *message, const char *format, NodeInfo **ret
         return 1;
 }
 
+/* All nodes of a tree: each stands at its index. */
 static int read_nodes(sd_bus_message *message, const char *format, GPtrArray **ret_nodes) {
         g_autoptr(GPtrArray) nodes = node_info_array_new();
         g_autofree char *element = g_strdup_printf("(%s)", format);
@@ -78,7 +79,7 @@ static int read_nodes(sd_bus_message *message, const char *format, GPtrArray **r
         if (r < 0)
                 return client_bad_message(r);
 
-        while ((r = read_node(message, format, &node)) > 0)
+        while ((r = read_node(message, format, nodes->len, &node)) > 0)
                 g_ptr_array_add(nodes, node);
         if (r < 0)
                 return client_bad_message(r);
@@ -87,27 +88,16 @@ static int read_nodes(sd_bus_message *message, const char *format, GPtrArray **r
         return EXIT_SUCCESS;
 }
 
-/* All nodes of a tree: each stands at its index. */
 static int get_nodes(Client *client, const char *path, const char *interface, const char *format,
                      GPtrArray **ret_nodes) {
         g_autoptr(sd_bus_message) reply = NULL;
-        g_autoptr(GPtrArray) nodes = NULL;
         int status;
 
         status = client_call(client, &reply, path, interface, "GetNodes", NULL);
         if (status != EXIT_SUCCESS)
                 return status;
 
-        status = read_nodes(reply, format, &nodes);
-        if (status != EXIT_SUCCESS)
-                return status;
-
-        for (guint i = 0; i < nodes->len; i++)
-                if (((NodeInfo *) g_ptr_array_index(nodes, i))->index != i)
-                        return client_bad_message(-EBADMSG);
-
-        *ret_nodes = g_steal_pointer(&nodes);
-        return EXIT_SUCCESS;
+        return read_nodes(reply, format, ret_nodes);
 }
 
 static int get_titles(Client *client, const char *path, const char *interface, const GPtrArray *nodes) {

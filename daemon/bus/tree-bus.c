@@ -20,7 +20,8 @@ char *tree_bus_path(const char *name) {
         return path;
 }
 
-static const LibraryEntry *tree_at(void *userdata, const char *path) {
+/* NULL: there is none. */
+static const LibraryEntry *find_tree(void *userdata, const char *path) {
         g_autofree char *name = NULL;
 
         if (sd_bus_path_decode(path, TREE_PREFIX, &name) <= 0)
@@ -29,9 +30,17 @@ static const LibraryEntry *tree_at(void *userdata, const char *path) {
         return manager_tree(service_manager(userdata), name);
 }
 
+/* For properties and methods: sd-bus asks for them only where tree_bus_find() has found one. */
+static const LibraryEntry *tree_at(void *userdata, const char *path) {
+        const LibraryEntry *entry = find_tree(userdata, path);
+
+        g_assert(entry);
+        return entry;
+}
+
 int tree_bus_find(sd_bus *bus, const char *path, const char *interface, void *userdata, void **ret_found,
                   sd_bus_error *ret_error) {
-        if (!tree_at(userdata, path))
+        if (!find_tree(userdata, path))
                 return 0;
 
         *ret_found = userdata;
@@ -130,8 +139,6 @@ static int definition_at(void *userdata, sd_bus_message *message, const Definiti
                          sd_bus_error *ret_error) {
         const LibraryEntry *entry = tree_at(userdata, sd_bus_message_get_path(message));
 
-        if (!entry)
-                return -ENOENT;
         if (!entry->definition)
                 return sd_bus_error_setf(ret_error, ERROR_TREE_BROKEN, "tree '%s' has errors; correct %s, then reload",
                                          entry->name, entry->path);

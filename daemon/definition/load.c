@@ -193,10 +193,13 @@ static GArray *list_files(const Loader *loader) {
         g_array_set_clear_func(files, on_loaded_file_dropped);
         for (unsigned i = 1; i < loader->files->len; i++) {
                 const TreeFile *file = g_ptr_array_index(loader->files, i);
-                LoadedFile loaded = { .path = g_strdup(file->path), .text = g_strdup(file->contents) };
+                LoadedFile loaded = {
+                        .path = g_strdup(file->path),
+                        .text = g_strdup(file->contents),
+                        .hash = g_compute_checksum_for_data(G_CHECKSUM_SHA256, (const guint8 *) file->contents,
+                                                            file->length),
+                };
 
-                loaded.hash =
-                        g_compute_checksum_for_data(G_CHECKSUM_SHA256, (const guint8 *) file->contents, file->length);
                 g_array_append_val(files, loaded);
         }
 

@@ -17,13 +17,18 @@ static bool is_known(const Replay *replay) {
 }
 
 /* The next record, if it is this answer. */
-static const Record *take_answer(Replay *replay, RecordKind kind, NodeId node) {
+static const Record *next_answer(Replay *replay, RecordKind kind, NodeId node) {
         const Record *record = replay_next(replay);
 
-        if (!record || record->kind != kind || record->node != node)
-                return NULL;
+        return record && record->kind == kind && record->node == node ? record : NULL;
+}
 
-        replay->position++;
+static const Record *take_answer(Replay *replay, RecordKind kind, NodeId node) {
+        const Record *record = next_answer(replay, kind, node);
+
+        if (record)
+                replay->position++;
+
         return record;
 }
 
@@ -168,11 +173,12 @@ static Status on_leaf_status(void *data) {
 
 static Status on_leaf_look(void *data, uint32_t look) {
         ReplayLeaf *leaf = data;
-        const Record *record = replay_next(leaf->replay);
+        const Record *record = next_answer(leaf->replay, RECORD_VALUE, leaf->node);
 
-        if (record && record->kind == RECORD_VALUE && record->node == leaf->node &&
-            json_object_get_int64(replay_detail(record, "look")) == look)
-                replay_set_outcome(leaf, take_answer(leaf->replay, RECORD_VALUE, leaf->node));
+        if (record && json_object_get_int64(replay_detail(record, "look")) == look) {
+                leaf->replay->position++;
+                replay_set_outcome(leaf, record);
+        }
 
         return leaf->status;
 }

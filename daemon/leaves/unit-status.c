@@ -77,8 +77,7 @@ static void unit_tell(Unit *unit) {
 }
 
 /* There are signals for much else that changes. */
-static void unit_known(Unit *unit) {
-        const UnitFacts *facts = unit_facts(unit);
+static void unit_known(Unit *unit, const UnitFacts *facts) {
         g_autofree char *states = g_strjoin(" ", facts->load_state, facts->active_state ?: "", facts->sub_state ?: "",
                                             facts->result ?: "", NULL);
 
@@ -128,7 +127,7 @@ static void on_changed(void *userdata) {
         if (!is(facts->load_state, "loaded") && !is(facts->active_state, "inactive"))
                 unit_watch_read(unit->watch);
 
-        unit_known(unit);
+        unit_known(unit, facts);
 }
 
 static void on_removed(sd_bus_message *message, void *userdata) {
@@ -142,7 +141,7 @@ static void on_removed(sd_bus_message *message, void *userdata) {
         unit_facts_set(&facts->sub_state, "dead");
         if (facts->result)
                 unit_facts_set(&facts->result, "success");
-        unit_known(unit);
+        unit_known(unit, facts);
 }
 
 static Match *match_removed(Unit *unit, const char *path) {

@@ -17,7 +17,7 @@ static int check_instance(const char *instance, char **ret_error) {
         size_t length = strspn(instance, G_CSET_A_2_Z G_CSET_a_2_z G_CSET_DIGITS "_.-");
         g_autofree char *shown = NULL;
 
-        if (instance[length] == '\0' && length <= INSTANCE_MAX)
+        if (length <= INSTANCE_MAX && instance[length] == '\0')
                 return 0;
 
         shown = excerpt(instance, strlen(instance));

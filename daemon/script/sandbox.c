@@ -125,5 +125,7 @@ bool sandbox_is_name(const char *name) {
 }
 
 bool sandbox_has(const char *library, const char *member) {
-        return g_strv_contains(find(library)->members, member);
+        const Library *found = find(library);
+
+        return found && g_strv_contains(found->members, member);
 }
