@@ -66,10 +66,14 @@ static void test_explosions(void) {
                     TOO_MANY " (in ForEach/SubTree)");
 }
 
-static void test_counted_exactly(void) {
-        static const char *const format =
+static char *counted_text(const char *fill) {
+        return g_strdup_printf(
                 "{'btd':1,'root':{'type':'Sequence','children':[{'type':'ForEach','items':[1],'as':'a','concurrency':"
-                "1000,'child':{'type':'ForEach','items':[1],'as':'b','concurrency':997,'child':{'type':'Do'}}},%s]}}";
+                "1000,'child':{'type':'ForEach','items':[1],'as':'b','concurrency':997,'child':{'type':'Do'}}},%s]}}",
+                fill);
+}
+
+static void test_counted_exactly(void) {
         g_autoptr(GString) fill = g_string_new("{'type':'Do'}");
         g_autofree char *fits = NULL, *does_not = NULL, *messages = NULL;
         g_autoptr(Definition) definition = NULL;
@@ -77,9 +81,9 @@ static void test_counted_exactly(void) {
         /* 2 + 1000 * (1 + 997) = 998002 nodes, and 1998 more. */
         for (unsigned i = 1; i < 1998; i++)
                 g_string_append(fill, ",{'type':'Do'}");
-        fits = g_strdup_printf(format, fill->str);
+        fits = counted_text(fill->str);
         g_string_append(fill, ",{'type':'Do'}");
-        does_not = g_strdup_printf(format, fill->str);
+        does_not = counted_text(fill->str);
 
         definition = tree_file_good(fits);
         g_assert_cmpuint(definition_tree(definition)->n_nodes, ==, TREE_NODES_MAX);
