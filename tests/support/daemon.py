@@ -14,6 +14,8 @@ import client as bus_client
 BUILD = os.environ.get("BTD_BUILD", "build")
 BTD = os.path.join(BUILD, "daemon", "btd")
 BTCTL = os.path.join(BUILD, "client", "btctl")
+# What the daemon is run by, such as "valgrind -q"; it must end with a status of its own when it has found something.
+WRAPPER = os.environ.get("BTD_WRAPPER", "").split()
 
 # So that a report can neither be missed nor be taken for an ordinary failure.
 SANITIZER_ENV = {
@@ -52,7 +54,7 @@ class Daemon:
 
     def start(self, *options, env=None, wait=True, bus=True):
         """bus False: the options and the environment say which bus it is."""
-        command = [BTD, *(["--address=" + self.bus.address] if bus else []), "--trees=" + self.trees, *options]
+        command = [*WRAPPER, BTD, *(["--address=" + self.bus.address] if bus else []), "--trees=" + self.trees, *options]
         with open(self.log_path, "ab") as log:
             self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
                                             env={**os.environ, **SANITIZER_ENV, **(env or {})})
