@@ -35,7 +35,7 @@ mount -t overlay -o lowerdir=/,upperdir=$top/memory/upper,workdir=$top/memory/wo
 rm -rf $top/memory/root/etc/systemd/system/*.wants $top/memory/root/var/log/journal
 while read unit; do systemctl --quiet --root=$top/memory/root enable $unit; done <$top/enabled
 exec systemd-nspawn --quiet --directory=$top/memory/root --machine=$(basename $top) --boot --register=no --keep-unit \
-    --bind=$top/kept:/kept --private-network --console=pipe --settings=no --notify-ready=yes --kill-signal=SIGKILL \
+    --bind=$top/kept:/kept $NSPAWN_OPTIONS --private-network --console=pipe --settings=no --notify-ready=yes --kill-signal=SIGKILL \
     systemd.unit=multi-user.target
 """
 
@@ -47,13 +47,15 @@ class CannotRun(Exception):
 class Container:
     """write() files into it, boot() it, run() commands in it, close() it."""
 
-    def __init__(self, bus, installed):
-        """bus: "dbus-daemon" or "dbus-broker"; installed: a tree of files to lay over the system."""
+    def __init__(self, bus, installed, shared=()):
+        """bus: "dbus-daemon" or "dbus-broker"; installed: a tree of files to lay over the system; shared: paths at
+        which it writes to this very system."""
         if os.geteuid() != 0:
             raise CannotRun("containers need root")
         if not shutil.which("systemd-nspawn"):
             raise CannotRun("systemd-nspawn is not installed (Debian: systemd-container)")
         self.installed = installed
+        self.shared = shared
         self.leader = None
         self.nspawn = None
         self.client = None
@@ -111,7 +113,8 @@ class Container:
         self._make_cgroups()
         notify = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
         notify.bind(str(self.top / "notify"))
-        env = dict(os.environ, NOTIFY_SOCKET=str(self.top / "notify"), SYSTEMD_NSPAWN_UNIFIED_HIERARCHY="1")
+        env = dict(os.environ, NOTIFY_SOCKET=str(self.top / "notify"), SYSTEMD_NSPAWN_UNIFIED_HIERARCHY="1",
+                   NSPAWN_OPTIONS=" ".join(f"--bind={path}" for path in self.shared))
         with open(self.top / "console", "wb") as console:
             self.nspawn = subprocess.Popen(
                 ["unshare", "--mount", "sh", "-e", "-c", BOOT, "boot", self.top, self.installed, *self.cgroups],

@@ -20,18 +20,25 @@ import daemon
 
 TREES = "/etc/btd/trees/"
 SANITIZED = os.environ.get("BTD_SANITIZE", "none") != "none"
+COVERAGE = os.environ.get("BTD_COVERAGE") == "true"
+
+# The leak check needs ptrace, which the service is denied, and others may be killed in the middle of; some tests
+# preload something.
+SANITIZER = "Environment=ASAN_OPTIONS=detect_leaks=0:verify_asan_link_order=0\n"
+# What has run is counted in files beside the objects, also by btctl as somebody else.
+COUNTERS = "BindPaths={0}\nReadWritePaths={0}\n".format(os.path.abspath(daemon.BUILD))
 
 
 class Machine(container.Container):
     """A container with btd."""
 
     def __init__(self, bus, installed):
-        super().__init__(bus, installed)
+        super().__init__(bus, installed, [os.path.abspath(daemon.BUILD)] if COVERAGE else [])
         self.written = []
-        if SANITIZED:  # the leak check needs ptrace, which the service is denied, and others may be killed in the middle of
+        if SANITIZED or COVERAGE:
             for unit in ("btd.service", "btd-run@.service"):
-                self.write(f"/etc/systemd/system/{unit}.d/sanitizer.conf",
-                           "[Service]\nEnvironment=ASAN_OPTIONS=detect_leaks=0\n")
+                self.write(f"/etc/systemd/system/{unit}.d/instrumented.conf",
+                           "[Service]\n" + (SANITIZER if SANITIZED else "") + (COUNTERS if COVERAGE else ""))
         self.enable("btd.service")
 
     def tree(self, name, root, mode=0o644, **keys):

@@ -8,9 +8,6 @@ environment.
 
 import os
 
-import pytest
-
-import conftest
 import daemon
 import mixed
 
@@ -41,7 +38,6 @@ def begin(trees, kills):
     return trees.start()
 
 
-@pytest.mark.skipif(conftest.SANITIZED, reason="a sanitizer wants to be loaded first itself")
 def test_nothing_is_lost_and_nothing_done_twice(machine):
     trees = mixed.Mixed(machine, N_PARTS)
     machine.write("/run/btd/outputs/lost.1-4-1.stdout", "of a run that nobody knows any more")

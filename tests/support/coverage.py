@@ -1,0 +1,136 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""What the tests of a build with -Db_coverage=true have run: a table for the engine and the definition, of whose lines
+no more than a twentieth may be left out, and every text for people in the rooms that have an answer for somebody outside,
+all of which must have been made, in each of its variants."""
+
+import json
+import pathlib
+import re
+import subprocess
+import sys
+
+TOP = pathlib.Path(__file__).resolve().parents[2]
+MEASURED = ["engine", "definition"]
+LINES_MIN = 95.0
+# Where errors of tree files and of callers on the bus come from.
+ANSWERING = ["script", "definition", "runtime", "bus"]
+UNREACHED = TOP / "tests" / "support" / "unreached-messages"
+
+TOKEN = re.compile(r"""/\*.*?\*/ | //[^\n]* | "(?:\\.|[^"\\\n])*" | '(?:\\.|[^'\\\n])*' | \w+ | \s+ | .""", re.S | re.X)
+DIRECTIVE = re.compile(r"^[ \t]*#(?:[^\n]*\\\n)*[^\n]*", re.M)
+MACRO_TEXT = re.compile(r'^#define (\w+)(?:\([^)]*\))?\s(?:\\\n)?\s*".* .*"', re.M)
+# Several words; what has only one is a name, a key or a format.
+WORDS = re.compile(r"[A-Za-z'].* |[ ].*[A-Za-z]")
+
+
+def measure(build):
+    """Path from the top -> the lines of code: number -> how often they ran, and how often each of their branches."""
+    command = ["gcovr", "--root", TOP, "--filter", str(TOP / "daemon") + "/", "--exclude-unreachable-branches",
+               "--exclude-throw-branches", "--json", "-", build]
+    report = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)
+    return {file["file"]: {line["line_number"]: (line["count"], [branch["count"] for branch in line["branches"]])
+                           for line in file["lines"] if not line["gcovr/noncode"]}
+            for file in report["files"]}
+
+
+def share(counts):
+    return 100.0 * sum(1 for count in counts if count) / len(counts) if counts else 100.0
+
+
+def row(name, lines):
+    counts = [count for count, _ in lines]
+    branches = [count for _, branches in lines for count in branches]
+    print(f"{name:44} {len(counts):6} {share(counts):6.1f}% {len(branches):9} {share(branches):6.1f}%")
+    return share(counts)
+
+
+def print_table(files):
+    """The rooms of which too little has run."""
+    poor = []
+    print(f"{'':44} {'lines':>6} {'run':>7} {'branches':>9} {'taken':>7}")
+    for room in MEASURED:
+        rows = {path: list(lines.values()) for path, lines in sorted(files.items())
+                if path.startswith(f"daemon/{room}/") and lines}
+        for path, lines in rows.items():
+            row(path, lines)
+        if row(f"all of daemon/{room}", [line for lines in rows.values() for line in lines]) < LINES_MIN:
+            poor.append(f"daemon/{room}: less than {LINES_MIN:g}% of the lines have run")
+    return poor
+
+
+def statements(text):
+    """Lists of (token, line), without comments and what stands before the compiler."""
+    text = DIRECTIVE.sub(lambda match: "\n" * match.group().count("\n"), text)
+    line, depth, statement = 1, 0, []
+    for token in TOKEN.findall(text):
+        if not token.isspace() and not token.startswith(("/*", "//")):
+            depth += (token in "([") - (token in ")]")
+            if depth == 0 and token in ";{}":
+                yield statement
+                statement = []
+            else:
+                statement.append((token, line))
+        line += token.count("\n")
+    yield statement
+
+
+def without_heads(statement):
+    """What is done, without the conditions on which that depends."""
+    while statement and statement[0][0] in ("if", "else", "for", "while", "switch", "case", "default"):
+        head, depth, end = statement[0][0], 0, 0
+        if head in ("case", "default"):
+            end = next((i for i, (token, _) in enumerate(statement) if token == ":"), len(statement))
+        elif head != "else":
+            for end, (token, _) in enumerate(statement):
+                depth += (token == "(") - (token == ")")
+                if token == ")" and depth == 0:
+                    break
+        statement = statement[end + 1:]
+    return statement
+
+
+def messages(path):
+    """(text, first line, last line) of each statement that makes one. What is only logged is no answer."""
+    text = (TOP / path).read_text(encoding="utf-8")
+    macros = set(MACRO_TEXT.findall(text))
+    for statement in map(without_heads, statements(text)):
+        if not statement or statement[0][0].startswith("log_"):
+            continue
+        words = [token for token, _ in statement if token in macros or token[0] == '"' and WORDS.search(token[1:-1])]
+        if words:
+            yield " ".join(words), statement[0][1], statement[-1][1]
+
+
+def check_messages(files):
+    """Messages that no test has seen in all variants, but for those that are listed with the reason."""
+    allowed = [line for line in UNREACHED.read_text(encoding="utf-8").splitlines() if line and line[0] != "#"]
+    used, wrong, total = set(), [], 0
+    for path, lines in sorted(files.items()):
+        if path.split("/")[1] not in ANSWERING or not path.endswith(".c"):
+            continue
+        for text, first, last in messages(path):
+            code = {number: lines[number] for number in range(first, last + 1) if number in lines}
+            total += bool(code)
+            missed = [number for number, (count, branches) in code.items() if count == 0 or 0 in branches]
+            if not missed:
+                continue
+            name = f"{path}: {text}"
+            if name in allowed:
+                used.add(name)
+            else:
+                wrong.append(f"{path}:{missed[0]}: no test has seen this, or not all of its variants: {text}")
+    wrong += [f"{UNREACHED.name}: not needed any more: {name}" for name in allowed if name not in used]
+    print(f"{total} messages, {len(used)} of them listed as out of reach")
+    return wrong
+
+
+def main():
+    files = measure(sys.argv[1])
+    wrong = print_table(files) + check_messages(files)
+    print("\n".join(wrong), file=sys.stderr)
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
