@@ -7,15 +7,6 @@
 #include "definition/title.h"
 #include "journal/detail.h"
 
-const char *replay_view_status(const Progress *progress) {
-        if (progress_status(progress) != STATUS_RUNNING)
-                return status_to_string(progress_status(progress));
-        if (progress_is_halting(progress))
-                return "halting";
-
-        return progress_is_paused(progress) ? "paused" : "running";
-}
-
 RunInfo *replay_view_run(const Recording *recording, const Replay *replay, uint64_t time) {
         const Progress *progress = replay_progress(replay);
         const JournalHeader *header = &recording->journal->header;
@@ -27,7 +18,7 @@ RunInfo *replay_view_run(const Recording *recording, const Replay *replay, uint6
                 .id = g_strdup(header->run),
                 .tree = g_strdup(header->tree),
                 .instance = g_strdup(header->instance),
-                .status = g_strdup(replay_view_status(progress)),
+                .status = g_strdup(progress_status_text(progress)),
                 .started = header->started,
                 .finished = over ? header->started + (progress_now(progress) - header->start) : 0,
                 .seen = header->started + time,
@@ -153,7 +144,7 @@ static json_object *cause_level(const Recording *recording, const Progress *prog
 
         if (cause->node == NODE_NONE) {
                 add_text(level, "run", recording->journal->header.run);
-                add_text(level, "status", replay_view_status(progress));
+                add_text(level, "status", progress_status_text(progress));
         } else {
                 add_node(recording, history, level, cause->node);
         }

@@ -10,9 +10,6 @@
 #include "recording.h"
 #include "run-info.h"
 
-/* As btd says it: "halting" and "paused" are among the words. */
-const char *replay_view_status(const Progress *progress);
-
 /* time: in microseconds since the start of the run, where the replay has come to. */
 RunInfo *replay_view_run(const Recording *recording, const Replay *replay, uint64_t time);
 GPtrArray *replay_view_nodes(const Recording *recording, const Replay *replay, uint64_t time);

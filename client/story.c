@@ -9,7 +9,6 @@
 
 #include "basic/cause-json.h"
 #include "basic/cleanup.h"
-#include "replay-view.h"
 #include "story.h"
 
 /* What was told of a node last: the how manieth event that was, from 1. */
@@ -232,7 +231,7 @@ static void add_status(Story *story, uint64_t time) {
         add(story, (StoryEvent){
                            .time = time,
                            .node = NODE_NONE,
-                           .what = replay_view_status(progress),
+                           .what = progress_status_text(progress),
                            .status = status,
                            .duration = time,
                            .text = cause ? cause_describe(tree_of(story), cause, NODE_NONE) : NULL,

@@ -4,9 +4,9 @@
 
 #include "bus/announcements.h"
 #include "bus/manager-bus.h"
+#include "bus/object-path.h"
 #include "bus/property-changes.h"
 #include "bus/run-bus.h"
-#include "bus/service.h"
 #include "bus/tree-bus.h"
 
 struct Announcements {
@@ -26,7 +26,7 @@ static void change_manager(Announcements *announcements, const char *property) {
 
 static void on_tree_added(const LibraryEntry *entry, void *userdata) {
         Announcements *announcements = userdata;
-        g_autofree char *path = tree_bus_path(entry->name);
+        g_autofree char *path = object_path_of_tree(entry->name);
 
         (void) sd_bus_emit_object_added(announcements->bus, path);
         change_manager(announcements, "NTrees");
@@ -35,7 +35,7 @@ static void on_tree_added(const LibraryEntry *entry, void *userdata) {
 static void on_tree_changed(const LibraryEntry *entry, void *userdata) {
         static const char *const properties[] = { "Description", "SourcePath", "Hash",       "Autostart",
                                                   "NodeCount",   "State",      "Diagnostics" };
-        g_autofree char *path = tree_bus_path(entry->name);
+        g_autofree char *path = object_path_of_tree(entry->name);
 
         for (size_t i = 0; i < G_N_ELEMENTS(properties); i++)
                 change(userdata, path, TREE_INTERFACE, properties[i]);
@@ -43,7 +43,7 @@ static void on_tree_changed(const LibraryEntry *entry, void *userdata) {
 
 static void on_tree_removed(const LibraryEntry *entry, void *userdata) {
         Announcements *announcements = userdata;
-        g_autofree char *path = tree_bus_path(entry->name);
+        g_autofree char *path = object_path_of_tree(entry->name);
 
         property_changes_forget(announcements->changes, path);
         (void) sd_bus_emit_object_removed(announcements->bus, path);
@@ -52,7 +52,7 @@ static void on_tree_removed(const LibraryEntry *entry, void *userdata) {
 
 /* A tree that is gone can still have runs. */
 static void change_tree_of_run(Announcements *announcements, const Run *run, const char *property) {
-        g_autofree char *path = tree_bus_path(run_tree(run));
+        g_autofree char *path = object_path_of_tree(run_tree(run));
 
         if (manager_tree(announcements->manager, run_tree(run)))
                 change(announcements, path, TREE_INTERFACE, property);
@@ -60,7 +60,7 @@ static void change_tree_of_run(Announcements *announcements, const Run *run, con
 
 static void on_run_added(Run *run, void *userdata) {
         Announcements *announcements = userdata;
-        g_autofree char *path = run_bus_path(run_id(run));
+        g_autofree char *path = object_path_of_run(run_id(run));
 
         run_set_watched(run, subscribers_any(announcements->subscribers));
         (void) sd_bus_emit_object_added(announcements->bus, path);
@@ -82,7 +82,7 @@ static void on_run_changed(Run *run, void *userdata) {
 }
 
 static void on_run_halting(Run *run, void *userdata) {
-        g_autofree char *path = run_bus_path(run_id(run));
+        g_autofree char *path = object_path_of_run(run_id(run));
 
         change(userdata, path, RUN_INTERFACE, "Status");
         change(userdata, path, RUN_INTERFACE, "Cause");
@@ -90,7 +90,7 @@ static void on_run_halting(Run *run, void *userdata) {
 }
 
 static void on_run_state_changed(Run *run, void *userdata) {
-        g_autofree char *path = run_bus_path(run_id(run));
+        g_autofree char *path = object_path_of_run(run_id(run));
 
         change(userdata, path, RUN_INTERFACE, "Status");
         change(userdata, path, RUN_INTERFACE, "Breakpoints");
@@ -101,7 +101,7 @@ static void on_run_state_changed(Run *run, void *userdata) {
 
 static void on_run_finished(Run *run, void *userdata) {
         Announcements *announcements = userdata;
-        g_autofree char *path = run_bus_path(run_id(run));
+        g_autofree char *path = object_path_of_run(run_id(run));
 
         change(announcements, path, RUN_INTERFACE, "Status");
         change(announcements, path, RUN_INTERFACE, "Cause");
@@ -115,14 +115,14 @@ static void on_run_finished(Run *run, void *userdata) {
 }
 
 static void on_restart_changed(Run *run, void *userdata) {
-        g_autofree char *path = run_bus_path(run_id(run));
+        g_autofree char *path = object_path_of_run(run_id(run));
 
         change(userdata, path, RUN_INTERFACE, "Restart");
 }
 
 static void on_run_removed(Run *run, void *userdata) {
         Announcements *announcements = userdata;
-        g_autofree char *path = run_bus_path(run_id(run));
+        g_autofree char *path = object_path_of_run(run_id(run));
 
         property_changes_forget(announcements->changes, path);
         (void) sd_bus_emit_object_removed(announcements->bus, path);

@@ -3,7 +3,6 @@
 /* What a node hands on from a child gets its words here: "LoadConfig failed". */
 
 #include "bus/cause-bus.h"
-#include "bus/run-bus.h"
 #include "definition/title.h"
 
 static int append_text(sd_bus_message *message, const char *key, const char *text) {
@@ -22,7 +21,7 @@ static Status node_status(const Run *run, NodeId node) {
 static int append_run_fields(sd_bus_message *message, const Run *run) {
         int r = append_text(message, "run", run_id(run));
 
-        return r < 0 ? r : append_text(message, "status", run_bus_status(run));
+        return r < 0 ? r : append_text(message, "status", run_status_text(run));
 }
 
 static int append_node_fields(sd_bus_message *message, const Run *run, NodeId node) {

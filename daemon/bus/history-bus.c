@@ -8,7 +8,7 @@
 #include "basic/cleanup.h"
 #include "bus/errors.h"
 #include "bus/history-bus.h"
-#include "bus/service.h"
+#include "bus/published.h"
 
 #define PART_MAX ((size_t) 1 << 20)
 
@@ -24,7 +24,7 @@ int history_bus_get_journal(sd_bus_message *message, void *userdata, sd_bus_erro
         if (r < 0)
                 return r;
 
-        r = journals_read(manager_journals(service_manager(userdata)), run, offset, PART_MAX, &bytes, &error);
+        r = journals_read(manager_journals(published_manager(userdata)), run, offset, PART_MAX, &bytes, &error);
         if (r < 0)
                 return error_from_manager(ret_error, r == -ENOENT ? MANAGER_NO_SUCH_RUN : r, error);
 
@@ -52,7 +52,7 @@ static void append_summary(const JournalSummary *summary, void *userdata) {
 }
 
 int history_bus_list(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
-        Archive *archive = journals_archive(manager_journals(service_manager(userdata)));
+        Archive *archive = journals_archive(manager_journals(published_manager(userdata)));
         g_autoptr(sd_bus_message) reply = NULL;
         List list = {};
 

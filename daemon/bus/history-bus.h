@@ -8,6 +8,6 @@
 
 #include <systemd/sd-bus.h>
 
-/* Method handlers; the userdata is the Service. */
+/* Method handlers; the userdata is the Published. */
 int history_bus_get_journal(sd_bus_message *message, void *userdata, sd_bus_error *ret_error);
 int history_bus_list(sd_bus_message *message, void *userdata, sd_bus_error *ret_error);

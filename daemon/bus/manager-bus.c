@@ -7,6 +7,7 @@
 #include "basic/log.h"
 #include "bus/errors.h"
 #include "bus/history-bus.h"
+#include "bus/object-path.h"
 #include "bus/run-bus.h"
 #include "bus/tree-bus.h"
 #include "bus/variables-bus.h"
@@ -35,11 +36,11 @@ static int start_text(sd_bus_message *message, const Caller *who, void *userdata
         r = variables_bus_read(message, &variables, ret_error);
         if (r < 0)
                 return r;
-        r = manager_start_text(service_manager(userdata), name, text, variables, who, &run, &error);
+        r = manager_start_text(published_manager(userdata), name, text, variables, who, &run, &error);
         if (r < 0)
                 return error_from_manager(ret_error, r, error);
 
-        path = run_bus_path(run_id(run));
+        path = object_path_of_run(run_id(run));
         return sd_bus_reply_method_return(message, "so", run_id(run), path);
 }
 
@@ -62,7 +63,7 @@ static int halt_run(sd_bus_message *message, const Caller *who, void *userdata, 
         r = sd_bus_message_read(message, "s", &id);
         if (r < 0)
                 return r;
-        r = manager_halt_run(service_manager(userdata), id, who, &error);
+        r = manager_halt_run(published_manager(userdata), id, who, &error);
         if (r < 0)
                 return error_from_manager(ret_error, r, error);
 
@@ -83,10 +84,10 @@ static int reload(sd_bus_message *message, const Caller *who, void *userdata, sd
         g_autoptr(sd_bus_message) reply = NULL;
         int r;
 
-        if (manager_is_stopping(service_manager(userdata)))
+        if (manager_is_stopping(published_manager(userdata)))
                 return sd_bus_error_set(ret_error, ERROR_STOPPING, "the daemon is stopping and loads nothing any more");
 
-        errors = manager_reload(service_manager(userdata));
+        errors = manager_reload(published_manager(userdata));
         r = sd_bus_message_new_method_return(message, &reply);
         if (r < 0)
                 return r;
@@ -107,33 +108,33 @@ static char *peek_name(sd_bus_message *message) {
 }
 
 static int method_start_tree(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
-        return service_authorize(userdata, message, (Deed){ PERMISSION_START, .tree = peek_name(message) }, start_tree,
-                                 ret_error);
+        return published_authorize(userdata, message, (Deed){ PERMISSION_START, .tree = peek_name(message) },
+                                   start_tree, ret_error);
 }
 
 static int method_start_text(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
-        return service_authorize(userdata, message, (Deed){ PERMISSION_LOAD, .tree = peek_name(message) }, start_text,
-                                 ret_error);
+        return published_authorize(userdata, message, (Deed){ PERMISSION_LOAD, .tree = peek_name(message) }, start_text,
+                                   ret_error);
 }
 
 static int method_halt_tree(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
-        return service_authorize(userdata, message, (Deed){ PERMISSION_HALT, .tree = peek_name(message) }, halt_tree,
-                                 ret_error);
+        return published_authorize(userdata, message, (Deed){ PERMISSION_HALT, .tree = peek_name(message) }, halt_tree,
+                                   ret_error);
 }
 
 static int method_halt_run(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
         g_autofree char *id = peek_name(message);
 
-        return service_authorize(userdata, message, run_bus_deed(userdata, PERMISSION_HALT, id), halt_run, ret_error);
+        return published_authorize(userdata, message, run_bus_deed(userdata, PERMISSION_HALT, id), halt_run, ret_error);
 }
 
 static int method_reload(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
-        return service_authorize(userdata, message, (Deed){ PERMISSION_RELOAD }, reload, ret_error);
+        return published_authorize(userdata, message, (Deed){ PERMISSION_RELOAD }, reload, ret_error);
 }
 
 static int append_tree(sd_bus_message *reply, const LibraryEntry *entry) {
         const Definition *definition = entry->definition;
-        g_autofree char *path = tree_bus_path(entry->name);
+        g_autofree char *path = object_path_of_tree(entry->name);
 
         return sd_bus_message_append(reply, "(sosbs)", entry->name, path,
                                      definition ? definition_description(definition) : NULL,
@@ -150,7 +151,7 @@ static int append_trees(sd_bus_message *reply, const GPtrArray *entries) {
 }
 
 static int method_list_trees(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
-        g_autoptr(GPtrArray) entries = manager_trees(service_manager(userdata));
+        g_autoptr(GPtrArray) entries = manager_trees(published_manager(userdata));
         g_autoptr(sd_bus_message) reply = NULL;
         int r;
 
@@ -165,10 +166,11 @@ static int method_list_trees(sd_bus_message *message, void *userdata, sd_bus_err
 }
 
 static int append_run(sd_bus_message *reply, Manager *manager, const Run *run) {
-        g_autofree char *path = run_bus_path(run_id(run)), *restart = manager_describe_restart(manager, run);
+        g_autofree char *path = object_path_of_run(run_id(run)), *restart = manager_describe_restart(manager, run);
 
         return sd_bus_message_append(reply, "(sosssttss)", run_id(run), path, run_tree(run), run_instance(run),
-                                     run_bus_status(run), run_started(run), run_finished(run), run_cause(run), restart);
+                                     run_status_text(run), run_started(run), run_finished(run), run_cause(run),
+                                     restart);
 }
 
 static int append_runs(sd_bus_message *reply, Manager *manager) {
@@ -188,7 +190,7 @@ static int method_list_runs(sd_bus_message *message, void *userdata, sd_bus_erro
         r = sd_bus_message_new_method_return(message, &reply);
         if (r < 0)
                 return r;
-        r = append_runs(reply, service_manager(userdata));
+        r = append_runs(reply, published_manager(userdata));
         if (r < 0)
                 return r;
 
@@ -204,11 +206,11 @@ static int method_get_tree(sd_bus_message *message, void *userdata, sd_bus_error
         r = sd_bus_message_read(message, "s", &name);
         if (r < 0)
                 return r;
-        r = manager_find_tree(service_manager(userdata), name, &entry, &error);
+        r = manager_find_tree(published_manager(userdata), name, &entry, &error);
         if (r < 0)
                 return error_from_manager(ret_error, r, error);
 
-        path = tree_bus_path(entry->name);
+        path = object_path_of_tree(entry->name);
         return sd_bus_reply_method_return(message, "o", path);
 }
 
@@ -221,53 +223,53 @@ static int method_get_run(sd_bus_message *message, void *userdata, sd_bus_error 
         r = sd_bus_message_read(message, "s", &id);
         if (r < 0)
                 return r;
-        r = manager_find_run(service_manager(userdata), id, &run, &error);
+        r = manager_find_run(published_manager(userdata), id, &run, &error);
         if (r < 0)
                 return error_from_manager(ret_error, r, error);
 
-        path = run_bus_path(run_id(run));
+        path = object_path_of_run(run_id(run));
         return sd_bus_reply_method_return(message, "o", path);
 }
 
 static int method_subscribe(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
-        return service_subscribe(userdata, message, ret_error);
+        return published_subscribe(userdata, message, ret_error);
 }
 
 static int method_unsubscribe(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
-        service_unsubscribe(userdata, sd_bus_message_get_sender(message));
+        published_unsubscribe(userdata, sd_bus_message_get_sender(message));
         return sd_bus_reply_method_return(message, NULL);
 }
 
 static int property_get_version(sd_bus *bus, const char *path, const char *interface, const char *property,
                                 sd_bus_message *reply, void *userdata, sd_bus_error *ret_error) {
-        return sd_bus_message_append(reply, "s", service_info(userdata)->version);
+        return sd_bus_message_append(reply, "s", published_info(userdata)->version);
 }
 
 static int property_get_mode(sd_bus *bus, const char *path, const char *interface, const char *property,
                              sd_bus_message *reply, void *userdata, sd_bus_error *ret_error) {
-        return sd_bus_message_append(reply, "s", service_info(userdata)->mode);
+        return sd_bus_message_append(reply, "s", published_info(userdata)->mode);
 }
 
 static int property_get_tree_path(sd_bus *bus, const char *path, const char *interface, const char *property,
                                   sd_bus_message *reply, void *userdata, sd_bus_error *ret_error) {
-        return sd_bus_message_append_strv(reply, (char **) service_info(userdata)->tree_path);
+        return sd_bus_message_append_strv(reply, (char **) published_info(userdata)->tree_path);
 }
 
 static int property_get_n_trees(sd_bus *bus, const char *path, const char *interface, const char *property,
                                 sd_bus_message *reply, void *userdata, sd_bus_error *ret_error) {
-        g_autoptr(GPtrArray) entries = manager_trees(service_manager(userdata));
+        g_autoptr(GPtrArray) entries = manager_trees(published_manager(userdata));
 
         return sd_bus_message_append(reply, "u", entries->len);
 }
 
 static int property_get_n_running(sd_bus *bus, const char *path, const char *interface, const char *property,
                                   sd_bus_message *reply, void *userdata, sd_bus_error *ret_error) {
-        return sd_bus_message_append(reply, "u", manager_n_running(service_manager(userdata)));
+        return sd_bus_message_append(reply, "u", manager_n_running(published_manager(userdata)));
 }
 
 static int property_get_status(sd_bus *bus, const char *path, const char *interface, const char *property,
                                sd_bus_message *reply, void *userdata, sd_bus_error *ret_error) {
-        bool stopping = manager_is_stopping(service_manager(userdata));
+        bool stopping = manager_is_stopping(published_manager(userdata));
 
         return sd_bus_message_append(reply, "s", stopping ? "stopping" : "running");
 }
@@ -322,17 +324,17 @@ static void check_emitted(const char *name, int r) {
 }
 
 void manager_bus_emit_run_new(sd_bus *bus, const Run *run) {
-        g_autofree char *path = run_bus_path(run_id(run));
+        g_autofree char *path = object_path_of_run(run_id(run));
 
         check_emitted("RunNew",
                       sd_bus_emit_signal(bus, SERVICE_PATH, MANAGER_INTERFACE, "RunNew", "so", run_id(run), path));
 }
 
 void manager_bus_emit_run_finished(sd_bus *bus, const Run *run) {
-        g_autofree char *path = run_bus_path(run_id(run));
+        g_autofree char *path = object_path_of_run(run_id(run));
 
         check_emitted("RunFinished", sd_bus_emit_signal(bus, SERVICE_PATH, MANAGER_INTERFACE, "RunFinished", "soss",
-                                                        run_id(run), path, run_bus_status(run), run_cause(run)));
+                                                        run_id(run), path, run_status_text(run), run_cause(run)));
 }
 
 static int emit_reloaded(sd_bus *bus, const GPtrArray *messages) {

@@ -2,12 +2,10 @@
 #pragma once
 
 /*
- * /org/btd1: org.btd1.Manager. Its userdata is the Service.
+ * /org/btd1: org.btd1.Manager. Its userdata is the Published.
  */
 
-#include "bus/service.h"
-
-#define MANAGER_INTERFACE "org.btd1.Manager"
+#include "bus/published.h"
 
 extern const sd_bus_vtable manager_vtable[];
 

@@ -11,10 +11,10 @@
 #include "basic/log.h"
 #include "bus/cause-bus.h"
 #include "bus/errors.h"
+#include "bus/object-path.h"
 #include "bus/run-bus.h"
 #include "bus/run-control-bus.h"
 #include "bus/title-bus.h"
-#include "bus/tree-bus.h"
 #include "bus/variables-bus.h"
 #include "runtime/run-control.h"
 #include "runtime/run-journal.h"
@@ -22,21 +22,13 @@
 /* index, parent, type, name, status, since, duration, detail */
 #define NODE_SIGNATURE "(uussstts)"
 
-char *run_bus_path(const char *id) {
-        char *path = NULL;
-        int r = sd_bus_path_encode(RUN_PREFIX, id, &path);
-
-        g_assert(r >= 0);
-        return path;
-}
-
 static Run *run_at(void *userdata, const char *path) {
         g_autofree char *id = NULL;
 
         if (sd_bus_path_decode(path, RUN_PREFIX, &id) <= 0)
                 return NULL;
 
-        return manager_run(service_manager(userdata), id);
+        return manager_run(published_manager(userdata), id);
 }
 
 int run_bus_find(sd_bus *bus, const char *path, const char *interface, void *userdata, void **ret_found,
@@ -49,37 +41,30 @@ int run_bus_find(sd_bus *bus, const char *path, const char *interface, void *use
 }
 
 int run_bus_enumerate(sd_bus *bus, const char *prefix, void *userdata, char ***ret_paths, sd_bus_error *ret_error) {
-        const GPtrArray *runs = manager_runs(service_manager(userdata));
+        const GPtrArray *runs = manager_runs(published_manager(userdata));
         char **paths = g_new0(char *, runs->len + 1);
 
         for (unsigned i = 0; i < runs->len; i++)
-                paths[i] = run_bus_path(run_id(g_ptr_array_index(runs, i)));
+                paths[i] = object_path_of_run(run_id(g_ptr_array_index(runs, i)));
 
         *ret_paths = paths;
         return 0;
 }
 
-Deed run_bus_deed(Service *service, Permission permission, const char *id) {
-        const Run *run = manager_run(service_manager(service), id);
+Deed run_bus_deed(const Published *published, Permission permission, const char *id) {
+        const Run *run = manager_run(published_manager(published), id);
 
         return (Deed){ .permission = permission, .tree = run ? g_strdup(run_tree(run)) : NULL, .run = g_strdup(id) };
 }
 
-int run_bus_authorize(Service *service, sd_bus_message *message, Permission permission, OperationRun operation,
-                      sd_bus_error *ret_error) {
+int run_bus_authorize(const Published *published, sd_bus_message *message, Permission permission,
+                      OperationRun operation, sd_bus_error *ret_error) {
         g_autofree char *id = NULL;
 
         if (sd_bus_path_decode(sd_bus_message_get_path(message), RUN_PREFIX, &id) <= 0)
                 return -ENOENT;
 
-        return service_authorize(service, message, run_bus_deed(service, permission, id), operation, ret_error);
-}
-
-const char *run_bus_status(const Run *run) {
-        if (run_halting(run))
-                return "halting";
-
-        return run_paused(run) ? "paused" : status_to_string(run_status(run));
+        return published_authorize(published, message, run_bus_deed(published, permission, id), operation, ret_error);
 }
 
 static int halt(sd_bus_message *message, const Caller *who, void *userdata, sd_bus_error *ret_error) {
@@ -89,7 +74,7 @@ static int halt(sd_bus_message *message, const Caller *who, void *userdata, sd_b
         if (sd_bus_path_decode(sd_bus_message_get_path(message), RUN_PREFIX, &id) <= 0)
                 return -ENOENT;
 
-        r = manager_halt_run(service_manager(userdata), id, who, &error);
+        r = manager_halt_run(published_manager(userdata), id, who, &error);
         if (r < 0)
                 return error_from_manager(ret_error, r, error);
 
@@ -212,7 +197,7 @@ static int property_get_text(sd_bus *bus, const char *path, const char *interfac
                 { "Id", run_id },
                 { "Tree", run_tree },
                 { "Instance", run_instance },
-                { "Status", run_bus_status },
+                { "Status", run_status_text },
                 { "Cause", run_cause },
                 { "NotDurable", run_not_durable },
         };
@@ -227,14 +212,14 @@ static int property_get_text(sd_bus *bus, const char *path, const char *interfac
 
 static int property_get_restart(sd_bus *bus, const char *path, const char *interface, const char *property,
                                 sd_bus_message *reply, void *userdata, sd_bus_error *ret_error) {
-        g_autofree char *text = manager_describe_restart(service_manager(userdata), run_at(userdata, path));
+        g_autofree char *text = manager_describe_restart(published_manager(userdata), run_at(userdata, path));
 
         return sd_bus_message_append(reply, "s", text);
 }
 
 static int property_get_tree_path(sd_bus *bus, const char *path, const char *interface, const char *property,
                                   sd_bus_message *reply, void *userdata, sd_bus_error *ret_error) {
-        g_autofree char *tree_path = tree_bus_path(run_tree(run_at(userdata, path)));
+        g_autofree char *tree_path = object_path_of_tree(run_tree(run_at(userdata, path)));
 
         return sd_bus_message_append(reply, "o", tree_path);
 }
@@ -248,7 +233,7 @@ static int property_get_hash(sd_bus *bus, const char *path, const char *interfac
 static int property_get_tree_changed(sd_bus *bus, const char *path, const char *interface, const char *property,
                                      sd_bus_message *reply, void *userdata, sd_bus_error *ret_error) {
         const Run *run = run_at(userdata, path);
-        const LibraryEntry *entry = manager_tree(service_manager(userdata), run_tree(run));
+        const LibraryEntry *entry = manager_tree(published_manager(userdata), run_tree(run));
         bool changed = entry && entry->definition &&
                        strcmp(definition_hash(entry->definition), definition_hash(run_definition(run))) != 0;
 
@@ -369,7 +354,7 @@ const sd_bus_vtable run_vtable[] = {
 };
 
 static int tell_nodes(sd_bus *bus, const char *destination, const Run *run, const GArray *nodes) {
-        g_autofree char *path = run_bus_path(run_id(run));
+        g_autofree char *path = object_path_of_run(run_id(run));
         g_autoptr(sd_bus_message) signal = NULL;
         int r;
 
@@ -393,8 +378,8 @@ void run_bus_tell_nodes(sd_bus *bus, const char *destination, const Run *run, co
 }
 
 void run_bus_emit_finished(sd_bus *bus, const Run *run) {
-        g_autofree char *path = run_bus_path(run_id(run));
+        g_autofree char *path = object_path_of_run(run_id(run));
 
-        check_emitted(run, sd_bus_emit_signal(bus, path, RUN_INTERFACE, "Finished", "ss", run_bus_status(run),
+        check_emitted(run, sd_bus_emit_signal(bus, path, RUN_INTERFACE, "Finished", "ss", run_status_text(run),
                                               run_cause(run)));
 }

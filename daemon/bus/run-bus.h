@@ -2,13 +2,10 @@
 #pragma once
 
 /*
- * /org/btd1/run/ID: org.btd1.Run. Its userdata is the Service; the run is found by the path.
+ * /org/btd1/run/ID: org.btd1.Run. Its userdata is the Published; the run is found by the path.
  */
 
-#include "bus/service.h"
-
-#define RUN_PREFIX "/org/btd1/run"
-#define RUN_INTERFACE "org.btd1.Run"
+#include "bus/published.h"
 
 extern const sd_bus_vtable run_vtable[];
 
@@ -16,16 +13,11 @@ int run_bus_find(sd_bus *bus, const char *path, const char *interface, void *use
                  sd_bus_error *ret_error);
 int run_bus_enumerate(sd_bus *bus, const char *prefix, void *userdata, char ***ret_paths, sd_bus_error *ret_error);
 
-/* To be freed. */
-char *run_bus_path(const char *id);
-/* For service_authorize(): what is to be done to the run of that id. */
-Deed run_bus_deed(Service *service, Permission permission, const char *id);
+/* For published_authorize(): what is to be done to the run of that id. */
+Deed run_bus_deed(const Published *published, Permission permission, const char *id);
 /* For the methods of a run that change something. */
-int run_bus_authorize(Service *service, sd_bus_message *message, Permission permission, OperationRun operation,
-                      sd_bus_error *ret_error);
-
-/* As for people: "running", "paused", "halting" or how it ended. */
-const char *run_bus_status(const Run *run);
+int run_bus_authorize(const Published *published, sd_bus_message *message, Permission permission,
+                      OperationRun operation, sd_bus_error *ret_error);
 
 /* Tells one caller of these nodes; NULL: of all. */
 void run_bus_tell_nodes(sd_bus *bus, const char *destination, const Run *run, const GArray *nodes);

@@ -8,6 +8,7 @@
 #include "basic/cleanup.h"
 #include "basic/excerpt.h"
 #include "bus/errors.h"
+#include "bus/object-path.h"
 #include "bus/run-bus.h"
 #include "bus/run-control-bus.h"
 #include "bus/variables-bus.h"
@@ -30,7 +31,7 @@ static int pause_run(sd_bus_message *message, const Caller *who, void *userdata,
         g_autofree char *id = run_id_of(message), *error = NULL;
         int r;
 
-        r = manager_pause(service_manager(userdata), id, who, &error);
+        r = manager_pause(published_manager(userdata), id, who, &error);
         return reply(message, r, error, ret_error);
 }
 
@@ -38,7 +39,7 @@ static int resume_run(sd_bus_message *message, const Caller *who, void *userdata
         g_autofree char *id = run_id_of(message), *error = NULL;
         int r;
 
-        r = manager_resume(service_manager(userdata), id, who, &error);
+        r = manager_resume(published_manager(userdata), id, who, &error);
         return reply(message, r, error, ret_error);
 }
 
@@ -46,7 +47,7 @@ static int step_run(sd_bus_message *message, const Caller *who, void *userdata, 
         g_autofree char *id = run_id_of(message), *error = NULL;
         int r;
 
-        r = manager_step(service_manager(userdata), id, who, &error);
+        r = manager_step(published_manager(userdata), id, who, &error);
         return reply(message, r, error, ret_error);
 }
 
@@ -59,7 +60,7 @@ static int set_breakpoint(sd_bus_message *message, const Caller *who, void *user
         if (r < 0)
                 return r;
 
-        r = manager_set_breakpoint(service_manager(userdata), id, node, set, who, &error);
+        r = manager_set_breakpoint(published_manager(userdata), id, node, set, who, &error);
         return reply(message, r, error, ret_error);
 }
 
@@ -91,7 +92,7 @@ static int force(sd_bus_message *message, const Caller *who, void *userdata, sd_
                                          "'%s' is no result of a node; it is success, failure or skipped", shown);
         }
 
-        r = manager_force(service_manager(userdata), id, node, status, who, &error);
+        r = manager_force(published_manager(userdata), id, node, status, who, &error);
         return reply(message, r, error, ret_error);
 }
 
@@ -104,7 +105,7 @@ static int set_variables(sd_bus_message *message, const Caller *who, void *userd
         if (r < 0)
                 return r;
 
-        r = manager_set_variables(service_manager(userdata), id, values, who, &error);
+        r = manager_set_variables(published_manager(userdata), id, values, who, &error);
         return reply(message, r, error, ret_error);
 }
 

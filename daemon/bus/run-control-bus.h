@@ -6,7 +6,7 @@
  * the path.
  */
 
-#include "bus/service.h"
+#include "bus/published.h"
 
 int run_control_method_pause(sd_bus_message *message, void *userdata, sd_bus_error *ret_error);
 int run_control_method_resume(sd_bus_message *message, void *userdata, sd_bus_error *ret_error);

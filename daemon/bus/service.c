@@ -14,6 +14,7 @@
 #include "bus/arguments.h"
 #include "bus/errors.h"
 #include "bus/manager-bus.h"
+#include "bus/object-path.h"
 #include "bus/run-bus.h"
 #include "bus/service.h"
 #include "bus/subscribers.h"
@@ -27,8 +28,7 @@
 typedef struct Publication {
         sd_bus *bus;
         sd_bus_slot *slots[8]; /* of what is published, and of the name's request */
-        Operations *operations;
-        Subscribers *subscribers;
+        Published published;
         Announcements *announcements;
 } Publication;
 
@@ -45,8 +45,8 @@ struct Service {
 
 static void publication_free(Publication *publication) {
         announcements_free(publication->announcements);
-        subscribers_free(publication->subscribers);
-        operations_free(publication->operations);
+        subscribers_free(publication->published.subscribers);
+        operations_free(publication->published.operations);
         for (size_t i = 0; i < G_N_ELEMENTS(publication->slots); i++)
                 sd_bus_slot_unref(publication->slots[i]);
         sd_bus_unref(publication->bus);
@@ -125,23 +125,24 @@ static int on_name(sd_bus_message *reply, void *userdata, sd_bus_error *unused) 
 
 static int publish(Service *service) {
         sd_bus *bus = service->publication->bus;
+        Published *published = &service->publication->published;
         sd_bus_slot **slot = service->publication->slots;
         int r = sd_bus_add_filter(bus, slot++, on_message, service);
 
         if (r >= 0)
                 r = sd_bus_add_object_manager(bus, slot++, SERVICE_PATH);
         if (r >= 0)
-                r = sd_bus_add_object_vtable(bus, slot++, SERVICE_PATH, MANAGER_INTERFACE, manager_vtable, service);
+                r = sd_bus_add_object_vtable(bus, slot++, SERVICE_PATH, MANAGER_INTERFACE, manager_vtable, published);
         if (r >= 0)
                 r = sd_bus_add_fallback_vtable(bus, slot++, TREE_PREFIX, TREE_INTERFACE, tree_vtable, tree_bus_find,
-                                               service);
+                                               published);
         if (r >= 0)
-                r = sd_bus_add_node_enumerator(bus, slot++, TREE_PREFIX, tree_bus_enumerate, service);
+                r = sd_bus_add_node_enumerator(bus, slot++, TREE_PREFIX, tree_bus_enumerate, published);
         if (r >= 0)
                 r = sd_bus_add_fallback_vtable(bus, slot++, RUN_PREFIX, RUN_INTERFACE, run_vtable, run_bus_find,
-                                               service);
+                                               published);
         if (r >= 0)
-                r = sd_bus_add_node_enumerator(bus, slot++, RUN_PREFIX, run_bus_enumerate, service);
+                r = sd_bus_add_node_enumerator(bus, slot++, RUN_PREFIX, run_bus_enumerate, published);
         if (r >= 0)
                 r = sd_bus_request_name_async(bus, slot, SERVICE_NAME, 0, on_name, service);
 
@@ -149,22 +150,24 @@ static int publish(Service *service) {
 }
 
 static bool permits(const Deed *deed, const Credentials *credentials, void *userdata, char **ret_error) {
-        return tree_access_permits(service_manager(userdata), deed, credentials, ret_error);
+        return tree_access_permits(published_manager(userdata), deed, credentials, ret_error);
 }
 
 static void on_connected(Connection *connection, void *userdata) {
         Service *service = userdata;
         const Limits *limits = manager_limits(service->manager);
         Publication *publication = g_new0(Publication, 1);
+        Published *published = &publication->published;
         int r;
 
         publication->bus = sd_bus_ref(connection_bus(connection));
-        publication->operations = operations_new(service->context, publication->bus,
-                                                 limits->max[LIMIT_CALLS_OF_A_CALLER], permits, service);
-        publication->subscribers =
-                subscribers_new(service->context, connection, limits, &subscribers_callbacks, service);
+        published->manager = service->manager;
+        published->info = service->info;
+        published->operations = operations_new(service->context, publication->bus, limits->max[LIMIT_CALLS_OF_A_CALLER],
+                                               permits, published);
+        published->subscribers = subscribers_new(service->context, connection, limits, &subscribers_callbacks, service);
         publication->announcements =
-                announcements_new(service->context, publication->bus, service->manager, publication->subscribers);
+                announcements_new(service->context, publication->bus, service->manager, published->subscribers);
         service->publication = publication;
 
         r = publish(service);
@@ -206,24 +209,4 @@ void service_free(Service *service) {
         listener_free(service->listener);
         g_clear_pointer(&service->publication, publication_free);
         g_free(service);
-}
-
-Manager *service_manager(Service *service) {
-        return service->manager;
-}
-
-const ServiceInfo *service_info(Service *service) {
-        return service->info;
-}
-
-int service_authorize(Service *service, sd_bus_message *message, Deed deed, OperationRun run, sd_bus_error *ret_error) {
-        return operation_start(service->publication->operations, message, deed, run, ret_error);
-}
-
-int service_subscribe(Service *service, sd_bus_message *message, sd_bus_error *ret_error) {
-        return subscribers_add(service->publication->subscribers, message, ret_error);
-}
-
-void service_unsubscribe(Service *service, const char *name) {
-        subscribers_remove(service->publication->subscribers, name);
 }

@@ -7,18 +7,10 @@
 #include "basic/cleanup.h"
 #include "basic/excerpt.h"
 #include "bus/errors.h"
-#include "bus/run-bus.h"
+#include "bus/object-path.h"
 #include "bus/title-bus.h"
 #include "bus/tree-bus.h"
 #include "bus/variables-bus.h"
-
-char *tree_bus_path(const char *name) {
-        char *path = NULL;
-        int r = sd_bus_path_encode(TREE_PREFIX, name, &path);
-
-        g_assert(r >= 0);
-        return path;
-}
 
 /* NULL: there is none. */
 static const LibraryEntry *find_tree(void *userdata, const char *path) {
@@ -27,7 +19,7 @@ static const LibraryEntry *find_tree(void *userdata, const char *path) {
         if (sd_bus_path_decode(path, TREE_PREFIX, &name) <= 0)
                 return NULL;
 
-        return manager_tree(service_manager(userdata), name);
+        return manager_tree(published_manager(userdata), name);
 }
 
 /* For properties and methods: sd-bus asks for them only where tree_bus_find() has found one. */
@@ -48,11 +40,11 @@ int tree_bus_find(sd_bus *bus, const char *path, const char *interface, void *us
 }
 
 int tree_bus_enumerate(sd_bus *bus, const char *prefix, void *userdata, char ***ret_paths, sd_bus_error *ret_error) {
-        g_autoptr(GPtrArray) entries = manager_trees(service_manager(userdata));
+        g_autoptr(GPtrArray) entries = manager_trees(published_manager(userdata));
         char **paths = g_new0(char *, entries->len + 1);
 
         for (unsigned i = 0; i < entries->len; i++)
-                paths[i] = tree_bus_path(((const LibraryEntry *) g_ptr_array_index(entries, i))->name);
+                paths[i] = object_path_of_tree(((const LibraryEntry *) g_ptr_array_index(entries, i))->name);
 
         *ret_paths = paths;
         return 0;
@@ -65,7 +57,7 @@ const char *tree_bus_state(const LibraryEntry *entry) {
         return entry->definition ? "broken" : "failed";
 }
 
-int tree_bus_start(Service *service, sd_bus_message *message, const char *name, const Caller *who,
+int tree_bus_start(const Published *published, sd_bus_message *message, const char *name, const Caller *who,
                    sd_bus_error *ret_error) {
         g_autoptr(json_object) variables = NULL;
         g_autofree char *error = NULL, *path = NULL;
@@ -79,21 +71,21 @@ int tree_bus_start(Service *service, sd_bus_message *message, const char *name, 
         r = variables_bus_read(message, &variables, ret_error);
         if (r < 0)
                 return r;
-        r = manager_start_for(service_manager(service), name, instance, variables, who, &run, &error);
+        r = manager_start_for(published_manager(published), name, instance, variables, who, &run, &error);
         if (r < 0)
                 return error_from_manager(ret_error, r, error);
 
-        path = run_bus_path(run_id(run));
+        path = object_path_of_run(run_id(run));
         return sd_bus_reply_method_return(message, "so", run_id(run), path);
 }
 
-int tree_bus_halt(Service *service, sd_bus_message *message, const char *name, const Caller *who,
+int tree_bus_halt(const Published *published, sd_bus_message *message, const char *name, const Caller *who,
                   sd_bus_error *ret_error) {
         g_autofree char *error = NULL;
         unsigned count;
         int r;
 
-        r = manager_halt_tree(service_manager(service), name, who, &count, &error);
+        r = manager_halt_tree(published_manager(published), name, who, &count, &error);
         if (r < 0)
                 return error_from_manager(ret_error, r, error);
 
@@ -125,14 +117,14 @@ static int method_start(sd_bus_message *message, void *userdata, sd_bus_error *r
         Deed deed = { PERMISSION_START };
         int r = name_of(message, &deed.tree);
 
-        return r < 0 ? r : service_authorize(userdata, message, deed, start, ret_error);
+        return r < 0 ? r : published_authorize(userdata, message, deed, start, ret_error);
 }
 
 static int method_halt(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
         Deed deed = { PERMISSION_HALT };
         int r = name_of(message, &deed.tree);
 
-        return r < 0 ? r : service_authorize(userdata, message, deed, halt, ret_error);
+        return r < 0 ? r : published_authorize(userdata, message, deed, halt, ret_error);
 }
 
 static int definition_at(void *userdata, sd_bus_message *message, const Definition **ret_definition,
@@ -253,7 +245,7 @@ static int property_get_diagnostics(sd_bus *bus, const char *path, const char *i
 
 static int property_get_runs(sd_bus *bus, const char *path, const char *interface, const char *property,
                              sd_bus_message *reply, void *userdata, sd_bus_error *ret_error) {
-        const GPtrArray *runs = manager_runs(service_manager(userdata));
+        const GPtrArray *runs = manager_runs(published_manager(userdata));
         const char *name = tree_at(userdata, path)->name;
         int r = sd_bus_message_open_container(reply, 'a', "o");
 
@@ -264,7 +256,7 @@ static int property_get_runs(sd_bus *bus, const char *path, const char *interfac
                 if (!g_str_equal(run_tree(run), name))
                         continue;
 
-                run_path = run_bus_path(run_id(run));
+                run_path = object_path_of_run(run_id(run));
                 r = sd_bus_message_append(reply, "o", run_path);
         }
 
@@ -273,7 +265,7 @@ static int property_get_runs(sd_bus *bus, const char *path, const char *interfac
 
 static int property_get_n_running(sd_bus *bus, const char *path, const char *interface, const char *property,
                                   sd_bus_message *reply, void *userdata, sd_bus_error *ret_error) {
-        const GPtrArray *runs = manager_runs(service_manager(userdata));
+        const GPtrArray *runs = manager_runs(published_manager(userdata));
         const char *name = tree_at(userdata, path)->name;
         unsigned n = 0;
 

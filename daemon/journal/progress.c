@@ -344,6 +344,15 @@ Status progress_status(const Progress *progress) {
         return progress->status;
 }
 
+const char *progress_status_text(const Progress *progress) {
+        if (progress->status != STATUS_RUNNING)
+                return status_to_string(progress->status);
+        if (progress->halting)
+                return "halting";
+
+        return progress->paused ? "paused" : "running";
+}
+
 const Cause *progress_cause(const Progress *progress) {
         return progress->cause ?: progress->why;
 }

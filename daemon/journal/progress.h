@@ -122,6 +122,8 @@ uint64_t progress_now(const Progress *progress);
 
 /* RUNNING until it is over: then SUCCESS, FAILURE, SKIPPED, HALTED or ERROR. */
 Status progress_status(const Progress *progress);
+/* As for people: "running", "paused", "halting" or how it ended. */
+const char *progress_status_text(const Progress *progress);
 /* Why, from the run down to where it began; already while it is halting. */
 const Cause *progress_cause(const Progress *progress);
 /* Why the node failed, was skipped or halted, or is in error; NULL: it is in none of these states. */

@@ -164,6 +164,10 @@ bool run_halting(const Run *run) {
         return progress_is_halting(run->progress) && run_status(run) == STATUS_RUNNING;
 }
 
+const char *run_status_text(const Run *run) {
+        return progress_status_text(run->progress);
+}
+
 const char *run_cause(const Run *run) {
         const Cause *cause = progress_cause(run->progress);
 

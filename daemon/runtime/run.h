@@ -64,6 +64,8 @@ Blackboard *run_blackboard(Run *run);
 /* RUNNING until it has finished: then SUCCESS, FAILURE, SKIPPED, HALTED or ERROR. */
 Status run_status(const Run *run);
 bool run_halting(const Run *run);
+/* See progress_status_text(). */
+const char *run_status_text(const Run *run);
 /* Why, for a result other than SUCCESS: "Boot/LoadConfig: exited with status 3"; else NULL. Known already while it is
  * halting. */
 const char *run_cause(const Run *run);
