@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "basic/cleanup.h"
+#include "basic/excerpt.h"
 #include "basic/log.h"
 #include "journal/journal.h"
 #include "runtime/file-move.h"
@@ -159,12 +160,18 @@ static int open_journal(const Journals *journals, const char *run) {
         return fd;
 }
 
+/* No run has a name that is too long for a file. */
 static int read_failed(const char *run, int r, char **ret_error) {
-        *ret_error = r == -ENOENT ? g_strdup_printf("there is no journal of a run '%s'; 'btctl history' shows the runs "
-                                                    "that have finished",
-                                                    run)
-                                  : g_strdup_printf("the journal of %s cannot be read: %s", run, g_strerror(-r));
-        return r;
+        g_autofree char *shown = excerpt(run, strlen(run));
+
+        if (r != -ENOENT && r != -ENAMETOOLONG) {
+                *ret_error = g_strdup_printf("the journal of %s cannot be read: %s", shown, g_strerror(-r));
+                return r;
+        }
+
+        *ret_error = g_strdup_printf(
+                "there is no journal of a run '%s'; 'btctl history' shows the runs that have finished", shown);
+        return -ENOENT;
 }
 
 int journals_read(const Journals *journals, const char *run, uint64_t offset, size_t size, GByteArray **ret_bytes,
@@ -177,7 +184,7 @@ int journals_read(const Journals *journals, const char *run, uint64_t offset, si
                 return read_failed(run, -errno, ret_error);
 
         g_byte_array_set_size(bytes, (guint) size);
-        n = pread(fd, bytes->data, size, (off_t) offset);
+        n = offset <= INT64_MAX - size ? pread(fd, bytes->data, size, (off_t) offset) : 0;
         if (n < 0)
                 return read_failed(run, -errno, ret_error);
 

@@ -269,10 +269,11 @@ def test_long_journals_come_in_parts(kept):
     assert first.startswith(b"btd-journal 1 {") and len(first) == 1 << 20
     assert 0 < len(rest) < 1 << 20
     assert bytes(kept.client.manager("GetJournal", "st", "boot.1", len(first) + len(rest))) == b""
+    assert bytes(kept.client.manager("GetJournal", "st", "boot.1", 2**64 - 1)) == b""
     assert "success" in kept.btctl("show", "boot.1").stdout
 
 
-@pytest.mark.parametrize("run", ["", ".", "..", "../history/boot.1", "/etc/passwd", "boot.1/"])
+@pytest.mark.parametrize("run", ["", ".", "..", "../history/boot.1", "/etc/passwd", "boot.1/", "a" * 300])
 def test_no_other_files_are_read(kept, run):
     kept.tree("boot", GOOD)
     kept.start()
