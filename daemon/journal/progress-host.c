@@ -103,6 +103,8 @@ static Status host_leaf_start(Machine *machine, NodeId node) {
         progress_note(progress, RECORD_BEGIN, node);
         leaf = start_leaf(progress, node);
         status = progress->host->leaf_status(leaf);
+        if (status == STATUS_ERROR)
+                progress_note_broken(progress, node, progress->host->leaf_cause(leaf));
         progress_note_start(progress, node, status, progress->host->leaf_cause(leaf));
         return status;
 }
@@ -132,6 +134,8 @@ static Status host_condition_look(Machine *machine, NodeId node) {
         status = progress->host->leaf_look(leaf, ++progress->n_looks);
         cause = progress->host->leaf_cause(leaf);
         progress_note_look(progress, node, status, cause);
+        if (status == STATUS_ERROR)
+                progress_note_broken(progress, node, cause);
 
         cause_unref(progress->last_look);
         progress->last_look = cause ? cause_ref(cause) : NULL;

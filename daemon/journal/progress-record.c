@@ -60,7 +60,7 @@ void progress_tell(const Progress *progress, NodeId node) {
 }
 
 /* A node in error remains that. */
-static void record(Progress *progress, NodeId node, Status status, Reason reason, bool error, Cause *leaf_cause) {
+static void record(Progress *progress, NodeId node, Status status, Reason reason, Cause *leaf_cause) {
         Cause *last = history_last_cause(progress->history, node), *cause = NULL;
         g_autoptr(Cause) before = NULL;
         bool telling;
@@ -68,7 +68,7 @@ static void record(Progress *progress, NodeId node, Status status, Reason reason
         if (history_status(progress->history, node) == STATUS_ERROR)
                 return;
 
-        if (error || is_explained(status, reason))
+        if (is_explained(status, reason))
                 cause = own_cause(progress, node, status, reason, leaf_cause);
         telling = progress->host->failed && status == STATUS_FAILURE && (cause || reason == REASON_ATTEMPTS);
         before = telling && last ? cause_ref(last) : NULL;
@@ -79,14 +79,12 @@ static void record(Progress *progress, NodeId node, Status status, Reason reason
                 progress->host->failed(node, before, progress->userdata);
 }
 
-/* What was halted and still runs is ending, and of interest until it has. What went on and has come to an error is
- * told as halted before the error is. */
+/* What was halted and still runs is ending, and of interest until it has. */
 static void action_changed(Progress *progress, NodeId node, Status status, Reason reason) {
         void *leaf = machine_node_data(progress->machine, node);
-        Status own = leaf ? progress->host->leaf_status(leaf) : STATUS_RUNNING;
 
-        record(progress, node, status, reason, own == STATUS_ERROR, leaf ? progress->host->leaf_cause(leaf) : NULL);
-        if (own != STATUS_RUNNING && status != STATUS_RUNNING)
+        record(progress, node, status, reason, leaf ? progress->host->leaf_cause(leaf) : NULL);
+        if (leaf && status != STATUS_RUNNING && progress->host->leaf_status(leaf) != STATUS_RUNNING)
                 progress_drop_leaf(progress, node);
 }
 
@@ -94,11 +92,11 @@ static void condition_changed(Progress *progress, NodeId node, Status status, Re
         if (!progress->first_look && status == history_status(progress->history, node))
                 history_repeat(progress->history, node, reason == REASON_NONE ? progress->last_look : NULL);
         else
-                record(progress, node, status, reason, false, progress->last_look);
+                record(progress, node, status, reason, progress->last_look);
 }
 
 static void inner_changed(Progress *progress, NodeId node, Status status, Reason reason) {
-        record(progress, node, status, reason, false, NULL);
+        record(progress, node, status, reason, NULL);
         if (status != STATUS_RUNNING)
                 progress_forget_timer(progress, node);
 }

@@ -25,7 +25,7 @@ Progress *progress_new(Definition *definition, uint64_t seed, uint64_t start, co
         progress->machine = machine_new(tree, &progress_machine_host, progress, seed);
         progress->history = history_new(tree, start);
         progress->forced = causes_new(tree);
-        progress->refused = NODE_NONE;
+        progress->refused = progress->broken = NODE_NONE;
         progress->status = STATUS_RUNNING;
         progress->start = progress->now = start;
         return progress;
@@ -50,6 +50,7 @@ void progress_free(Progress *progress) {
         causes_free(progress->forced);
         variables_free(progress->variables);
         definition_unref(progress->definition);
+        cause_unref(progress->broken_why);
         cause_unref(progress->why);
         cause_unref(progress->cause);
         g_free(progress);
@@ -96,20 +97,14 @@ void progress_start(Progress *progress, uint64_t now) {
         progress_end(progress);
 }
 
-/* An expression or code of a leaf. An action has gone by now, but its cause was recorded. */
-static Cause *leaf_error(const Progress *progress, NodeId node) {
-        void *leaf = progress_leaf(progress, node);
-        Cause *recorded = history_last_cause(progress->history, node);
-
-        if (leaf)
-                return progress->host->leaf_status(leaf) == STATUS_ERROR ? progress->host->leaf_cause(leaf) : NULL;
-
-        return recorded && g_str_equal(recorded->kind, CAUSE_EXPRESSION) ? recorded : NULL;
+void progress_note_broken(Progress *progress, NodeId node, Cause *why) {
+        cause_unref(progress->broken_why);
+        progress->broken_why = cause_ref(why);
+        progress->broken = node;
 }
 
 static Cause *error_cause(const Progress *progress, NodeId node, const char *error) {
-        bool leaf = definition_tree(progress->definition)->nodes[node].flags & NODE_LEAF;
-        Cause *own = leaf ? leaf_error(progress, node) : NULL;
+        Cause *own = node == progress->broken ? progress->broken_why : NULL;
 
         if (!g_str_equal(error, MACHINE_EXPRESSION_FAILED))
                 return cause_new(CAUSE_TREE, facts_new("error", fact_text(error), NULL), error_text(error));
@@ -200,6 +195,8 @@ bool progress_leaf_ended(Progress *progress, NodeId node, uint64_t now) {
         /* Any other is of interest until the machine has seen its end. */
         if (over)
                 machine_node_set_data(progress->machine, node, NULL);
+        else if (status == STATUS_ERROR)
+                progress_note_broken(progress, node, progress->host->leaf_cause(leaf));
         machine_leaf_ended(progress->machine, node, status);
         progress_end(progress);
         return over;

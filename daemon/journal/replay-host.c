@@ -78,6 +78,10 @@ void replay_set_outcome(ReplayLeaf *leaf, const Record *record) {
 
         cause_unref(leaf->cause);
         leaf->cause = replay_cause(leaf->replay, record);
+        if (leaf->status == STATUS_ERROR && !leaf->cause) {
+                replay_misfit(leaf->replay, "it has no cause");
+                leaf->cause = cause_new(CAUSE_EXPRESSION, NULL, "");
+        }
 }
 
 void replay_set_outputs(Replay *replay, NodeId node, json_object *values, uint64_t now) {

@@ -2,13 +2,16 @@
 
 /*
  * Any file at all is read as a journal: it is one, or the text says why not. What was read and is written again reads
- * the same. Since no fuzzer finds checksums, each line gets the one that is right for it, unless it begins with '!'.
+ * the same. If its header has a tree, it is replayed, as far as it fits that. Since no fuzzer finds checksums, each
+ * line gets the one that is right for it, unless it begins with '!'.
  */
 
 #include <string.h>
 
 #include "fuzz.h"
-#include "journal/journal.h"
+#include "journal/journal-definition.h"
+#include "journal/replay.h"
+#include "random-definition.h"
 
 static GString *with_checksums(const char *data, size_t size) {
         GString *text = g_string_sized_new(size);
@@ -47,6 +50,23 @@ static void check_same(const Journal *a, const Journal *b) {
         }
 }
 
+static void replay_all(const Journal *journal) {
+        g_autoptr(Definition) definition = NULL;
+        g_autoptr(Replay) replay = NULL;
+        g_autofree char *none = NULL, *unfit = NULL;
+        int r;
+
+        r = journal_definition_new(&journal->header, random_definition_tables, &definition, &none);
+        g_assert_true((r < 0) == (none != NULL));
+        if (r < 0)
+                return;
+
+        r = replay_new(journal, definition, &replay, &unfit);
+        if (r >= 0)
+                r = replay_until(replay, UINT64_MAX, &unfit);
+        g_assert_true((r < 0) == (unfit != NULL));
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         g_autoptr(GString) text = with_checksums((const char *) data, size), again = g_string_new(NULL);
         g_autoptr(Journal) journal = NULL, reread = NULL;
@@ -63,5 +83,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         r = journal_read_text(again->str, again->len, &reread, &error);
         g_assert_cmpstr(error, ==, NULL);
         check_same(journal, reread);
+        replay_all(journal);
         return 0;
 }

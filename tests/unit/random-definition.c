@@ -6,7 +6,11 @@
 #include "random-definition.h"
 
 static const Param code_params[] = {
-        { .name = "code", .kind = PARAM_CODE, .offset = offsetof(CodeParams, code), .required = true },
+        { .name = "code",
+          .kind = PARAM_CODE,
+          .offset = offsetof(CodeParams, code),
+          .required = true,
+          .doc = "The code" },
         {},
 };
 

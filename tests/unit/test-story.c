@@ -220,6 +220,7 @@ static void test_crafted(void) {
                 assert_does_not_fit(RECORD_HALT, NODE_NONE, halt, "line 5: its cause is not one of its own");
         }
 
+        assert_does_not_fit(RECORD_ENDED, 2, "{\"status\":\"error\"}", "line 5: it has no cause");
         assert_does_not_fit(RECORD_ENDED, 3, "{\"status\":\"success\"}", "line 5: there is no such node for 'ended'");
         assert_does_not_fit(RECORD_LOCKED, NODE_NONE, NULL, "line 5: there is no such node for 'locked'");
         assert_does_not_fit(RECORD_VALUE, 3000000, NULL, "line 5: there is no such node for 'value'");
