@@ -3,7 +3,8 @@
 
 /*
  * The reader of a text. For its own files only: brackets, and what stands between values, are in text.c, strings,
- * numbers and words in text-scalars.c. All answer whether the text is good so far; else the error has been noted.
+ * numbers and words in text-scalars.c. What answers a bool says whether the text is good so far; else the error has
+ * been noted.
  */
 
 #include "definition/text.h"
@@ -16,6 +17,11 @@ typedef struct TextReader {
         char *error;
         const char *error_at;
 } TextReader;
+
+/* The open object or array that p is in, NULL at the top. */
+TextItem *text_innermost(const TextReader *reader);
+/* The offset of p. */
+uint32_t text_here(const TextReader *reader);
 
 bool text_fail(TextReader *reader, const char *at, const char *format, ...) G_GNUC_PRINTF(3, 4);
 /* What stands at p is not what may stand there. */

@@ -8,71 +8,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "basic/excerpt.h"
 #include "definition/text-reader.h"
-
-bool text_fail(TextReader *reader, const char *at, const char *format, ...) {
-        va_list args;
-
-        va_start(args, format);
-        reader->error = g_strdup_vprintf(format, args);
-        reader->error_at = at;
-        va_end(args);
-        return false;
-}
-
-static TextItem *item_at(TextReader *reader, uint32_t item) {
-        return &reader->items[item];
-}
-
-static uint32_t offset_of(const TextReader *reader, const char *p) {
-        return (uint32_t) (p - reader->text);
-}
-
-static unsigned line_of(const TextReader *reader, uint32_t offset) {
-        unsigned line = 1;
-
-        for (const char *p = reader->text; p < reader->text + offset; p++)
-                line += *p == '\n';
-
-        return line;
-}
-
-/* "; the '{' in line 7 is not closed", which may be a long way above; empty where none is open, or where what stands at
- * p would close it. */
-static char *unclosed(TextReader *reader) {
-        const TextItem *open;
-        bool object;
-
-        if (reader->open->len == 0)
-                return g_strdup("");
-
-        open = item_at(reader, g_array_index(reader->open, uint32_t, reader->open->len - 1));
-        object = open->kind == TEXT_OBJECT;
-        if (reader->p < reader->end && *reader->p != (object ? ']' : '}'))
-                return g_strdup("");
-
-        return g_strdup_printf("; the '%c' in line %u is not closed", object ? '{' : '[', line_of(reader, open->start));
-}
-
-bool text_cut_off(TextReader *reader, const char *expected) {
-        g_autofree char *open = NULL;
-
-        reader->p = reader->end;
-        open = unclosed(reader);
-        return text_fail(reader, reader->end, "the file ends where %s should follow%s", expected, open);
-}
-
-bool text_unexpected(TextReader *reader, const char *expected) {
-        g_autofree char *found = NULL, *open = NULL;
-
-        if (reader->p == reader->end)
-                return text_cut_off(reader, expected);
-
-        found = excerpt(reader->p, (size_t) (g_utf8_next_char(reader->p) - reader->p));
-        open = unclosed(reader);
-        return text_fail(reader, reader->p, "expected %s, not '%s'%s", expected, found, open);
-}
 
 static bool skip_comment(TextReader *reader) {
         const char *start = reader->p, *close;
@@ -110,24 +46,6 @@ static bool skip_space(TextReader *reader) {
                 }
 }
 
-bool text_add_item(TextReader *reader, TextKind kind, const char *start, bool escaped) {
-        if (reader->n_items >= TEXT_ITEMS_MAX)
-                return text_fail(reader, start, "the file is too large: it has more than %u values", TEXT_ITEMS_MAX);
-
-        if (reader->n_items == reader->n_room) {
-                reader->n_room *= 2;
-                reader->items = g_renew(TextItem, reader->items, reader->n_room);
-        }
-
-        reader->items[reader->n_items] = (TextItem){ .start = offset_of(reader, start),
-                                                     .end = offset_of(reader, reader->p),
-                                                     .next = reader->n_items + 1,
-                                                     .kind = kind,
-                                                     .escaped = escaped };
-        reader->n_items++;
-        return true;
-}
-
 static bool open_bracket(TextReader *reader, TextKind kind) {
         uint32_t item = reader->n_items;
 
@@ -143,20 +61,12 @@ static bool open_bracket(TextReader *reader, TextKind kind) {
 }
 
 static void close_bracket(TextReader *reader) {
-        TextItem *item = item_at(reader, g_array_index(reader->open, uint32_t, reader->open->len - 1));
+        TextItem *item = text_innermost(reader);
 
         reader->p++;
-        item->end = offset_of(reader, reader->p);
+        item->end = text_here(reader);
         item->next = reader->n_items;
         g_array_set_size(reader->open, reader->open->len - 1);
-}
-
-/* The innermost open object or array, NULL at the top. */
-static TextItem *innermost(TextReader *reader) {
-        if (reader->open->len == 0)
-                return NULL;
-
-        return item_at(reader, g_array_index(reader->open, uint32_t, reader->open->len - 1));
 }
 
 static bool read_value(TextReader *reader, const char *expected) {
@@ -192,7 +102,7 @@ static bool read_key(TextReader *reader, const char *expected) {
 
 /* A member or an element of the innermost bracket. comma: where the one stands that made us expect this one. */
 static bool read_member(TextReader *reader, const char *comma) {
-        TextItem *item = innermost(reader);
+        TextItem *item = text_innermost(reader);
         bool object = item->kind == TEXT_OBJECT;
 
         if (comma && (*reader->p == '}' || *reader->p == ']'))
@@ -212,7 +122,7 @@ static char bracket_of(const TextItem *item) {
 /* Closes what is closed behind a value. Afterwards a member is next, or nothing is open. */
 static bool read_behind_value(TextReader *reader, const char **ret_comma) {
         for (;;) {
-                TextItem *item = innermost(reader);
+                TextItem *item = text_innermost(reader);
 
                 if (!skip_space(reader))
                         return false;
@@ -241,7 +151,7 @@ static bool read_all(TextReader *reader) {
 
         for (;;) {
                 const char *comma = NULL;
-                TextItem *item = innermost(reader);
+                TextItem *item = text_innermost(reader);
                 bool just_opened = item && item->next == reader->n_items;
 
                 if (just_opened && !skip_space(reader))
