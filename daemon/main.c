@@ -7,12 +7,12 @@
 
 #include "basic/log.h"
 #include "bus/buses.h"
-#include "bus/service.h"
 #include "leaves/spawn-sweep.h"
 #include "memory.h"
 #include "notifier.h"
 #include "options.h"
 #include "predecessor.h"
+#include "service/service.h"
 #include "shutdown.h"
 #include "signals.h"
 #include "supervisor.h"

@@ -3,7 +3,7 @@
 
 /*
  * What the daemon does as a whole: owns the library and the runs, starts and halts them, reloads. How the bus sees
- * it is bus/manager-bus.c.
+ * it is service/manager-bus.c.
  */
 
 #include "basic/limit.h"

@@ -11,7 +11,7 @@ import pytest
 TOP = pathlib.Path(__file__).resolve().parents[2]
 
 # From the bottom up; each room may include itself and what stands before it.
-ROOMS = ["basic", "engine", "script", "definition", "journal", "bus", "leaves", "runtime", "published", "main"]
+ROOMS = ["basic", "engine", "script", "definition", "journal", "bus", "leaves", "runtime", "service", "main"]
 # btctl speaks D-Bus; of the daemon it links only what its offline verbs need.
 CLIENT_MAY = {"basic", "engine", "script", "definition", "journal", "leaves"}
 
@@ -39,19 +39,9 @@ def text_of(path):
     return (TOP / path).read_text(encoding="utf-8", errors="replace")
 
 
-def published():
-    """What shows the runtime on the bus: it lies in bus/, but is built with the daemon, above the runtime."""
-    return set(re.findall(r"'(bus/[^']+)\.c'", text_of(pathlib.Path("daemon/meson.build"))))
-
-
-PUBLISHED = published()
-
-
 def room_of(path):
     """Which room a path from daemon/ is in."""
     path = pathlib.Path(path)
-    if str(path.with_suffix("")) in PUBLISHED:
-        return "published"
     return path.parts[0] if len(path.parts) > 1 else "main"
 
 

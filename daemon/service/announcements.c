@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* The signals of the objects, as the manager tells of what they show. */
+
+#include "service/announcements.h"
+#include "service/manager-bus.h"
+#include "service/object-path.h"
+#include "service/property-changes.h"
+#include "service/run-bus.h"
+#include "service/tree-bus.h"
+
+struct Announcements {
+        sd_bus *bus;
+        Manager *manager;
+        Subscribers *subscribers;
+        PropertyChanges *changes;
+};
+
+static void change(const Announcements *announcements, const char *path, const char *interface, const char *property) {
+        property_changes_add(announcements->changes, path, interface, property);
+}
+
+static void change_manager(Announcements *announcements, const char *property) {
+        change(announcements, SERVICE_PATH, MANAGER_INTERFACE, property);
+}
+
+static void on_tree_added(const LibraryEntry *entry, void *userdata) {
+        Announcements *announcements = userdata;
+        g_autofree char *path = object_path_of_tree(entry->name);
+
+        (void) sd_bus_emit_object_added(announcements->bus, path);
+        change_manager(announcements, "NTrees");
+}
+
+static void on_tree_changed(const LibraryEntry *entry, void *userdata) {
+        static const char *const properties[] = { "Description", "SourcePath", "Hash",       "Autostart",
+                                                  "NodeCount",   "State",      "Diagnostics" };
+        g_autofree char *path = object_path_of_tree(entry->name);
+
+        for (size_t i = 0; i < G_N_ELEMENTS(properties); i++)
+                change(userdata, path, TREE_INTERFACE, properties[i]);
+}
+
+static void on_tree_removed(const LibraryEntry *entry, void *userdata) {
+        Announcements *announcements = userdata;
+        g_autofree char *path = object_path_of_tree(entry->name);
+
+        property_changes_forget(announcements->changes, path);
+        (void) sd_bus_emit_object_removed(announcements->bus, path);
+        change_manager(announcements, "NTrees");
+}
+
+/* A tree that is gone can still have runs. */
+static void change_tree_of_run(Announcements *announcements, const Run *run, const char *property) {
+        g_autofree char *path = object_path_of_tree(run_tree(run));
+
+        if (manager_tree(announcements->manager, run_tree(run)))
+                change(announcements, path, TREE_INTERFACE, property);
+}
+
+static void on_run_added(Run *run, void *userdata) {
+        Announcements *announcements = userdata;
+        g_autofree char *path = object_path_of_run(run_id(run));
+
+        run_set_watched(run, subscribers_any(announcements->subscribers));
+        (void) sd_bus_emit_object_added(announcements->bus, path);
+        manager_bus_emit_run_new(announcements->bus, run);
+        change_manager(announcements, "NRunning");
+        change_tree_of_run(announcements, run, "Runs");
+        change_tree_of_run(announcements, run, "NRunning");
+}
+
+static void on_run_changed(Run *run, void *userdata) {
+        Announcements *announcements = userdata;
+
+        g_autoptr(GArray) nodes = run_take_changes(run);
+        g_autoptr(GList) names = nodes ? subscribers_names(announcements->subscribers) : NULL;
+
+        for (const GList *i = names; i; i = i->next)
+                if (subscribers_listening(announcements->subscribers, i->data, run_id(run), nodes->len))
+                        run_bus_tell_nodes(announcements->bus, i->data, run, nodes);
+}
+
+static void on_run_halting(Run *run, void *userdata) {
+        g_autofree char *path = object_path_of_run(run_id(run));
+
+        change(userdata, path, RUN_INTERFACE, "Status");
+        change(userdata, path, RUN_INTERFACE, "Cause");
+        change(userdata, path, RUN_INTERFACE, "CauseChain");
+}
+
+static void on_run_state_changed(Run *run, void *userdata) {
+        g_autofree char *path = object_path_of_run(run_id(run));
+
+        change(userdata, path, RUN_INTERFACE, "Status");
+        change(userdata, path, RUN_INTERFACE, "Breakpoints");
+        change(userdata, path, RUN_INTERFACE, "StandsBefore");
+        change(userdata, path, RUN_INTERFACE, "Durable");
+        change(userdata, path, RUN_INTERFACE, "NotDurable");
+}
+
+static void on_run_finished(Run *run, void *userdata) {
+        Announcements *announcements = userdata;
+        g_autofree char *path = object_path_of_run(run_id(run));
+
+        change(announcements, path, RUN_INTERFACE, "Status");
+        change(announcements, path, RUN_INTERFACE, "Cause");
+        change(announcements, path, RUN_INTERFACE, "CauseChain");
+        change(announcements, path, RUN_INTERFACE, "Finished");
+        change(announcements, path, RUN_INTERFACE, "Restart");
+        change_manager(announcements, "NRunning");
+        change_tree_of_run(announcements, run, "NRunning");
+        run_bus_emit_finished(announcements->bus, run);
+        manager_bus_emit_run_finished(announcements->bus, run);
+}
+
+static void on_restart_changed(Run *run, void *userdata) {
+        g_autofree char *path = object_path_of_run(run_id(run));
+
+        change(userdata, path, RUN_INTERFACE, "Restart");
+}
+
+static void on_run_removed(Run *run, void *userdata) {
+        Announcements *announcements = userdata;
+        g_autofree char *path = object_path_of_run(run_id(run));
+
+        property_changes_forget(announcements->changes, path);
+        (void) sd_bus_emit_object_removed(announcements->bus, path);
+        change_tree_of_run(announcements, run, "Runs");
+}
+
+static void on_reloaded(const GPtrArray *messages, void *userdata) {
+        Announcements *announcements = userdata;
+
+        manager_bus_emit_reloaded(announcements->bus, messages);
+}
+
+static void on_stopping(void *userdata) {
+        change_manager(userdata, "Status");
+}
+
+static const ManagerObserver observer = {
+        .tree_added = on_tree_added,
+        .tree_changed = on_tree_changed,
+        .tree_removed = on_tree_removed,
+        .run_added = on_run_added,
+        .run_changed = on_run_changed,
+        .run_state_changed = on_run_state_changed,
+        .run_halting = on_run_halting,
+        .run_finished = on_run_finished,
+        .restart_changed = on_restart_changed,
+        .run_removed = on_run_removed,
+        .reloaded = on_reloaded,
+        .stopping = on_stopping,
+};
+
+Announcements *announcements_new(GMainContext *context, sd_bus *bus, Manager *manager, Subscribers *subscribers) {
+        Announcements *announcements = g_new(Announcements, 1);
+
+        *announcements = (Announcements){
+                .bus = bus,
+                .manager = manager,
+                .subscribers = subscribers,
+                .changes = property_changes_new(context, bus),
+        };
+        manager_observe(manager, &observer, announcements);
+        return announcements;
+}
+
+void announcements_free(Announcements *announcements) {
+        if (!announcements)
+                return;
+
+        manager_unobserve(announcements->manager, &observer, announcements);
+        property_changes_free(announcements->changes);
+        g_free(announcements);
+}
+
+void announcements_repeat(Announcements *announcements, const char *name, const char *run_id) {
+        const Run *run = manager_run(announcements->manager, run_id);
+        unsigned n_nodes = run ? definition_tree(run_definition(run))->n_nodes : 0;
+
+        if (run && subscribers_listening(announcements->subscribers, name, run_id, n_nodes))
+                run_bus_tell_nodes(announcements->bus, name, run, NULL);
+}

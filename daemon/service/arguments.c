@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* Compares what came with what the method takes, before sd-bus would answer in its own words. */
+
+#include <glib.h>
+#include <stdbool.h>
+
+#include "service/arguments.h"
+#include "service/errors.h"
+
+static const sd_bus_vtable *find_method(const sd_bus_vtable *vtable, const char *member) {
+        for (; vtable->type != _SD_BUS_VTABLE_END; vtable++)
+                if (vtable->type == _SD_BUS_VTABLE_METHOD && g_str_equal(vtable->x.method.member, member))
+                        return vtable;
+
+        return NULL;
+}
+
+/* sd-bus has NULL for no arguments, here and there. */
+static const char *signature_text(const char *signature) {
+        return signature ? signature : "";
+}
+
+int arguments_check(sd_bus_message *message, const sd_bus_vtable *vtable) {
+        const char *member = sd_bus_message_get_member(message);
+        const char *given = signature_text(sd_bus_message_get_signature(message, true)), *wanted;
+        const sd_bus_vtable *method = find_method(vtable, member);
+
+        if (!method)
+                return 0;
+
+        wanted = signature_text(method->x.method.signature);
+        if (g_str_equal(wanted, given))
+                return 0;
+
+        return sd_bus_reply_method_errorf(message, ERROR_INVALID_ARGUMENT,
+                                          "%s takes arguments of the types '%s', not '%s'", member, wanted, given);
+}

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* What a node hands on from a child gets its words here: "LoadConfig failed". */
+
+#include "service/cause-bus.h"
+#include "definition/title.h"
+
+static int append_text(sd_bus_message *message, const char *key, const char *text) {
+        return sd_bus_message_append(message, "{sv}", key, "s", text);
+}
+
+static Status node_status(const Run *run, NodeId node) {
+        g_autofree char *detail = NULL;
+        NodeReport report;
+
+        run_node_report(run, node, &report);
+        detail = report.detail;
+        return report.status;
+}
+
+static int append_run_fields(sd_bus_message *message, const Run *run) {
+        int r = append_text(message, "run", run_id(run));
+
+        return r < 0 ? r : append_text(message, "status", run_status_text(run));
+}
+
+static int append_node_fields(sd_bus_message *message, const Run *run, NodeId node) {
+        const Tree *tree = definition_tree(run_definition(run));
+        g_autofree char *path = tree_node_path(tree, node), *title = definition_title(run_definition(run), node);
+        int r;
+
+        r = sd_bus_message_append(message, "{sv}", "node", "u", node);
+        if (r >= 0)
+                r = append_text(message, "path", path);
+        if (r >= 0)
+                r = append_text(message, "name", tree_node_name(tree, node));
+        if (r >= 0)
+                r = append_text(message, "type", tree->nodes[node].type->name);
+        if (r >= 0 && title)
+                r = append_text(message, "title", title);
+        if (r >= 0)
+                r = append_text(message, "status", status_to_string(node_status(run, node)));
+
+        return r;
+}
+
+static char *describe_child(const Run *run, const Cause *child) {
+        const char *name = tree_node_name(definition_tree(run_definition(run)), child->node);
+
+        switch (node_status(run, child->node)) {
+        case STATUS_SKIPPED:
+                return g_strdup_printf("%s was skipped", name);
+        case STATUS_ERROR:
+                return g_strdup_printf("%s is in error", name);
+        default:
+                return g_strdup_printf("%s failed", name);
+        }
+}
+
+static const char *facts_text(const Cause *cause) {
+        return json_object_to_json_string_ext(cause->facts, JSON_C_TO_STRING_NOSLASHESCAPE);
+}
+
+static int append_cause_fields(sd_bus_message *message, const Run *run, const Cause *cause) {
+        g_autofree char *child = cause->text ? NULL : describe_child(run, cause->because);
+        int r;
+
+        r = append_text(message, "kind", cause->kind);
+        if (r >= 0)
+                r = append_text(message, "text", cause->text ?: child);
+        if (r >= 0 && cause->facts)
+                r = append_text(message, "facts", facts_text(cause));
+
+        return r;
+}
+
+/* cause NULL: of that level nothing is to be told but its status. */
+static int append_level(sd_bus_message *message, const Run *run, NodeId node, const Cause *cause) {
+        int r;
+
+        r = sd_bus_message_open_container(message, 'a', "{sv}");
+        if (r >= 0)
+                r = node == NODE_NONE ? append_run_fields(message, run) : append_node_fields(message, run, node);
+        if (r >= 0 && cause)
+                r = append_cause_fields(message, run, cause);
+
+        return r < 0 ? r : sd_bus_message_close_container(message);
+}
+
+static int append_chain(sd_bus_message *message, const Run *run, const Cause *cause) {
+        int r = 0;
+
+        for (; r >= 0 && cause; cause = cause->because)
+                r = append_level(message, run, cause->node, cause);
+
+        return r;
+}
+
+int cause_bus_append_run(sd_bus_message *message, const Run *run) {
+        int r = sd_bus_message_open_container(message, 'a', "a{sv}");
+
+        if (r >= 0)
+                r = append_chain(message, run, run_cause_chain(run));
+
+        return r < 0 ? r : sd_bus_message_close_container(message);
+}
+
+/* From the run down to the node's parent. */
+static int append_above(sd_bus_message *message, const Run *run, NodeId node) {
+        const Node *nodes = definition_tree(run_definition(run))->nodes;
+        g_autoptr(GArray) above = g_array_new(FALSE, FALSE, sizeof(NodeId));
+        int r;
+
+        for (node = nodes[node].parent; node != NODE_NONE; node = nodes[node].parent)
+                g_array_append_val(above, node);
+
+        r = append_level(message, run, NODE_NONE, NULL);
+        for (unsigned i = above->len; r >= 0 && i > 0; i--)
+                r = append_level(message, run, g_array_index(above, NodeId, i - 1), NULL);
+
+        return r;
+}
+
+int cause_bus_append_node(sd_bus_message *message, const Run *run, NodeId node) {
+        g_autoptr(Cause) cause = run_node_cause(run, node);
+        int r;
+
+        r = sd_bus_message_open_container(message, 'a', "a{sv}");
+        if (r >= 0)
+                r = append_above(message, run, node);
+        if (r >= 0)
+                r = cause ? append_chain(message, run, cause) : append_level(message, run, node, NULL);
+
+        return r < 0 ? r : sd_bus_message_close_container(message);
+}
+
+static int append_cause(sd_bus_message *message, const Run *run, NodeId node) {
+        g_autoptr(Cause) cause = run_node_cause(run, node);
+        g_autofree char *child = NULL;
+
+        if (!cause)
+                return 0;
+
+        child = cause->text ? NULL : describe_child(run, cause->because);
+        return sd_bus_message_append(message, CAUSE_SIGNATURE, node, cause->kind, cause->text ?: child,
+                                     cause->facts ? facts_text(cause) : "",
+                                     cause->because ? cause->because->node : NODE_NONE);
+}
+
+int cause_bus_append_all(sd_bus_message *message, const Run *run) {
+        uint32_t n_nodes = definition_tree(run_definition(run))->n_nodes;
+        int r = sd_bus_message_open_container(message, 'a', CAUSE_SIGNATURE);
+
+        for (NodeId node = 0; r >= 0 && node < n_nodes; node++)
+                r = append_cause(message, run, node);
+
+        return r < 0 ? r : sd_bus_message_close_container(message);
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* Tells sd-bus the names of our errors, and turns what the manager fails with into them. */
+
+#include <assert.h>
+#include <errno.h>
+#include <stddef.h>
+
+#include "runtime/manager.h"
+#include "service/errors.h"
+
+static const sd_bus_error_map errors[] = {
+        SD_BUS_ERROR_MAP(ERROR_NO_SUCH_TREE, -MANAGER_NO_SUCH_TREE),
+        SD_BUS_ERROR_MAP(ERROR_NO_SUCH_RUN, -MANAGER_NO_SUCH_RUN),
+        SD_BUS_ERROR_MAP(ERROR_NO_SUCH_VARIABLE, ENOKEY),
+        SD_BUS_ERROR_MAP(ERROR_NOT_PAUSED, -MANAGER_NOT_PAUSED),
+        SD_BUS_ERROR_MAP(ERROR_NOTHING_HAPPENED, -MANAGER_NOTHING_HAPPENED),
+        SD_BUS_ERROR_MAP(ERROR_ALREADY_RUNNING, -MANAGER_ALREADY_RUNNING),
+        SD_BUS_ERROR_MAP(ERROR_TREE_BROKEN, -MANAGER_TREE_BROKEN),
+        SD_BUS_ERROR_MAP(ERROR_NOT_RUNNING, -MANAGER_NOT_RUNNING),
+        SD_BUS_ERROR_MAP(ERROR_INVALID_ARGUMENT, EINVAL),
+        SD_BUS_ERROR_MAP(ERROR_STOPPING, -MANAGER_STOPPING),
+        SD_BUS_ERROR_MAP(ERROR_LIMIT_EXCEEDED, -MANAGER_LIMIT),
+        SD_BUS_ERROR_MAP(ERROR_ACCESS_DENIED, EACCES),
+        SD_BUS_ERROR_MAP_END,
+};
+
+void errors_register(void) {
+        int r = sd_bus_error_add_map(errors);
+
+        assert(r >= 0);
+}
+
+int error_from_manager(sd_bus_error *ret_error, int r, const char *text) {
+        const sd_bus_error_map *error = errors;
+
+        while (error->name && error->code != -r)
+                error++;
+
+        return sd_bus_error_set(ret_error, error->name ? error->name : SD_BUS_ERROR_FAILED, text);
+}

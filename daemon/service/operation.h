@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/*
+ * A method call that changes something, from its arrival to its reply: asks the bus who the caller is, and, unless that
+ * is root or the user that the daemon runs as, the tree and polkit whether he may. Who asks for what, and what he was
+ * answered, is logged. Reading needs none of this. What is permitted is done in turns, see service/turns.h.
+ */
+
+#include <glib.h>
+#include <systemd/sd-bus.h>
+
+#include "runtime/caller.h"
+#include "service/credentials.h"
+#include "service/permission.h"
+
+typedef struct Operations Operations;
+
+/* Like a method handler, but later: replies, or returns a negative errno with the error. */
+typedef int (*OperationRun)(sd_bus_message *message, const Caller *who, void *userdata, sd_bus_error *ret_error);
+
+/* Does the tree itself keep the caller out? False: with a text for people. */
+typedef bool (*OperationPermits)(const Deed *deed, const Credentials *credentials, void *userdata, char **ret_error);
+
+/* max: how many of one caller wait to be answered; another one is refused. */
+Operations *operations_new(GMainContext *context, sd_bus *bus, unsigned max, OperationPermits permits, void *userdata);
+/* Those under way are not answered any more. */
+void operations_free(Operations *operations);
+
+/* To be returned by the method handler. Takes the names in the deed. */
+int operation_start(Operations *operations, sd_bus_message *message, Deed deed, OperationRun run,
+                    sd_bus_error *ret_error);
+
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(Operations, operations_free)

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* For handlers, which have it as a void pointer. */
+
+#include "service/published.h"
+
+Manager *published_manager(const Published *published) {
+        return published->manager;
+}
+
+const ServiceInfo *published_info(const Published *published) {
+        return published->info;
+}
+
+int published_authorize(const Published *published, sd_bus_message *message, Deed deed, OperationRun run,
+                        sd_bus_error *ret_error) {
+        return operation_start(published->operations, message, deed, run, ret_error);
+}
+
+int published_subscribe(const Published *published, sd_bus_message *message, sd_bus_error *ret_error) {
+        return subscribers_add(published->subscribers, message, ret_error);
+}
+
+void published_unsubscribe(const Published *published, const char *name) {
+        subscribers_remove(published->subscribers, name);
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/*
+ * The methods of org.btd1.Run by which a run is controlled by hand. The userdata is the Service, the run is found by
+ * the path.
+ */
+
+#include "service/published.h"
+
+int run_control_method_pause(sd_bus_message *message, void *userdata, sd_bus_error *ret_error);
+int run_control_method_resume(sd_bus_message *message, void *userdata, sd_bus_error *ret_error);
+int run_control_method_step(sd_bus_message *message, void *userdata, sd_bus_error *ret_error);
+int run_control_method_set_breakpoint(sd_bus_message *message, void *userdata, sd_bus_error *ret_error);
+int run_control_method_force(sd_bus_message *message, void *userdata, sd_bus_error *ret_error);
+int run_control_method_set_variables(sd_bus_message *message, void *userdata, sd_bus_error *ret_error);

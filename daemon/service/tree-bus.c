@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* How the bus sees a tree: what its file says, whether it loads, starting and halting its runs. */
+
+#include <errno.h>
+
+#include "basic/cleanup.h"
+#include "basic/excerpt.h"
+#include "service/errors.h"
+#include "service/object-path.h"
+#include "service/title-bus.h"
+#include "service/tree-bus.h"
+#include "service/variables-bus.h"
+
+/* NULL: there is none. */
+static const LibraryEntry *find_tree(void *userdata, const char *path) {
+        g_autofree char *name = NULL;
+
+        if (sd_bus_path_decode(path, TREE_PREFIX, &name) <= 0)
+                return NULL;
+
+        return manager_tree(published_manager(userdata), name);
+}
+
+/* For properties and methods: sd-bus asks for them only where tree_bus_find() has found one. */
+static const LibraryEntry *tree_at(void *userdata, const char *path) {
+        const LibraryEntry *entry = find_tree(userdata, path);
+
+        g_assert(entry);
+        return entry;
+}
+
+int tree_bus_find(sd_bus *bus, const char *path, const char *interface, void *userdata, void **ret_found,
+                  sd_bus_error *ret_error) {
+        if (!find_tree(userdata, path))
+                return 0;
+
+        *ret_found = userdata;
+        return 1;
+}
+
+int tree_bus_enumerate(sd_bus *bus, const char *prefix, void *userdata, char ***ret_paths, sd_bus_error *ret_error) {
+        g_autoptr(GPtrArray) entries = manager_trees(published_manager(userdata));
+        char **paths = g_new0(char *, entries->len + 1);
+
+        for (unsigned i = 0; i < entries->len; i++)
+                paths[i] = object_path_of_tree(((const LibraryEntry *) g_ptr_array_index(entries, i))->name);
+
+        *ret_paths = paths;
+        return 0;
+}
+
+const char *tree_bus_state(const LibraryEntry *entry) {
+        if (diagnostics_count_errors(entry->diagnostics) == 0)
+                return "ok";
+
+        return entry->definition ? "broken" : "failed";
+}
+
+int tree_bus_start(const Published *published, sd_bus_message *message, const char *name, const Caller *who,
+                   sd_bus_error *ret_error) {
+        g_autoptr(json_object) variables = NULL;
+        g_autofree char *error = NULL, *path = NULL;
+        const char *instance;
+        Run *run;
+        int r;
+
+        r = sd_bus_message_read(message, "s", &instance);
+        if (r < 0)
+                return r;
+        r = variables_bus_read(message, &variables, ret_error);
+        if (r < 0)
+                return r;
+        r = manager_start_for(published_manager(published), name, instance, variables, who, &run, &error);
+        if (r < 0)
+                return error_from_manager(ret_error, r, error);
+
+        path = object_path_of_run(run_id(run));
+        return sd_bus_reply_method_return(message, "so", run_id(run), path);
+}
+
+int tree_bus_halt(const Published *published, sd_bus_message *message, const char *name, const Caller *who,
+                  sd_bus_error *ret_error) {
+        g_autofree char *error = NULL;
+        unsigned count;
+        int r;
+
+        r = manager_halt_tree(published_manager(published), name, who, &count, &error);
+        if (r < 0)
+                return error_from_manager(ret_error, r, error);
+
+        return sd_bus_reply_method_return(message, "u", count);
+}
+
+/* The tree may have gone since the call was made. */
+static int name_of(sd_bus_message *message, char **ret_name) {
+        int r = sd_bus_path_decode(sd_bus_message_get_path(message), TREE_PREFIX, ret_name);
+
+        return r > 0 ? 0 : -ENOENT;
+}
+
+static int start(sd_bus_message *message, const Caller *who, void *userdata, sd_bus_error *ret_error) {
+        g_autofree char *name = NULL;
+        int r = name_of(message, &name);
+
+        return r < 0 ? r : tree_bus_start(userdata, message, name, who, ret_error);
+}
+
+static int halt(sd_bus_message *message, const Caller *who, void *userdata, sd_bus_error *ret_error) {
+        g_autofree char *name = NULL;
+        int r = name_of(message, &name);
+
+        return r < 0 ? r : tree_bus_halt(userdata, message, name, who, ret_error);
+}
+
+static int method_start(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
+        Deed deed = { PERMISSION_START };
+        int r = name_of(message, &deed.tree);
+
+        return r < 0 ? r : published_authorize(userdata, message, deed, start, ret_error);
+}
+
+static int method_halt(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
+        Deed deed = { PERMISSION_HALT };
+        int r = name_of(message, &deed.tree);
+
+        return r < 0 ? r : published_authorize(userdata, message, deed, halt, ret_error);
+}
+
+static int definition_at(void *userdata, sd_bus_message *message, const Definition **ret_definition,
+                         sd_bus_error *ret_error) {
+        const LibraryEntry *entry = tree_at(userdata, sd_bus_message_get_path(message));
+
+        if (!entry->definition)
+                return sd_bus_error_setf(ret_error, ERROR_TREE_BROKEN, "tree '%s' has errors; correct %s, then reload",
+                                         entry->name, entry->path);
+
+        *ret_definition = entry->definition;
+        return 0;
+}
+
+static int method_get_text(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
+        const Definition *definition = NULL;
+        int r;
+
+        r = definition_at(userdata, message, &definition, ret_error);
+        if (r < 0)
+                return r;
+
+        return sd_bus_reply_method_return(message, "s", definition_text(definition));
+}
+
+static int append_nodes(sd_bus_message *reply, const Tree *tree) {
+        int r = sd_bus_message_open_container(reply, 'a', "(uuss)");
+
+        for (NodeId node = 0; r >= 0 && node < tree->n_nodes; node++)
+                r = sd_bus_message_append(reply, "(uuss)", node, tree->nodes[node].parent, tree->nodes[node].type->name,
+                                          tree_node_name(tree, node));
+
+        return r < 0 ? r : sd_bus_message_close_container(reply);
+}
+
+static int method_get_nodes(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
+        g_autoptr(sd_bus_message) reply = NULL;
+        const Definition *definition = NULL;
+        int r;
+
+        r = definition_at(userdata, message, &definition, ret_error);
+        if (r < 0)
+                return r;
+        r = sd_bus_message_new_method_return(message, &reply);
+        if (r < 0)
+                return r;
+        r = append_nodes(reply, definition_tree(definition));
+        if (r < 0)
+                return r;
+
+        return sd_bus_message_send(reply);
+}
+
+static int method_get_titles(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
+        const Definition *definition = NULL;
+        int r;
+
+        r = definition_at(userdata, message, &definition, ret_error);
+        return r < 0 ? r : title_bus_reply(message, definition);
+}
+
+static int property_get_name(sd_bus *bus, const char *path, const char *interface, const char *property,
+                             sd_bus_message *reply, void *userdata, sd_bus_error *ret_error) {
+        return sd_bus_message_append(reply, "s", tree_at(userdata, path)->name);
+}
+
+static int property_get_description(sd_bus *bus, const char *path, const char *interface, const char *property,
+                                    sd_bus_message *reply, void *userdata, sd_bus_error *ret_error) {
+        const Definition *definition = tree_at(userdata, path)->definition;
+
+        return sd_bus_message_append(reply, "s", definition ? definition_description(definition) : NULL);
+}
+
+static int property_get_source_path(sd_bus *bus, const char *path, const char *interface, const char *property,
+                                    sd_bus_message *reply, void *userdata, sd_bus_error *ret_error) {
+        return sd_bus_message_append(reply, "s", tree_at(userdata, path)->path);
+}
+
+static int property_get_hash(sd_bus *bus, const char *path, const char *interface, const char *property,
+                             sd_bus_message *reply, void *userdata, sd_bus_error *ret_error) {
+        const Definition *definition = tree_at(userdata, path)->definition;
+
+        return sd_bus_message_append(reply, "s", definition ? definition_hash(definition) : NULL);
+}
+
+static int property_get_autostart(sd_bus *bus, const char *path, const char *interface, const char *property,
+                                  sd_bus_message *reply, void *userdata, sd_bus_error *ret_error) {
+        const Definition *definition = tree_at(userdata, path)->definition;
+
+        return sd_bus_message_append(reply, "b", definition && definition_autostart(definition));
+}
+
+static int property_get_node_count(sd_bus *bus, const char *path, const char *interface, const char *property,
+                                   sd_bus_message *reply, void *userdata, sd_bus_error *ret_error) {
+        const Definition *definition = tree_at(userdata, path)->definition;
+
+        return sd_bus_message_append(reply, "u", definition ? definition_tree(definition)->n_nodes : 0);
+}
+
+static int property_get_state(sd_bus *bus, const char *path, const char *interface, const char *property,
+                              sd_bus_message *reply, void *userdata, sd_bus_error *ret_error) {
+        return sd_bus_message_append(reply, "s", tree_bus_state(tree_at(userdata, path)));
+}
+
+static int property_get_diagnostics(sd_bus *bus, const char *path, const char *interface, const char *property,
+                                    sd_bus_message *reply, void *userdata, sd_bus_error *ret_error) {
+        const Diagnostics *diagnostics = tree_at(userdata, path)->diagnostics;
+        int r = sd_bus_message_open_container(reply, 'a', "s");
+
+        for (size_t i = 0; r >= 0 && i < diagnostics_count(diagnostics); i++) {
+                g_autofree char *text = diagnostics_format(diagnostics, i);
+
+                r = sd_bus_message_append(reply, "s", text);
+        }
+
+        return r < 0 ? r : sd_bus_message_close_container(reply);
+}
+
+static int property_get_runs(sd_bus *bus, const char *path, const char *interface, const char *property,
+                             sd_bus_message *reply, void *userdata, sd_bus_error *ret_error) {
+        const GPtrArray *runs = manager_runs(published_manager(userdata));
+        const char *name = tree_at(userdata, path)->name;
+        int r = sd_bus_message_open_container(reply, 'a', "o");
+
+        for (unsigned i = 0; r >= 0 && i < runs->len; i++) {
+                const Run *run = g_ptr_array_index(runs, i);
+                g_autofree char *run_path = NULL;
+
+                if (!g_str_equal(run_tree(run), name))
+                        continue;
+
+                run_path = object_path_of_run(run_id(run));
+                r = sd_bus_message_append(reply, "o", run_path);
+        }
+
+        return r < 0 ? r : sd_bus_message_close_container(reply);
+}
+
+static int property_get_n_running(sd_bus *bus, const char *path, const char *interface, const char *property,
+                                  sd_bus_message *reply, void *userdata, sd_bus_error *ret_error) {
+        const GPtrArray *runs = manager_runs(published_manager(userdata));
+        const char *name = tree_at(userdata, path)->name;
+        unsigned n = 0;
+
+        for (unsigned i = 0; i < runs->len; i++) {
+                const Run *run = g_ptr_array_index(runs, i);
+
+                n += run_status(run) == STATUS_RUNNING && g_str_equal(run_tree(run), name);
+        }
+
+        return sd_bus_message_append(reply, "u", n);
+}
+
+const sd_bus_vtable tree_vtable[] = {
+        SD_BUS_VTABLE_START(0),
+
+        SD_BUS_PROPERTY("Name", "s", property_get_name, 0, SD_BUS_VTABLE_PROPERTY_CONST),
+        SD_BUS_PROPERTY("Description", "s", property_get_description, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
+        SD_BUS_PROPERTY("SourcePath", "s", property_get_source_path, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
+        SD_BUS_PROPERTY("Hash", "s", property_get_hash, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
+        SD_BUS_PROPERTY("Autostart", "b", property_get_autostart, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
+        SD_BUS_PROPERTY("NodeCount", "u", property_get_node_count, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
+        SD_BUS_PROPERTY("State", "s", property_get_state, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
+        SD_BUS_PROPERTY("Diagnostics", "as", property_get_diagnostics, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
+        SD_BUS_PROPERTY("Runs", "ao", property_get_runs, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
+        SD_BUS_PROPERTY("NRunning", "u", property_get_n_running, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
+
+        SD_BUS_METHOD_WITH_ARGS("Start", SD_BUS_ARGS("s", instance, "a{ss}", variables),
+                                SD_BUS_RESULT("s", id, "o", run), method_start, SD_BUS_VTABLE_UNPRIVILEGED),
+        SD_BUS_METHOD_WITH_ARGS("Halt", SD_BUS_NO_ARGS, SD_BUS_RESULT("u", count), method_halt,
+                                SD_BUS_VTABLE_UNPRIVILEGED),
+        SD_BUS_METHOD_WITH_ARGS("GetText", SD_BUS_NO_ARGS, SD_BUS_RESULT("s", text), method_get_text,
+                                SD_BUS_VTABLE_UNPRIVILEGED),
+        SD_BUS_METHOD_WITH_ARGS("GetNodes", SD_BUS_NO_ARGS, SD_BUS_RESULT("a(uuss)", nodes), method_get_nodes,
+                                SD_BUS_VTABLE_UNPRIVILEGED),
+        SD_BUS_METHOD_WITH_ARGS("GetTitles", SD_BUS_NO_ARGS, SD_BUS_RESULT("a{us}", titles), method_get_titles,
+                                SD_BUS_VTABLE_UNPRIVILEGED),
+
+        SD_BUS_VTABLE_END,
+};
