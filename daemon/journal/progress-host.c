@@ -89,6 +89,8 @@ static void *start_leaf(Progress *progress, NodeId node) {
         uint32_t attempt = history_count_start(progress->history, node);
         void *leaf;
 
+        if (progress->broken && !machine_error(progress->machine, NULL))
+                g_hash_table_remove(progress->broken, GUINT_TO_POINTER(node));
         progress_flush(progress);
         leaf = progress->host->leaf_start(node, attempt, progress->userdata);
         machine_node_set_data(progress->machine, node, leaf);
@@ -186,16 +188,23 @@ static Variables *variables_of(Machine *machine) {
         return progress_variables(machine_userdata(machine));
 }
 
+static Verdict judge(Machine *machine, NodeId node, Verdict verdict) {
+        if (verdict == VERDICT_ERROR)
+                progress_note_broken(machine_userdata(machine), node, variables_error(variables_of(machine)));
+
+        return verdict;
+}
+
 static Verdict host_guard(Machine *machine, NodeId node, Guard guard) {
-        return variables_guard(variables_of(machine), node, guard);
+        return judge(machine, node, variables_guard(variables_of(machine), node, guard));
 }
 
 static Verdict host_hook(Machine *machine, NodeId node, Hook hook) {
-        return variables_hook(variables_of(machine), node, hook);
+        return judge(machine, node, variables_hook(variables_of(machine), node, hook));
 }
 
 static Verdict host_has_changed(Machine *machine, NodeId node, const Script *of) {
-        return variables_has_changed(variables_of(machine), node, of);
+        return judge(machine, node, variables_has_changed(variables_of(machine), node, of));
 }
 
 static bool host_cause_matches(Machine *machine, NodeId child, const char *const *patterns) {
@@ -205,12 +214,15 @@ static bool host_cause_matches(Machine *machine, NodeId child, const char *const
 }
 
 static Verdict host_test(Machine *machine, NodeId node, const Script *condition) {
-        return variables_test(variables_of(machine), node, condition);
+        return judge(machine, node, variables_test(variables_of(machine), node, condition));
 }
 
 static uint32_t host_match(Machine *machine, NodeId node, const char *variable, const Script *of,
                            const char *const *cases) {
-        return variables_match(variables_of(machine), node, variable, of, cases);
+        uint32_t n = variables_match(variables_of(machine), node, variable, of, cases);
+
+        judge(machine, node, n == UINT32_MAX ? VERDICT_ERROR : VERDICT_YES);
+        return n;
 }
 
 static bool host_next_element(Machine *machine, NodeId node, const char *list, const char *variable, uint32_t index) {

@@ -23,11 +23,10 @@ struct Progress {
         Causes *forced;       /* of outcomes that nodes have been given */
         GHashTable *timers;   /* of NodeTimer, by node; NULL until there is one, as with */
         GHashTable *values;   /* of Value: what was seen of conditions last, by node */
+        GHashTable *broken;   /* of Cause: what could not be evaluated, by node */
         json_object *outputs; /* of the leaf that is being started */
         Cause *last_look;     /* why the condition that was looked at last is false, or NULL */
         NodeId refused;       /* the last SubTree or ForEach for which its variables were wrong, until it has failed */
-        NodeId broken;        /* the leaf whose expression or code could not be evaluated last, */
-        Cause *broken_why;    /* ... and why; it may be gone, or under way again, when the machine ends for it */
         bool first_look;      /* ... for the first time since it was released */
         uint32_t n_looks;     /* since it is at work */
 
@@ -71,7 +70,8 @@ void progress_pass_breakpoints(Progress *progress);
 void progress_tell(const Progress *progress, NodeId node);
 /* What the machine has told; see MachineHost. */
 void progress_record(Progress *progress, NodeId node, Status status, Reason reason);
-/* The leaf has come to an ERROR. */
+/* Something of the node could not be evaluated. The first time counts: that is what the machine ends for, if it does,
+ * and by then the leaf may be gone, or under way again. */
 void progress_note_broken(Progress *progress, NodeId node, Cause *why);
 /* Of the run, handed on from the root; NULL: that has succeeded. */
 Cause *progress_root_cause(const Progress *progress);

@@ -25,7 +25,7 @@ Progress *progress_new(Definition *definition, uint64_t seed, uint64_t start, co
         progress->machine = machine_new(tree, &progress_machine_host, progress, seed);
         progress->history = history_new(tree, start);
         progress->forced = causes_new(tree);
-        progress->refused = progress->broken = NODE_NONE;
+        progress->refused = NODE_NONE;
         progress->status = STATUS_RUNNING;
         progress->start = progress->now = start;
         return progress;
@@ -34,6 +34,7 @@ Progress *progress_new(Definition *definition, uint64_t seed, uint64_t start, co
 static void clear_machine(Progress *progress) {
         g_clear_pointer(&progress->timers, g_hash_table_unref);
         g_clear_pointer(&progress->values, g_hash_table_unref);
+        g_clear_pointer(&progress->broken, g_hash_table_unref);
         g_clear_pointer(&progress->last_look, cause_unref);
         g_clear_pointer(&progress->machine, machine_free);
 }
@@ -50,7 +51,6 @@ void progress_free(Progress *progress) {
         causes_free(progress->forced);
         variables_free(progress->variables);
         definition_unref(progress->definition);
-        cause_unref(progress->broken_why);
         cause_unref(progress->why);
         cause_unref(progress->cause);
         g_free(progress);
@@ -97,19 +97,22 @@ void progress_start(Progress *progress, uint64_t now) {
         progress_end(progress);
 }
 
+static void on_cause_dropped(void *cause) {
+        cause_unref(cause);
+}
+
 void progress_note_broken(Progress *progress, NodeId node, Cause *why) {
-        cause_unref(progress->broken_why);
-        progress->broken_why = cause_ref(why);
-        progress->broken = node;
+        if (!progress->broken)
+                progress->broken = g_hash_table_new_full(NULL, NULL, NULL, on_cause_dropped);
+        if (!g_hash_table_contains(progress->broken, GUINT_TO_POINTER(node)))
+                g_hash_table_insert(progress->broken, GUINT_TO_POINTER(node), cause_ref(why));
 }
 
 static Cause *error_cause(const Progress *progress, NodeId node, const char *error) {
-        Cause *own = node == progress->broken ? progress->broken_why : NULL;
-
         if (!g_str_equal(error, MACHINE_EXPRESSION_FAILED))
                 return cause_new(CAUSE_TREE, facts_new("error", fact_text(error), NULL), error_text(error));
 
-        return cause_ref(own ?: variables_error(progress->variables));
+        return cause_ref(g_hash_table_lookup(progress->broken, GUINT_TO_POINTER(node)));
 }
 
 /* Of the node and those above it. */
