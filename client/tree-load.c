@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
+/* The directory of the file stands before the search path. */
+
 #include "tree-load.h"
 #include "basic/cleanup.h"
 #include "definition/search-path.h"

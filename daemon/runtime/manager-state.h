@@ -3,7 +3,8 @@
 
 /*
  * What the manager is made of. For its own files only: trees, observers and the end are in manager.c, the life of runs
- * in manager-runs.c, those without a file in manager-text.c, and what people do to runs in manager-control.c.
+ * in manager-runs.c, those without a file in manager-text.c, those of a daemon before this one in manager-recover.c,
+ * and what people do to runs in manager-control.c.
  */
 
 #include "runtime/autostarts.h"

@@ -2,8 +2,9 @@
 #pragma once
 
 /*
- * What a run is made of. For its own files only: its life is in run.c, what happens to it in run-inputs.c, what it
- * wants of the world in run-host.c and run-locks.c.
+ * What a run is made of. For its own files only: its life is in run.c, what happens to it in run-inputs.c and, by hand,
+ * in run-control.c, what it wants of the world in run-host.c, where it is written down in run-journal.c, and how it is
+ * taken up after another daemon in run-recover.c.
  */
 
 #include "definition/node-locks.h"

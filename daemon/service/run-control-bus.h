@@ -2,7 +2,7 @@
 #pragma once
 
 /*
- * The methods of org.btd1.Run by which a run is controlled by hand. The userdata is the Service, the run is found by
+ * The methods of org.btd1.Run by which a run is controlled by hand. The userdata is the Published, the run is found by
  * the path.
  */
 
