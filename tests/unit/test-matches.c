@@ -6,12 +6,9 @@
 
 #include "basic/cleanup.h"
 #include "basic/log.h"
-#include "bus-fixture.h"
-#include "bus/connection.h"
 #include "bus/names.h"
+#include "connection-stage.h"
 
-#define SERVICE "org.example.Service"
-#define PATH "/org/example/Service"
 #define N_MANY 300u
 
 /* One taker, and what has come. */
@@ -19,39 +16,6 @@ typedef struct Taker {
         Match *match;
         unsigned n_ready, n_signals;
 } Taker;
-
-typedef struct Setup {
-        BusKind kind;
-        const char *limits;
-} Setup;
-
-typedef struct Fixture {
-        BusFixture *bus;
-        Connection *connection;
-        BusPeer *service, *other;
-} Fixture;
-
-static void fixture_set_up(Fixture *fixture, gconstpointer data) {
-        const Setup *setup = data;
-
-        if (!bus_kind_available(setup->kind)) {
-                g_test_skip("the bus is not installed");
-                return;
-        }
-
-        fixture->bus = bus_fixture_new(setup->kind, setup->limits);
-        bus_fixture_start(fixture->bus);
-        fixture->service = bus_peer_new(fixture->bus, SERVICE);
-        fixture->other = bus_peer_new(fixture->bus, NULL);
-        fixture->connection = connection_new(NULL, "test", bus_fixture_address(fixture->bus));
-}
-
-static void fixture_tear_down(Fixture *fixture, gconstpointer data) {
-        connection_free(fixture->connection);
-        bus_peer_free(fixture->service);
-        bus_peer_free(fixture->other);
-        bus_fixture_free(fixture->bus);
-}
 
 static void on_signal(sd_bus_message *message, void *userdata) {
         ((Taker *) userdata)->n_signals++;
@@ -61,8 +25,8 @@ static void on_ready(void *userdata) {
         ((Taker *) userdata)->n_ready++;
 }
 
-static void taker_open(Fixture *fixture, Taker *taker, const SignalPattern *pattern) {
-        taker->match = connection_match(fixture->connection, pattern, on_signal, on_ready, taker);
+static void taker_open(ConnectionStage *stage, Taker *taker, const SignalPattern *pattern) {
+        taker->match = connection_match(stage->connection, pattern, on_signal, on_ready, taker);
 }
 
 static void emit(BusPeer *peer, const char *path, const char *member, const char *first, const char *second) {
@@ -70,20 +34,20 @@ static void emit(BusPeer *peer, const char *path, const char *member, const char
 }
 
 /* Everything that the peers have sent has reached the connection when a signal that they send now has. */
-static void wait_for_all(Fixture *fixture) {
+static void wait_for_all(ConnectionStage *stage) {
         static const SignalPattern pattern = { .member = "Last" };
         Taker last = { 0 };
 
-        taker_open(fixture, &last, &pattern);
+        taker_open(stage, &last, &pattern);
         wait_until(last.n_ready == 1);
-        emit(fixture->service, "/", "Last", "/", "");
-        emit(fixture->other, "/", "Last", "/", "");
+        emit(stage->service.peer, "/", "Last", "/", "");
+        emit(stage->other, "/", "Last", "/", "");
         wait_until(last.n_signals == 2);
         match_free(last.match);
 }
 
 /* One of all fields that there are, and nothing else, decides. */
-static void test_fields(Fixture *fixture, gconstpointer data) {
+static void test_fields(ConnectionStage *stage) {
         static const SignalPattern patterns[] = {
                 { .sender = SERVICE, .path = PATH, .interface = SERVICE, .member = "Changed" },
                 { .sender = SERVICE, .path = PATH, .interface = SERVICE, .member = "Other" },
@@ -102,16 +66,13 @@ static void test_fields(Fixture *fixture, gconstpointer data) {
         static const unsigned expected[] = { 1, 0, 0, 0, 0, 1, 0, 0, 1, 0, 0, 1, 1 };
         Taker takers[G_N_ELEMENTS(patterns)] = { 0 };
 
-        if (!fixture->bus)
-                return;
-
         for (size_t i = 0; i < G_N_ELEMENTS(patterns); i++)
-                taker_open(fixture, &takers[i], &patterns[i]);
+                taker_open(stage, &takers[i], &patterns[i]);
         for (size_t i = 0; i < G_N_ELEMENTS(patterns); i++)
                 wait_until(takers[i].n_ready == 1);
 
-        emit(fixture->service, PATH, "Changed", "/one", "two");
-        wait_for_all(fixture);
+        emit(stage->service.peer, PATH, "Changed", "/one", "two");
+        wait_for_all(stage);
         for (size_t i = 0; i < G_N_ELEMENTS(patterns); i++) {
                 g_test_message("pattern %zu", i);
                 g_assert_cmpuint(takers[i].n_signals, ==, expected[i] + (i == 11)); /* it also takes the last */
@@ -120,26 +81,23 @@ static void test_fields(Fixture *fixture, gconstpointer data) {
 }
 
 /* Of a well-known name only its owner is heard, though the bus brings what all others say. */
-static void test_owner(Fixture *fixture, gconstpointer data) {
+static void test_owner(ConnectionStage *stage) {
         static const SignalPattern all = { .member = "Changed" }, owned = { .sender = SERVICE, .member = "Changed" };
         Taker anybody = { 0 }, owner = { 0 };
 
-        if (!fixture->bus)
-                return;
-
-        taker_open(fixture, &anybody, &all);
-        taker_open(fixture, &owner, &owned);
+        taker_open(stage, &anybody, &all);
+        taker_open(stage, &owner, &owned);
         wait_until(anybody.n_ready == 1 && owner.n_ready == 1);
-        emit(fixture->other, PATH, "Changed", "/", "");
-        emit(fixture->service, PATH, "Changed", "/", "");
+        emit(stage->other, PATH, "Changed", "/", "");
+        emit(stage->service.peer, PATH, "Changed", "/", "");
         wait_until(anybody.n_signals == 2);
         g_assert_cmpuint(owner.n_signals, ==, 1);
 
-        g_assert_cmpint(sd_bus_release_name(bus_peer_bus(fixture->service), SERVICE), >=, 0);
-        emit(fixture->service, PATH, "Changed", "/", "");
+        g_assert_cmpint(sd_bus_release_name(bus_peer_bus(stage->service.peer), SERVICE), >=, 0);
+        emit(stage->service.peer, PATH, "Changed", "/", "");
         wait_until(anybody.n_signals == 3);
-        g_assert_cmpint(sd_bus_request_name(bus_peer_bus(fixture->other), SERVICE, 0), >=, 0);
-        emit(fixture->other, PATH, "Changed", "/", "");
+        g_assert_cmpint(sd_bus_request_name(bus_peer_bus(stage->other), SERVICE, 0), >=, 0);
+        emit(stage->other, PATH, "Changed", "/", "");
         wait_until(anybody.n_signals == 4);
         g_assert_cmpuint(owner.n_signals, ==, 2);
 
@@ -147,31 +105,28 @@ static void test_owner(Fixture *fixture, gconstpointer data) {
         match_free(owner.match);
 }
 
-static void open_many(Fixture *fixture, Taker *takers, unsigned from, unsigned to) {
+static void open_many(ConnectionStage *stage, Taker *takers, unsigned from, unsigned to) {
         for (unsigned i = from; i < to; i++) {
                 g_autofree char *path = g_strdup_printf(PATH "/%u", i);
                 SignalPattern pattern = { .sender = SERVICE, .path = path, .member = "Changed" };
 
-                taker_open(fixture, &takers[i], &pattern);
+                taker_open(stage, &takers[i], &pattern);
         }
         for (unsigned i = from; i < to; i++)
                 wait_until(takers[i].n_ready == 1);
 }
 
 /* More rules than the bus takes, so one takes their place; and what is said meanwhile is not missed. */
-static void test_many(Fixture *fixture, gconstpointer data) {
+static void test_many(ConnectionStage *stage) {
         g_autofree Taker *takers = g_new0(Taker, N_MANY);
 
-        if (!fixture->bus)
-                return;
-
-        open_many(fixture, takers, 0, RULES_NARROW_MAX);
+        open_many(stage, takers, 0, RULES_NARROW_MAX);
         for (unsigned i = 0; i < 100; i++)
-                emit(fixture->service, PATH "/0", "Changed", "/", "");
-        open_many(fixture, takers, RULES_NARROW_MAX, N_MANY);
+                emit(stage->service.peer, PATH "/0", "Changed", "/", "");
+        open_many(stage, takers, RULES_NARROW_MAX, N_MANY);
         for (unsigned i = 0; i < 100; i++)
-                emit(fixture->service, PATH "/0", "Changed", "/", "");
-        emit(fixture->service, PATH "/299", "Changed", "/", "");
+                emit(stage->service.peer, PATH "/0", "Changed", "/", "");
+        emit(stage->service.peer, PATH "/299", "Changed", "/", "");
         wait_until(takers[N_MANY - 1].n_signals == 1);
         g_assert_cmpuint(takers[0].n_signals, ==, 200);
         g_assert_cmpuint(takers[1].n_signals, ==, 0);
@@ -180,18 +135,18 @@ static void test_many(Fixture *fixture, gconstpointer data) {
         for (unsigned i = 0; i < N_MANY; i++)
                 match_free(takers[i].match);
         takers[0] = (Taker){ 0 };
-        open_many(fixture, takers, 0, 1);
-        emit(fixture->service, PATH "/0", "Changed", "/", "");
+        open_many(stage, takers, 0, 1);
+        emit(stage->service.peer, PATH "/0", "Changed", "/", "");
         wait_until(takers[0].n_signals == 1);
         match_free(takers[0].match);
 }
 
 /* How many rules the bus has, of all connections; -1: it does not tell. */
-static int count_rules(Fixture *fixture) {
+static int count_rules(ConnectionStage *stage) {
         g_autoptr(sd_bus_message) reply = NULL;
         int count = 0;
 
-        if (sd_bus_call_method(bus_peer_bus(fixture->other), BUS_DRIVER, BUS_DRIVER_PATH,
+        if (sd_bus_call_method(bus_peer_bus(stage->other), BUS_DRIVER, BUS_DRIVER_PATH,
                                "org.freedesktop.DBus.Debug.Stats", "GetAllMatchRules", NULL, &reply, NULL) < 0)
                 return -1;
 
@@ -208,49 +163,46 @@ static int count_rules(Fixture *fixture) {
 }
 
 /* Whatever comes and goes, the bus has the few rules that are needed now. */
-static void test_count(Fixture *fixture, gconstpointer data) {
+static void test_count(ConnectionStage *stage) {
         g_autofree Taker *takers = g_new0(Taker, N_MANY);
         Taker same = { 0 };
 
-        if (!fixture->bus)
+        if (!stage->bus)
                 return;
-        if (count_rules(fixture) < 0) {
+        if (count_rules(stage) < 0) {
                 g_test_skip("the bus does not tell its rules");
                 return;
         }
 
         /* One for the owner of the sender's name. */
-        open_many(fixture, takers, 0, RULES_NARROW_MAX);
-        taker_open(fixture, &same, &(SignalPattern){ .sender = SERVICE, .path = PATH "/0", .member = "Changed" });
+        open_many(stage, takers, 0, RULES_NARROW_MAX);
+        taker_open(stage, &same, &(SignalPattern){ .sender = SERVICE, .path = PATH "/0", .member = "Changed" });
         wait_until(same.n_ready == 1);
-        g_assert_cmpint(count_rules(fixture), ==, RULES_NARROW_MAX + 1);
+        g_assert_cmpint(count_rules(stage), ==, RULES_NARROW_MAX + 1);
 
-        open_many(fixture, takers, RULES_NARROW_MAX, N_MANY);
-        wait_until(count_rules(fixture) == 2);
+        open_many(stage, takers, RULES_NARROW_MAX, N_MANY);
+        wait_until(count_rules(stage) == 2);
 
         match_free(same.match);
         for (unsigned i = 0; i < N_MANY; i++)
                 match_free(takers[i].match);
-        wait_until(count_rules(fixture) == 0);
+        wait_until(count_rules(stage) == 0);
 }
 
 /* The wide rule is there again when the bus is. */
-static void test_many_survive(Fixture *fixture, gconstpointer data) {
+static void test_many_survive(ConnectionStage *stage) {
         g_autofree Taker *takers = g_new0(Taker, N_MANY);
 
-        if (!fixture->bus)
-                return;
-
-        open_many(fixture, takers, 0, N_MANY);
-        bus_fixture_kill(fixture->bus);
-        wait_until(!connection_is_ready(fixture->connection));
-        g_clear_pointer(&fixture->service, bus_peer_free);
-        bus_fixture_start(fixture->bus);
-        fixture->service = bus_peer_new(fixture->bus, SERVICE);
+        open_many(stage, takers, 0, N_MANY);
+        bus_fixture_kill(stage->bus);
+        wait_until(!connection_is_ready(stage->connection));
+        g_clear_pointer(&stage->service.peer, bus_peer_free);
+        bus_fixture_start(stage->bus);
+        stage->service.peer = bus_peer_new(stage->bus, SERVICE);
 
         for (unsigned i = 0; i < N_MANY; i++)
                 wait_until(takers[i].n_ready == 2);
-        emit(fixture->service, PATH "/7", "Changed", "/", "");
+        emit(stage->service.peer, PATH "/7", "Changed", "/", "");
         wait_until(takers[7].n_signals == 1);
         for (unsigned i = 0; i < N_MANY; i++)
                 match_free(takers[i].match);
@@ -266,19 +218,16 @@ static void on_told(void *userdata) {
         ((Watcher *) userdata)->n_told++;
 }
 
-static void watcher_open(Fixture *fixture, Watcher *watcher, const char *name) {
+static void watcher_open(ConnectionStage *stage, Watcher *watcher, const char *name) {
         watcher->use.follower = (Follower){ .changed = on_told, .userdata = watcher };
-        name_use(connection_names(fixture->connection), &watcher->use, name);
+        name_use(connection_names(stage->connection), &watcher->use, name);
 }
 
-static void test_names(Fixture *fixture, gconstpointer data) {
+static void test_names(ConnectionStage *stage) {
         Watcher absent = { 0 }, owned = { 0 }, late = { 0 };
 
-        if (!fixture->bus)
-                return;
-
-        watcher_open(fixture, &absent, "org.example.Absent");
-        watcher_open(fixture, &owned, SERVICE);
+        watcher_open(stage, &absent, "org.example.Absent");
+        watcher_open(stage, &owned, SERVICE);
         g_assert_cmpint(name_state(&owned.use), ==, NAME_UNKNOWN);
         wait_until(absent.n_told == 1 && owned.n_told == 1);
         g_assert_cmpint(name_state(&absent.use), ==, NAME_ABSENT);
@@ -286,24 +235,24 @@ static void test_names(Fixture *fixture, gconstpointer data) {
         g_assert_cmpint(name_state(&owned.use), ==, NAME_OWNED);
 
         /* Who comes later knows it at once. */
-        watcher_open(fixture, &late, SERVICE);
+        watcher_open(stage, &late, SERVICE);
         g_assert_cmpint(name_state(&late.use), ==, NAME_OWNED);
 
-        g_assert_cmpint(sd_bus_request_name(bus_peer_bus(fixture->other), "org.example.Absent", 0), >=, 0);
+        g_assert_cmpint(sd_bus_request_name(bus_peer_bus(stage->other), "org.example.Absent", 0), >=, 0);
         wait_until(absent.n_told == 2);
         g_assert_cmpint(name_state(&absent.use), ==, NAME_OWNED);
-        g_clear_pointer(&fixture->other, bus_peer_free);
+        g_clear_pointer(&stage->other, bus_peer_free);
         wait_until(absent.n_told == 3);
         g_assert_cmpint(name_state(&absent.use), ==, NAME_ABSENT);
 
-        bus_fixture_kill(fixture->bus);
+        bus_fixture_kill(stage->bus);
         wait_until(late.n_told == 1 && owned.n_told == 2 && absent.n_told == 4);
         g_assert_cmpint(name_state(&owned.use), ==, NAME_UNKNOWN);
         name_leave(&late.use);
         name_leave(&owned.use);
 
         /* What is left over when the connection goes can be left. */
-        g_clear_pointer(&fixture->connection, connection_free);
+        g_clear_pointer(&stage->connection, connection_free);
         name_leave(&absent.use);
 }
 
@@ -336,29 +285,20 @@ static void test_rules(void) {
         g_assert_cmpstr(rule, ==, "type='signal',sender='a.b',arg0='x'");
 }
 
-static void add(const char *name, const Setup *setup, void (*test)(Fixture *, gconstpointer)) {
-        g_autofree char *path = g_strdup_printf("/matches/%s/%s", bus_kind_name(setup->kind), name);
-
-        g_test_add(path, Fixture, setup, fixture_set_up, test, fixture_tear_down);
-}
-
 int main(int argc, char **argv) {
-        static const Setup plain[] = { { BUS_DAEMON, NULL }, { BUS_BROKER, NULL } };
-        static const Setup few = { BUS_DAEMON, "<limit name=\"max_match_rules_per_connection\">60</limit>" };
-
         g_test_init(&argc, &argv, NULL);
         log_open(LOG_ERR);
 
         g_test_add_func("/matches/rules", test_rules);
-        for (size_t i = 0; i < G_N_ELEMENTS(plain); i++) {
-                add("fields", &plain[i], test_fields);
-                add("owner", &plain[i], test_owner);
-                add("many", &plain[i], test_many);
-                add("many-survive", &plain[i], test_many_survive);
-                add("names", &plain[i], test_names);
-        }
-        add("count", &plain[0], test_count);
-        add("many-of-60", &few, test_many);
-        add("many-survive-of-60", &few, test_many_survive);
+        connection_stage_add("matches", "fields", test_fields);
+        connection_stage_add("matches", "owner", test_owner);
+        connection_stage_add("matches", "many", test_many);
+        connection_stage_add("matches", "many-survive", test_many_survive);
+        connection_stage_add("matches", "names", test_names);
+        connection_stage_add_limited("matches", "count", NULL, test_count);
+        connection_stage_add_limited("matches", "many-of-60",
+                                     "<limit name=\"max_match_rules_per_connection\">60</limit>", test_many);
+        connection_stage_add_limited("matches", "many-survive-of-60",
+                                     "<limit name=\"max_match_rules_per_connection\">60</limit>", test_many_survive);
         return g_test_run();
 }

@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/*
+ * Calls over a connection on real buses, and what becomes of them when peers and buses go.
+ */
+
+#include <errno.h>
+#include <string.h>
+
+#include "basic/cleanup.h"
+#include "basic/log.h"
+#include "connection-stage.h"
+
+/* The number that is to be echoed is where the echo will be. */
+static int make_echo(sd_bus *bus, sd_bus_message **ret_message, void *userdata) {
+        Outcome *outcome = userdata;
+        int r = sd_bus_message_new_method_call(bus, ret_message, SERVICE, PATH, SERVICE, "Echo");
+
+        return r < 0 ? r : sd_bus_message_append(*ret_message, "u", outcome->number);
+}
+
+static void call_made_echo(Connection *connection, uint32_t number, Outcome *outcome) {
+        outcome->number = number;
+        outcome->call = connection_call_made(connection, make_echo, outcome_on_done, outcome);
+        g_assert_false(outcome->done);
+}
+
+static void test_call(ConnectionStage *stage) {
+        g_auto(Outcome) echo = { 0 }, fail = { 0 }, limits = { 0 }, nobody = { 0 };
+        g_autoptr(sd_bus_message) message = NULL;
+
+        call_echo(stage->connection, 7, &echo);
+        call(stage->connection, "Fail", &fail);
+        call(stage->connection, "Limits", &limits);
+        g_assert_cmpint(sd_bus_message_new_method_call(connection_bus(stage->connection), &message,
+                                                       "org.example.Nobody", "/", NULL, "Call"),
+                        >=, 0);
+        nobody.call = connection_call(stage->connection, message, outcome_on_done, &nobody);
+
+        wait_until(echo.done && fail.done && limits.done && nobody.done);
+        g_assert_cmpuint(echo.number, ==, 7);
+        g_assert_cmpstr(echo.error, ==, NULL);
+        g_assert_cmpstr(fail.error, ==, "org.example.Error.Busy: the camera is in use");
+        g_assert_cmpstr(limits.error, ==, "org.freedesktop.DBus.Error.LimitsExceeded: of my own");
+        g_assert_true(g_str_has_prefix(nobody.error, "org.freedesktop.DBus.Error.ServiceUnknown: "));
+}
+
+/* A container that is still open cannot be sent; the answer does not come before the call has been made. */
+static void test_unsendable(ConnectionStage *stage) {
+        g_autoptr(sd_bus_message) message = NULL;
+        g_auto(Outcome) outcome = { 0 };
+
+        wait_until(connection_is_ready(stage->connection));
+        message = make_call(stage->connection, "Echo");
+        g_assert_cmpint(sd_bus_message_open_container(message, 'a', "u"), >=, 0);
+        outcome.call = connection_call(stage->connection, message, outcome_on_done, &outcome);
+
+        wait_until(outcome.done);
+        g_assert_false(outcome.early);
+        g_assert_true(g_str_has_suffix(outcome.error, ": the call could not be sent: Bad message"));
+}
+
+static int make_nothing(sd_bus *bus, sd_bus_message **ret_message, void *userdata) {
+        return -ENOBUFS;
+}
+
+static void test_unmakeable(ConnectionStage *stage) {
+        g_auto(Outcome) outcome = { 0 };
+
+        wait_until(connection_is_ready(stage->connection));
+        outcome.call = connection_call_made(stage->connection, make_nothing, outcome_on_done, &outcome);
+
+        wait_until(outcome.done);
+        g_assert_false(outcome.early);
+        g_assert_true(g_str_has_suffix(outcome.error, ": the call could not be sent: No buffer space available"));
+}
+
+/* More calls than any window; what the bus may refuse does not reach the caller. */
+static void test_many(ConnectionStage *stage) {
+        g_autofree Outcome *outcomes = g_new0(Outcome, 10000);
+        unsigned n_done = 0;
+
+        for (uint32_t i = 0; i < 10000; i++)
+                (i % 2 == 0 ? call_echo : call_made_echo)(stage->connection, i, &outcomes[i]);
+
+        while (n_done < 10000) {
+                wait_until(outcomes[n_done].done);
+                g_assert_cmpstr(outcomes[n_done].error, ==, NULL);
+                g_assert_cmpuint(outcomes[n_done].number, ==, n_done);
+                n_done++;
+        }
+
+        g_assert_cmpuint(stage->service.n_echoes, ==, 10000);
+        if (!stage->limits || !strstr(stage->limits, "\"max_replies_per_connection\">20<"))
+                g_assert_true(stage->service.in_order);
+}
+
+static void test_waits_for_bus(ConnectionStage *stage) {
+        g_auto(Outcome) outcome = { 0 };
+
+        g_clear_pointer(&stage->connection, connection_free);
+        service_close(&stage->service);
+        bus_fixture_kill(stage->bus);
+
+        stage->connection = connection_new(NULL, "test", bus_fixture_address(stage->bus));
+        call_echo(stage->connection, 3, &outcome);
+        g_assert_false(connection_is_ready(stage->connection));
+
+        bus_fixture_start(stage->bus);
+        service_open(&stage->service, stage->bus);
+        wait_until(outcome.done);
+        g_assert_cmpuint(outcome.number, ==, 3);
+}
+
+/* The bus dies with a full window: what is in flight fails; what waits, made on the dead bus or not, is sent on the
+ * new one. */
+static void test_bus_dies(ConnectionStage *stage) {
+        Outcome hung[CONNECTION_WINDOW] = { 0 };
+        g_auto(Outcome) waiting = { 0 }, late = { 0 }, again = { 0 };
+
+        for (unsigned i = 0; i < CONNECTION_WINDOW; i++)
+                call(stage->connection, "Hang", &hung[i]);
+        call_echo(stage->connection, 1, &waiting);
+        wait_until(stage->service.n_hangs == CONNECTION_WINDOW);
+
+        bus_fixture_kill(stage->bus);
+        for (unsigned i = 0; i < CONNECTION_WINDOW; i++) {
+                wait_until(hung[i].done);
+                g_assert_cmpstr(hung[i].error, ==,
+                                "org.freedesktop.DBus.Error.Disconnected: the connection to the bus 'test' was lost "
+                                "before the reply came");
+                outcome_clear(&hung[i]);
+        }
+        wait_until(!connection_is_ready(stage->connection));
+        call_echo(stage->connection, 2, &late);
+        g_assert_false(waiting.done);
+
+        service_close(&stage->service);
+        bus_fixture_start(stage->bus);
+        service_open(&stage->service, stage->bus);
+        wait_until(waiting.done && late.done);
+        g_assert_cmpuint(waiting.number, ==, 1);
+        g_assert_cmpuint(late.number, ==, 2);
+
+        call_echo(stage->connection, 3, &again);
+        wait_until(again.done);
+        g_assert_cmpuint(again.number, ==, 3);
+}
+
+static void test_peer_vanishes(ConnectionStage *stage) {
+        g_auto(Outcome) outcome = { 0 };
+
+        call(stage->connection, "Hang", &outcome);
+        wait_until(stage->service.n_hangs == 1);
+        service_close(&stage->service);
+
+        wait_until(outcome.done);
+        g_assert_true(g_str_has_prefix(outcome.error, "org.freedesktop.DBus.Error.NoReply: "));
+        g_assert_true(connection_is_ready(stage->connection));
+}
+
+/* Cancelled calls make room at once, are not answered later, and those that wait are never sent. */
+static void test_cancel(ConnectionStage *stage) {
+        Outcome hung[CONNECTION_WINDOW] = { 0 };
+        g_auto(Outcome) cancelled = { 0 }, waiting = { 0 };
+
+        for (unsigned i = 0; i < CONNECTION_WINDOW; i++)
+                call(stage->connection, "Hang", &hung[i]);
+        call_echo(stage->connection, 1, &cancelled);
+        call_echo(stage->connection, 0, &waiting);
+        wait_until(stage->service.n_hangs == CONNECTION_WINDOW);
+        wait_round_trip(stage->service.peer);
+        g_assert_cmpuint(stage->service.n_echoes, ==, 0);
+
+        outcome_clear(&cancelled);
+        for (unsigned i = 0; i < CONNECTION_WINDOW; i++)
+                outcome_clear(&hung[i]);
+        g_assert_cmpint(sd_bus_reply_method_return(stage->service.hanging, NULL), >=, 0);
+
+        wait_until(waiting.done);
+        g_assert_cmpstr(waiting.error, ==, NULL);
+        g_assert_cmpuint(stage->service.n_echoes, ==, 1);
+        for (unsigned i = 0; i < CONNECTION_WINDOW; i++)
+                g_assert_false(hung[i].done);
+}
+
+/* As many as the bus remembers are never answered and cancelled: then only a new connection can call again. */
+static void test_stuck(ConnectionStage *stage) {
+        Outcome hung[60] = { 0 };
+        g_auto(Outcome) echo = { 0 };
+
+        for (unsigned i = 0; i < G_N_ELEMENTS(hung); i++)
+                call(stage->connection, "Hang", &hung[i]);
+        wait_until(stage->service.n_hangs == G_N_ELEMENTS(hung));
+        for (unsigned i = 0; i < G_N_ELEMENTS(hung); i++)
+                outcome_clear(&hung[i]);
+
+        call_echo(stage->connection, 5, &echo);
+        wait_until(echo.done);
+        g_assert_cmpstr(echo.error, ==, NULL);
+        g_assert_cmpuint(echo.number, ==, 5);
+}
+
+/* Calls that are freed by another's callback. */
+static Outcome victims[3];
+
+static void on_done_free_all(sd_bus_message *reply, const sd_bus_error *error, void *userdata) {
+        for (unsigned i = 0; i < G_N_ELEMENTS(victims); i++)
+                outcome_clear(&victims[i]);
+        *(bool *) userdata = true;
+}
+
+static void test_free_in_callback(ConnectionStage *stage) {
+        g_autoptr(sd_bus_message) message = NULL;
+        bool done = false;
+
+        message = make_call(stage->connection, "Fail");
+        victims[0].call = connection_call(stage->connection, message, on_done_free_all, &done);
+        call_echo(stage->connection, 0, &victims[1]);
+        call_echo(stage->connection, 1, &victims[2]);
+
+        wait_until(done);
+        wait_round_trip(stage->service.peer);
+        g_assert_false(victims[1].done || victims[2].done);
+}
+
+int main(int argc, char **argv) {
+        g_test_init(&argc, &argv, NULL);
+        log_open(LOG_ERR);
+
+        connection_stage_add("calls", "call", test_call);
+        connection_stage_add("calls", "unsendable", test_unsendable);
+        connection_stage_add("calls", "unmakeable", test_unmakeable);
+        connection_stage_add("calls", "many", test_many);
+        connection_stage_add("calls", "waits-for-bus", test_waits_for_bus);
+        connection_stage_add("calls", "bus-dies", test_bus_dies);
+        connection_stage_add("calls", "peer-vanishes", test_peer_vanishes);
+        connection_stage_add("calls", "cancel", test_cancel);
+        connection_stage_add("calls", "free-in-callback", test_free_in_callback);
+        connection_stage_add_limited("calls", "many-of-128", "<limit name=\"max_replies_per_connection\">128</limit>",
+                                     test_many);
+        connection_stage_add_limited("calls", "many-of-20", "<limit name=\"max_replies_per_connection\">20</limit>",
+                                     test_many);
+        connection_stage_add_limited("calls", "cancel-of-128", "<limit name=\"max_replies_per_connection\">128</limit>",
+                                     test_cancel);
+        connection_stage_add_limited("calls", "stuck-of-60", "<limit name=\"max_replies_per_connection\">60</limit>",
+                                     test_stuck);
+        return g_test_run();
+}
