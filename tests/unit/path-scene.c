@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include "path-scene.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "basic/cleanup.h"
+#include "leaves/registry.h"
+
+static const NodeType *const types[] = { &path_exists_type, NULL };
+
+void scene_open(Scene *scene, const void *data) {
+        scene->stage = leaf_stage_new(NULL);
+        scene->top = g_dir_make_tmp("btd-paths-XXXXXX", NULL);
+        g_assert_nonnull(scene->top);
+        g_assert_cmpint(chmod(scene->top, 0755), ==, 0);
+}
+
+void scene_close(Scene *scene, const void *data) {
+        const char *const argv[] = { "rm", "-rf", scene->top, NULL };
+
+        g_assert_true(
+                g_spawn_sync(NULL, (char **) argv, NULL, G_SPAWN_SEARCH_PATH, NULL, NULL, NULL, NULL, NULL, NULL));
+        leaf_stage_free(scene->stage);
+        g_free(scene->top);
+}
+
+const char *scene_at(const Scene *scene, const char *name) {
+        g_autofree char *path = g_build_filename(scene->top, name, NULL);
+
+        return g_intern_string(path);
+}
+
+void scene_make_directory(const Scene *scene, const char *name) {
+        g_assert_cmpint(mkdir(scene_at(scene, name), 0755), ==, 0);
+}
+
+void scene_make_file(const Scene *scene, const char *name, const char *text) {
+        int fd = open(scene_at(scene, name), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+
+        g_assert_cmpint(fd, >=, 0);
+        g_assert_cmpint(write(fd, text, strlen(text)), ==, strlen(text));
+        close(fd);
+}
+
+void scene_make_link(const Scene *scene, const char *name, const char *target) {
+        g_assert_cmpint(symlink(target, scene_at(scene, name)), ==, 0);
+}
+
+void scene_drop(const Scene *scene, const char *name) {
+        g_assert_cmpint(remove(scene_at(scene, name)), ==, 0);
+}
+
+void scene_move(const Scene *scene, const char *from, const char *to) {
+        g_assert_cmpint(rename(scene_at(scene, from), scene_at(scene, to)), ==, 0);
+}
+
+Actor *scene_look(const Scene *scene, const char *name, const char *kind) {
+        g_autofree char *node = g_strdup_printf("{ \"type\": \"PathExists\", \"path\": \"%s\", \"kind\": \"%s\" }",
+                                                scene_at(scene, name), kind);
+
+        return leaf_stage_start(scene->stage, types, node);
+}
+
+void scene_wait_status(Actor *actor, Status status) {
+        while (actor->status != status)
+                actor_wait_reports(actor, actor->n_reports + 1);
+}
+
+void scene_wait_failure(const Scene *scene, Actor *actor, const char *cause) {
+        g_auto(GStrv) parts = g_strsplit(cause, "%", -1);
+        g_autofree char *expected = g_strjoinv(scene->top, parts);
+
+        while (actor->status != STATUS_FAILURE || g_strcmp0(actor->cause, expected) != 0)
+                actor_wait_reports(actor, actor->n_reports + 1);
+}

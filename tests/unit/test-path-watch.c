@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* The watching of paths beneath PathExists: what it costs, and what it outlives. */
+
+#include <sched.h>
+#include <string.h>
+#include <sys/mount.h>
+
+#include "leaves/path-watch.h"
+#include "path-scene.h"
+
+/* How many inotifies this process has, and what they watch. */
+static unsigned count_watches(unsigned *ret_inotifies) {
+        g_autoptr(GDir) dir = g_dir_open("/proc/self/fdinfo", 0, NULL);
+        unsigned n = 0;
+        const char *name;
+
+        *ret_inotifies = 0;
+        while ((name = g_dir_read_name(dir))) {
+                g_autofree char *info = g_build_filename("/proc/self/fdinfo", name, NULL), *text = NULL;
+                g_autofree char *fd = g_build_filename("/proc/self/fd", name, NULL), *what = NULL;
+
+                what = g_file_read_link(fd, NULL);
+                if (g_strcmp0(what, "anon_inode:inotify") != 0 || !g_file_get_contents(info, &text, NULL, NULL))
+                        continue;
+                ++*ret_inotifies;
+                for (const char *line = text; (line = strstr(line, "inotify wd:")); line++)
+                        n++;
+        }
+
+        return n;
+}
+
+static void test_shared(Scene *scene, const void *data) {
+        g_autoptr(GPtrArray) actors = g_ptr_array_new_with_free_func((GDestroyNotify) actor_free);
+        unsigned before, n_inotifies;
+        g_autoptr(Actor) first = scene_look(scene, "here", "any");
+
+        before = count_watches(&n_inotifies);
+        g_assert_cmpuint(n_inotifies, ==, 1);
+        for (unsigned i = 0; i < 1000; i++)
+                g_ptr_array_add(actors, scene_look(scene, "here", "any"));
+        for (unsigned i = 0; i < 10; i++) {
+                g_autofree char *name = g_strdup_printf("%u", i);
+
+                g_ptr_array_add(actors, scene_look(scene, name, "any"));
+        }
+        g_assert_cmpuint(count_watches(&n_inotifies), ==, before);
+        g_assert_cmpuint(n_inotifies, ==, 1);
+
+        scene_make_file(scene, "here", "");
+        for (unsigned i = 0; i < 1000; i++)
+                scene_wait_status(g_ptr_array_index(actors, i), STATUS_SUCCESS);
+        for (unsigned i = 1000; i < actors->len; i++)
+                g_assert_cmpuint(((Actor *) g_ptr_array_index(actors, i))->n_reports, ==, 0);
+
+        g_ptr_array_set_size(actors, 0);
+        g_assert_cmpuint(count_watches(&n_inotifies), ==, before);
+        g_clear_pointer(&first, actor_free);
+        g_assert_cmpuint(count_watches(&n_inotifies), ==, 0);
+        g_assert_cmpuint(n_inotifies, ==, 0);
+}
+
+/* Its own directory is not watched any longer, nor is what is behind a link that was changed. */
+static void test_nothing_is_left_behind(Scene *scene, const void *data) {
+        g_autoptr(Actor) actor = NULL;
+        unsigned before, n_inotifies;
+
+        scene_make_directory(scene, "one");
+        scene_make_link(scene, "now", "one");
+        actor = scene_look(scene, "now/file", "any");
+        before = count_watches(&n_inotifies);
+
+        for (unsigned i = 0; i < 10; i++) {
+                g_autofree char *directory = g_strdup_printf("%u", i);
+                g_autofree char *cause =
+                        g_strdup_printf("%%/now/file does not exist: there is no %%/%s/file", directory);
+
+                scene_make_directory(scene, directory);
+                scene_make_link(scene, "new", directory);
+                scene_move(scene, "new", "now");
+                scene_wait_failure(scene, actor, cause);
+        }
+        g_assert_cmpuint(count_watches(&n_inotifies), ==, before);
+}
+
+static unsigned queue_limit(void) {
+        g_autofree char *text = NULL;
+
+        g_assert_true(g_file_get_contents("/proc/sys/fs/inotify/max_queued_events", &text, NULL, NULL));
+        return (unsigned) g_ascii_strtoull(text, NULL, 10);
+}
+
+/* Events that are equal to the one before are not queued. */
+static void test_overflow(Scene *scene, const void *data) {
+        g_autoptr(Actor) actor = scene_look(scene, "here", "file"), other = scene_look(scene, "away/here", "file");
+        unsigned limit = queue_limit();
+
+        if (limit > 200000) {
+                g_test_skip("the queue of inotify is too long");
+                return;
+        }
+
+        scene_make_file(scene, "a", "");
+        for (unsigned i = 0; i < limit; i++)
+                scene_move(scene, i % 2 ? "b" : "a", i % 2 ? "a" : "b");
+        scene_make_file(scene, "here", "");
+        scene_make_directory(scene, "away");
+        scene_make_file(scene, "away/here", "");
+        scene_wait_status(actor, STATUS_SUCCESS);
+        scene_wait_status(other, STATUS_SUCCESS);
+}
+
+/* In a mount namespace of its own, which the process has until it ends: so this is the last test. */
+static void test_mount(Scene *scene, const void *data) {
+        g_autoptr(Actor) full = NULL, file = NULL, beneath = NULL;
+
+        if (unshare(CLONE_NEWNS) < 0 || mount("none", "/", "none", MS_REC | MS_PRIVATE, NULL) < 0) {
+                g_test_skip("there is no right to mount");
+                return;
+        }
+
+        scene_make_directory(scene, "mnt");
+        scene_make_file(scene, "mnt/beneath", "");
+        beneath = scene_look(scene, "mnt/beneath", "file");
+        full = scene_look(scene, "mnt", "not-empty");
+        file = scene_look(scene, "mnt/file", "file");
+        g_assert_cmpint(beneath->status, ==, STATUS_SUCCESS);
+
+        g_assert_cmpint(mount("tmpfs", scene_at(scene, "mnt"), "tmpfs", 0, NULL), ==, 0);
+        scene_wait_failure(scene, beneath, "%/mnt/beneath does not exist");
+        scene_wait_failure(scene, full, "%/mnt is empty");
+        scene_make_file(scene, "mnt/file", "");
+        scene_wait_status(file, STATUS_SUCCESS);
+        scene_wait_status(full, STATUS_SUCCESS);
+
+        g_assert_cmpint(umount2(scene_at(scene, "mnt"), MNT_DETACH), ==, 0);
+        scene_wait_failure(scene, file, "%/mnt/file does not exist");
+        scene_wait_status(beneath, STATUS_SUCCESS);
+}
+
+/* A watch that frees another one, and itself, when it is told. */
+typedef struct Pair {
+        PathWatch *watch;
+        struct Pair *other;
+        unsigned *n_told;
+} Pair;
+
+static void on_pair(void *userdata) {
+        Pair *pair = userdata;
+
+        ++*pair->n_told;
+        g_clear_pointer(&pair->other->watch, path_watch_free);
+        g_clear_pointer(&pair->watch, path_watch_free);
+}
+
+static void test_freed_while_told(Scene *scene, const void *data) {
+        unsigned n_told = 0, n_inotifies;
+        Pair a = { .n_told = &n_told }, b = { .n_told = &n_told };
+
+        for (unsigned i = 0; i < 2; i++) {
+                a.other = &b;
+                b.other = &a;
+                a.watch = path_watch_new(scene_at(scene, "a"), false, on_pair, &a);
+                b.watch = path_watch_new(scene_at(scene, i == 0 ? "a" : "b"), true, on_pair, &b);
+                scene_make_file(scene, "a", "");
+                scene_make_file(scene, "b", "");
+                while (n_told <= i)
+                        g_main_context_iteration(NULL, true);
+                g_assert_cmpuint(n_told, ==, i + 1);
+                g_assert_cmpuint(count_watches(&n_inotifies), ==, 0);
+                scene_drop(scene, "a");
+                scene_drop(scene, "b");
+        }
+}
+
+#define add(name, function) g_test_add("/path-watch/" name, Scene, NULL, scene_open, function, scene_close)
+
+int main(int argc, char **argv) {
+        g_test_init(&argc, &argv, NULL);
+
+        add("shared", test_shared);
+        add("nothing-is-left-behind", test_nothing_is_left_behind);
+        add("overflow", test_overflow);
+        add("freed-while-told", test_freed_while_told);
+        add("mount", test_mount);
+
+        return g_test_run();
+}
