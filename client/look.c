@@ -4,8 +4,8 @@
 
 #include <string.h>
 
+#include "basic/span.h"
 #include "look.h"
-#include "moment.h"
 
 typedef struct Look {
         const char *status;
@@ -67,7 +67,7 @@ void look_append_outcome(const Output *output, GString *line, const char *status
                 strcmp(status, "running") == 0 || strcmp(status, "halting") == 0 || strcmp(status, "paused") == 0;
 
         if (duration > 0) {
-                g_autofree char *span = moment_format_span(duration);
+                g_autofree char *span = span_format_rounded(duration);
 
                 output_appendf(output, line, STYLE_DIM, " %s %s", going_on ? "for" : "after", span);
         }

@@ -7,22 +7,6 @@
 #include "basic/span.h"
 #include "moment.h"
 
-/* Three digits up to a minute, then whole seconds. */
-static uint64_t moment_round(uint64_t usec) {
-        uint64_t unit = 1;
-
-        while (usec / unit >= 1000 && unit < G_USEC_PER_SEC)
-                unit *= 10;
-        if (usec >= 60 * (uint64_t) G_USEC_PER_SEC)
-                unit = G_USEC_PER_SEC;
-
-        return (usec + unit / 2) / unit * unit;
-}
-
-char *moment_format_span(uint64_t usec) {
-        return span_format(moment_round(usec));
-}
-
 static char *format_local(uint64_t moment, const char *format) {
         g_autoptr(GDateTime) time = g_date_time_new_from_unix_local(moment / G_USEC_PER_SEC);
 
@@ -36,7 +20,7 @@ char *moment_format_date(uint64_t moment) {
 char *moment_format_point(uint64_t moment) {
         g_autofree char *date = format_local(moment, "%a %Y-%m-%d %H:%M:%S %Z");
         uint64_t now = g_get_real_time();
-        g_autofree char *ago = moment_format_span(now > moment ? now - moment : 0);
+        g_autofree char *ago = span_format_rounded(now > moment ? now - moment : 0);
 
         return g_strdup_printf("%s; %s ago", date, ago);
 }

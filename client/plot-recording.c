@@ -3,7 +3,7 @@
 /* Changes of the story become bars, and what people did to the run marks. */
 
 #include "plot-recording.h"
-#include "moment.h"
+#include "basic/span.h"
 #include "story.h"
 
 typedef struct Plotter {
@@ -36,7 +36,7 @@ static void on_event(const StoryEvent *event, void *userdata) {
 
 /* "failure after 3.2s: Boot/LoadConfig: exited with status 3" */
 static char *subtitle_of(const Plotter *plotter) {
-        g_autofree char *span = moment_format_span(plotter->end);
+        g_autofree char *span = span_format_rounded(plotter->end);
         bool running = plotter->status == STATUS_RUNNING;
 
         return g_strdup_printf("%s %s %s%s%s", status_to_string(plotter->status), running ? "for" : "after", span,

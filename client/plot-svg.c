@@ -9,7 +9,7 @@
 
 #include <inttypes.h>
 
-#include "moment.h"
+#include "basic/span.h"
 #include "plot.h"
 
 #define MARGIN 16
@@ -164,7 +164,7 @@ static void append_scale(const Picture *picture) {
         uint64_t step = scale_step(timeline->end);
 
         for (uint64_t time = 0; time <= timeline->end; time += step) {
-                g_autofree char *span = time > 0 ? moment_format_span(time) : g_strdup("0");
+                g_autofree char *span = time > 0 ? span_format_rounded(time) : g_strdup("0");
                 double x = x_of(timeline, time);
 
                 append_line(picture->svg, time > 0 ? "g" : "g0", x, HEAD - 4, bottom_of(picture));
@@ -182,7 +182,7 @@ static void append_marks(const Picture *picture) {
 
         for (unsigned i = 0; i < marks->len; i++) {
                 const Mark *mark = &g_array_index(marks, Mark, i);
-                g_autofree char *time = moment_format_span(mark->time);
+                g_autofree char *time = span_format_rounded(mark->time);
                 double x = x_of(picture->timeline, mark->time);
 
                 append_line(picture->svg, "m", x, HEAD - 22, bottom_of(picture));
@@ -214,7 +214,7 @@ static double width_of(const Timeline *timeline, const Bar *bar) {
 }
 
 static void append_bar(const Picture *picture, const Bar *bar) {
-        g_autofree char *begin = moment_format_span(bar->begin), *span = moment_format_span(bar->end - bar->begin);
+        g_autofree char *begin = span_format_rounded(bar->begin), *span = span_format_rounded(bar->end - bar->begin);
         const Timeline *timeline = picture->timeline;
         bool inner = !(timeline->tree->nodes[bar->node].flags & NODE_LEAF);
         GString *svg = picture->svg;

@@ -2,6 +2,7 @@
 
 /* btctl history: the runs that have finished, newest first. */
 
+#include "basic/span.h"
 #include "columns.h"
 #include "look.h"
 #include "moment.h"
@@ -9,7 +10,7 @@
 #include "verbs.h"
 
 static void add_run(const Output *output, Columns *columns, const RunInfo *run) {
-        g_autofree char *title = run_info_title(run), *span = moment_format_span(run_info_duration(run)),
+        g_autofree char *title = run_info_title(run), *span = span_format_rounded(run_info_duration(run)),
                         *started = moment_format_date(run->started);
         g_autoptr(GString) result = g_string_new(NULL);
 

@@ -195,3 +195,14 @@ char *span_format(uint64_t usec) {
 
         return g_string_free(text, false);
 }
+
+char *span_format_rounded(uint64_t usec) {
+        uint64_t unit = 1;
+
+        while (usec / unit >= 1000 && unit < USEC_PER_SEC)
+                unit *= 10;
+        if (usec >= USEC_PER_MINUTE)
+                unit = USEC_PER_SEC;
+
+        return span_format(usec < UINT64_MAX - unit ? (usec + unit / 2) / unit * unit : usec);
+}

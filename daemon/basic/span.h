@@ -13,3 +13,6 @@ int span_parse(const char *text, uint64_t *ret_usec);
 
 /* The shortest text with at most two units: "1.5s", "2min 5s", "150ms". To be freed. */
 char *span_format(uint64_t usec);
+/* Of a span that was measured, no more than anybody wants to read: three digits up to a minute, then whole seconds.
+ * "1.23s", "2min 5s". To be freed. */
+char *span_format_rounded(uint64_t usec);

@@ -7,18 +7,6 @@
 #include "basic/span.h"
 #include "journal/detail.h"
 
-#define MSEC 1000u
-#define SEC (1000u * MSEC)
-
-char *detail_span(uint64_t usec) {
-        if (usec >= 10 * SEC)
-                usec -= usec % SEC;
-        else if (usec >= MSEC)
-                usec -= usec % MSEC;
-
-        return span_format(usec);
-}
-
 /* How often a decorator is to run its child at most: the only number that such a type is given. */
 static int64_t rounds_max(const Node *node) {
         for (const Param *param = node->type->params; param && param->name; param++)
@@ -64,7 +52,7 @@ static void append_obstacle(GString *text, const Tree *tree, const History *hist
 
 /* A timer over a running child is a limit, without one a pause. */
 static void append_timer(GString *text, const Tree *tree, const History *history, NodeId node, uint64_t left) {
-        g_autofree char *span = detail_span(left);
+        g_autofree char *span = span_format_rounded(left);
         const char *separator = text->len > 0 ? "; " : "";
 
         if (history_status(history, node + 1) == STATUS_RUNNING || waits_for_child(tree, node))

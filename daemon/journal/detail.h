@@ -8,9 +8,6 @@
 
 #include "definition/history.h"
 
-/* A measured span, as exactly as anybody wants to read it: "802ms", "2min 5s". To be freed. */
-char *detail_span(uint64_t usec);
-
 /* timer_left: microseconds until the node's own timer expires, UINT64_MAX when it has none. What a running leaf waits
  * for it has to say itself. To be freed; NULL: nothing to say. */
 char *detail_text(const Tree *tree, const History *history, NodeId node, uint64_t timer_left);

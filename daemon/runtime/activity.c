@@ -7,7 +7,6 @@
 #include "basic/log.h"
 #include "basic/span.h"
 #include "definition/reasons.h"
-#include "journal/detail.h"
 #include "runtime/activity-state.h"
 
 void activity_release(Activity *activity) {
@@ -231,7 +230,7 @@ static void describe_timeout(const Activity *activity, GString *text) {
                 return;
 
         deadline = timer_deadline(activity->timeout);
-        span = detail_span(deadline > now ? deadline - now : 0);
+        span = span_format_rounded(deadline > now ? deadline - now : 0);
         g_string_append_printf(text, "%stimes out in %s", text->len > 0 ? "; " : "", span);
 }
 

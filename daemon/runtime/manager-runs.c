@@ -10,14 +10,14 @@
 
 #include "basic/cleanup.h"
 #include "basic/log.h"
-#include "journal/detail.h"
+#include "basic/span.h"
 #include "runtime/manager-state.h"
 #include "runtime/request.h"
 #include "runtime/run-journal.h"
 
 static void log_finished(const Run *run) {
         LogSubject subject = { .tree = run_tree(run), .run = run_id(run), .cause = run_cause_chain(run) };
-        g_autofree char *took = detail_span(run_finished(run) - MIN(run_started(run), run_finished(run)));
+        g_autofree char *took = span_format_rounded(run_finished(run) - MIN(run_started(run), run_finished(run)));
 
         switch (run_status(run)) {
         case STATUS_SUCCESS:

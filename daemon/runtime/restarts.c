@@ -9,7 +9,6 @@
 
 #include "basic/cleanup.h"
 #include "basic/span.h"
-#include "journal/detail.h"
 #include "runtime/boot-file.h"
 #include "runtime/restarts.h"
 
@@ -319,6 +318,6 @@ char *restarts_describe(const Restarts *restarts, const char *tree, const char *
                 return g_strdup_printf("not restarted: %s", restart->given_up);
 
         deadline = timer_deadline(restart->timer);
-        span = detail_span(deadline > now ? deadline - now : 0);
+        span = span_format_rounded(deadline > now ? deadline - now : 0);
         return g_strdup_printf("restarts in %s (attempt %u of %" PRIi64 ")", span, restart->times->len, restart->burst);
 }

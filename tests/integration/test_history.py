@@ -53,12 +53,12 @@ def test_replay_of_a_file():
     early = btctl("replay", journal, "--until=20ms", "--ascii").stdout
     assert "`- x Send (Spawn) after 4.8ms: exited with status 75\n" in early
     assert ("* Upload (RetryUntilSuccessful) for 16.6ms, attempt 2 of 2; before: exited with status 75; "
-            "goes on in 8ms\n") in early
+            "goes on in 8.22ms\n") in early
     assert "|- - Prepare (ParallelAll)\n" in early
 
     waiting = btctl("replay", journal, "--until=50ms", "--ascii").stdout
     assert "|- * Lamp (Sleep) for 17.9ms, waits for the lock 'bench'\n" in waiting
-    assert "`- * Soon (Timeout) for 17.9ms, times out in 12ms\n" in waiting
+    assert "`- * Soon (Timeout) for 17.9ms, times out in 12.1ms\n" in waiting
 
     stopped = btctl("replay", journal, "--until=0.5s", "--ascii").stdout
     assert stopped.startswith("= commission.1: paused for 500ms\n")

@@ -39,7 +39,7 @@ def test_halt_calls_it_off(btd):
     start(btd, FAIL, **LATER)
     await_run(btd, "boot.1")
     [row] = btd.client.manager("ListRuns")
-    assert re.fullmatch(r"restarts in [0-9a-z ]+ \(attempt 1 of 5\)", row[8])
+    assert re.fullmatch(r"restarts in [0-9a-z. ]+ \(attempt 1 of 5\)", row[8])
     assert "(attempt 1 of 5)" in btd.btctl("status", "boot").stdout.splitlines()[0]
 
     btd.client.signals.clear()

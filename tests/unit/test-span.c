@@ -121,6 +121,35 @@ static void test_format(void) {
         }
 }
 
+static void test_format_rounded(void) {
+        static const struct {
+                uint64_t usec;
+                const char *text;
+        } cases[] = {
+                { 0, "0s" },
+                { 999, "999us" },
+                { 1000, "1ms" },
+                { 1234, "1.23ms" },
+                { 1235, "1.24ms" },
+                { 91949, "91.9ms" },
+                { 999499, "999ms" },
+                { 999500, "1s" },
+                { 3995000, "4s" },
+                { 24995000, "25s" },
+                { 59 * SEC + 949999, "59.9s" },
+                { 59 * SEC + 950000, "1min" },
+                { 125 * SEC + 499999, "2min 5s" },
+                { 125 * SEC + 500000, "2min 6s" },
+                { UINT64_MAX, "infinity" },
+        };
+
+        for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+                g_autofree char *text = span_format_rounded(cases[i].usec);
+
+                g_assert_cmpstr(text, ==, cases[i].text);
+        }
+}
+
 /* Whatever is written can be read again, and what has at most two units is the same again. */
 static void test_round_trip(void) {
         for (uint64_t usec = 1; usec < UINT64_MAX / 3; usec = usec * 3 + 1) {
@@ -141,6 +170,7 @@ int main(int argc, char **argv) {
         g_test_add_func("/span/good", test_good);
         g_test_add_func("/span/bad", test_bad);
         g_test_add_func("/span/format", test_format);
+        g_test_add_func("/span/format-rounded", test_format_rounded);
         g_test_add_func("/span/round-trip", test_round_trip);
         return g_test_run();
 }
