@@ -85,6 +85,11 @@ void run_stage_halt(const RunStage *stage, const char *why) {
         run_stage_turn(stage);
 }
 
+void run_stage_await_finish(const RunStage *stage) {
+        while (stage->finished == 0)
+                g_main_context_iteration(stage->context, TRUE);
+}
+
 void run_stage_assert_finished(const RunStage *stage, Status status, const char *cause) {
         g_assert_cmpuint(stage->finished, ==, 1);
         g_assert_cmpstr(status_to_string(run_status(stage->run)), ==, status_to_string(status));

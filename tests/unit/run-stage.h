@@ -34,6 +34,8 @@ Run *run_stage_add(RunStage *stage, const char *id);
 void run_stage_turn(const RunStage *stage);
 void run_stage_start(const RunStage *stage);
 void run_stage_halt(const RunStage *stage, const char *why);
+/* Until a run has finished. */
+void run_stage_await_finish(const RunStage *stage);
 
 void run_stage_assert_finished(const RunStage *stage, Status status, const char *cause);
 void run_stage_assert_node(const RunStage *stage, NodeId node, Status status, const char *detail);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* How runs react to their variables, and to locks that they share. */
+/* How runs react to their variables. */
 
 #include <errno.h>
 #include <json-c/json_tokener.h>
@@ -120,11 +120,6 @@ static void test_seen_then(void) {
         assert_variable(hooked, "tries", "0");
 }
 
-static void await_finish(const RunStage *stage) {
-        while (stage->finished == 0)
-                g_main_context_iteration(stage->context, TRUE);
-}
-
 /* What did not come, not only that it took too long. */
 static void test_waited_for(void) {
         g_autoptr(RunStage) stage = run_stage_new_file(
@@ -132,7 +127,7 @@ static void test_waited_for(void) {
                                    "'Condition', 'name': 'C', 'test': 'level > 20' } }"));
 
         run_stage_start(stage);
-        await_finish(stage);
+        run_stage_await_finish(stage);
         run_stage_assert_finished(stage, STATUS_FAILURE,
                                   "W: timed out after 1ms; last: level > 20 is false (level is 5)");
 }
@@ -356,153 +351,6 @@ static void test_retry_on(void) {
         g_assert_cmpuint(fake_starts("A"), ==, 2);
 }
 
-#define LOCKED(name) "{ 'type': 'FakeAction', 'name': '" name "', 'stubborn': true, 'lock': 'disk' }"
-
-/* Two nodes of one run. */
-static void test_lock(void) {
-        g_autoptr(RunStage) stage =
-                run_stage_new("{ 'type': 'Parallel', 'children': [" LOCKED("A") ", " LOCKED("B") "] }");
-
-        run_stage_start(stage);
-        g_assert_true(fake_is_alive("A") && !fake_is_alive("B"));
-        run_stage_assert_node(stage, 2, STATUS_RUNNING, "waits for the lock 'disk', which test.1 (A) holds");
-        fake_end("A", STATUS_SUCCESS, NULL);
-        run_stage_turn(stage);
-        g_assert_true(fake_is_alive("B"));
-        run_stage_assert_node(stage, 2, STATUS_RUNNING, "waits for the test to go on");
-        fake_end("B", STATUS_SUCCESS, NULL);
-        run_stage_turn(stage);
-        run_stage_assert_finished(stage, STATUS_SUCCESS, NULL);
-}
-
-/* It is let go of when the holder has really ended, not when it was told to. */
-static void test_lock_of_another_run(void) {
-        g_autoptr(RunStage) stage = run_stage_new(LOCKED("A"));
-        Run *other = run_stage_add(stage, "test.2");
-
-        run_stage_start(stage);
-        run_start(other);
-        run_stage_turn(stage);
-        g_assert_cmpuint(fake_starts("A"), ==, 1);
-        run_stage_halt(stage, "enough");
-        g_assert_cmpuint(fake_starts("A"), ==, 1);
-        fake_end("A", STATUS_SUCCESS, NULL);
-        run_stage_turn(stage);
-        g_assert_cmpuint(fake_starts("A"), ==, 2);
-        run_free(other);
-}
-
-static void test_lock_of_a_run_that_is_freed(void) {
-        g_autoptr(RunStage) stage = run_stage_new(LOCKED("A"));
-        Run *other = run_stage_add(stage, "test.2");
-
-        run_start(other);
-        run_stage_start(stage);
-        g_assert_cmpuint(fake_starts("A"), ==, 1);
-        run_free(other);
-        run_stage_turn(stage);
-        g_assert_cmpuint(fake_starts("A"), ==, 2);
-}
-
-static void test_halt_while_waiting_for_a_lock(void) {
-        g_autoptr(RunStage) stage = run_stage_new(LOCKED("A"));
-        Run *other = run_stage_add(stage, "test.2");
-
-        run_start(other);
-        run_stage_start(stage);
-        run_stage_halt(stage, "enough");
-        run_stage_assert_finished(stage, STATUS_HALTED, "enough");
-        g_assert_cmpuint(fake_starts("A"), ==, 1);
-        run_free(other);
-}
-
-static void test_halt_timeout(void) {
-        g_autoptr(RunStage) stage =
-                run_stage_new("{ 'type': 'FakeAction', 'name': 'A', 'stubborn': true, 'halt_timeout': '2ms' }");
-
-        run_stage_start(stage);
-        run_stage_halt(stage, "enough");
-        await_finish(stage);
-        g_assert_false(fake_is_alive("A"));
-        run_stage_assert_finished(stage, STATUS_HALTED, "enough");
-}
-
-static void test_halt_timeout_after_a_timeout(void) {
-        g_autoptr(RunStage) stage = run_stage_new(
-                "{ 'type': 'FakeAction', 'name': 'A', 'stubborn': true, 'timeout': '1ms', 'halt_timeout': '2ms' }");
-
-        run_stage_start(stage);
-        await_finish(stage);
-        g_assert_cmpuint(fake_halts("A"), ==, 1);
-        run_stage_assert_finished(stage, STATUS_FAILURE,
-                                  "A: timed out after 1ms; given up, since it had not ended 2ms after it was told to");
-}
-
-static void test_finally_at_a_halt(void) {
-        g_autoptr(RunStage) stage =
-                run_stage_new("{ 'type': 'Finally', 'children': [" STUBBORN("A") ", " ACTION("B") "] }");
-
-        run_stage_start(stage);
-        run_pause(stage->run);
-        run_stage_halt(stage, "enough");
-        g_assert_cmpuint(fake_starts("B"), ==, 0);
-        fake_end("A", STATUS_FAILURE, NULL);
-        run_stage_turn(stage);
-        g_assert_true(fake_is_alive("B"));
-        fake_end("B", STATUS_SUCCESS, NULL);
-        run_stage_turn(stage);
-        run_stage_assert_finished(stage, STATUS_HALTED, "enough");
-        g_assert_cmpuint(fake_starts("B"), ==, 1);
-}
-
-/* What is left to do does not stop at a breakpoint any more. */
-static void test_finally_with_a_breakpoint(void) {
-        g_autoptr(RunStage) stage =
-                run_stage_new("{ 'type': 'Finally', 'children': [" ACTION("A") ", " ACTION("B") "] }");
-
-        run_set_breakpoint(stage->run, 2, true);
-        run_stage_start(stage);
-        run_stage_halt(stage, "enough");
-        g_assert_true(fake_is_alive("B"));
-        fake_end("B", STATUS_SUCCESS, NULL);
-        run_stage_turn(stage);
-        run_stage_assert_finished(stage, STATUS_HALTED, "enough");
-}
-
-static void test_halt_at_the_breakpoint_of_a_clean_up(void) {
-        g_autoptr(RunStage) stage =
-                run_stage_new("{ 'type': 'Finally', 'children': [" ACTION("A") ", " ACTION("B") "] }");
-
-        run_set_breakpoint(stage->run, 2, true);
-        run_stage_start(stage);
-        fake_end("A", STATUS_SUCCESS, NULL);
-        run_stage_turn(stage);
-        g_assert_true(run_paused(stage->run));
-        run_stage_halt(stage, "enough");
-        g_assert_cmpuint(fake_starts("B"), ==, 1);
-        fake_end("B", STATUS_SUCCESS, NULL);
-        run_stage_turn(stage);
-        g_assert_cmpuint(stage->finished, ==, 1);
-}
-
-/* A halt waits for what has to come to its end, which keeps its cause. */
-static void test_uninterruptible(void) {
-        g_autoptr(RunStage) stage =
-                run_stage_new("{ 'type': 'Sequence', 'children': [{ 'type': 'FakeAction', 'name': 'A', "
-                              "'uninterruptible': true }, " ACTION("B") "] }");
-
-        run_stage_start(stage);
-        run_stage_halt(stage, "enough");
-        g_assert_cmpuint(fake_halts("A"), ==, 0);
-        g_assert_true(fake_is_alive("A"));
-        fake_end("A", STATUS_FAILURE, "no space left");
-        run_stage_turn(stage);
-        g_assert_false(fake_is_alive("A"));
-        g_assert_cmpuint(fake_starts("B"), ==, 0);
-        run_stage_assert_node(stage, 1, STATUS_FAILURE, "no space left");
-        run_stage_assert_finished(stage, STATUS_HALTED, "enough");
-}
-
 int main(int argc, char **argv) {
         g_test_init(&argc, &argv, NULL);
         g_test_add_func("/run-variables/output-without-room", test_output_without_room);
@@ -526,16 +374,5 @@ int main(int argc, char **argv) {
         g_test_add_func("/run-variables/for-each-without-a-list", test_for_each_without_a_list);
         g_test_add_func("/run-variables/for-each", test_for_each);
         g_test_add_func("/run-variables/retry-on", test_retry_on);
-        g_test_add_func("/run-variables/lock", test_lock);
-        g_test_add_func("/run-variables/lock-of-another-run", test_lock_of_another_run);
-        g_test_add_func("/run-variables/lock-of-a-run-that-is-freed", test_lock_of_a_run_that_is_freed);
-        g_test_add_func("/run-variables/halt-while-waiting-for-a-lock", test_halt_while_waiting_for_a_lock);
-        g_test_add_func("/run-variables/halt-timeout", test_halt_timeout);
-        g_test_add_func("/run-variables/halt-timeout-after-a-timeout", test_halt_timeout_after_a_timeout);
-        g_test_add_func("/run-variables/finally-at-a-halt", test_finally_at_a_halt);
-        g_test_add_func("/run-variables/uninterruptible", test_uninterruptible);
-        g_test_add_func("/run-variables/finally-with-a-breakpoint", test_finally_with_a_breakpoint);
-        g_test_add_func("/run-variables/halt-at-the-breakpoint-of-a-clean-up",
-                        test_halt_at_the_breakpoint_of_a_clean_up);
         return g_test_run();
 }

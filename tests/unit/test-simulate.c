@@ -4,8 +4,6 @@
 
 #include <string.h>
 
-#include "../../client/agenda.h"
-#include "../../client/expectation.h"
 #include "basic/cleanup.h"
 #include "simulated.h"
 
@@ -463,68 +461,6 @@ static void test_seed(void) {
         g_assert_cmpstr(first, !=, other);
 }
 
-static void on_due(NodeId node, void *userdata) {
-        g_string_append_printf(userdata, "%u ", node);
-}
-
-static void test_agenda(void) {
-        g_autoptr(Agenda) agenda = agenda_new();
-        g_autoptr(GString) due = g_string_new(NULL);
-        AgendaEntry *dropped;
-        uint64_t next;
-
-        agenda_add(agenda, 20, on_due, 1, due);
-        agenda_add(agenda, 10, on_due, 2, due);
-        dropped = agenda_add(agenda, 10, on_due, 3, due);
-        agenda_add(agenda, 20, on_due, 4, due);
-        agenda_add(agenda, 10, on_due, 5, due);
-        g_assert_null(agenda_add(agenda, SPAN_INFINITY, on_due, 6, due));
-        agenda_drop(dropped);
-
-        g_assert_true(agenda_next(agenda, &next));
-        g_assert_cmpuint(next, ==, 10);
-        agenda_advance(agenda);
-        g_assert_cmpstr(due->str, ==, "2 5 ");
-        agenda_skip_to(agenda, 15);
-        g_assert_cmpuint(agenda_now(agenda), ==, 15);
-        agenda_advance(agenda);
-        g_assert_cmpstr(due->str, ==, "2 5 1 4 ");
-        g_assert_false(agenda_next(agenda, &next));
-}
-
-static char *compare(const char *expected, const char *const *lines, unsigned *ret_line) {
-        g_autofree char *path = NULL, *error = NULL, *difference = NULL;
-        Expectation *expectation;
-        int fd = g_file_open_tmp("btctl-XXXXXX", &path, NULL);
-
-        g_assert_cmpint(fd, >=, 0);
-        g_assert_true(g_file_set_contents(path, expected, -1, NULL));
-        expectation = expectation_read(path, &error);
-        g_assert_nonnull(expectation);
-        for (; *lines; lines++)
-                expectation_compare(expectation, *lines);
-        difference = expectation_difference(expectation, ret_line);
-
-        expectation_free(expectation);
-        unlink(path);
-        close(fd);
-        return g_steal_pointer(&difference);
-}
-
-static void test_expectation(void) {
-        static const char *const lines[] = { "a", "b", "c", "d", "e", NULL };
-        unsigned line = 0;
-        g_autofree char *same = compare("a\nb\nc\nd\ne\n", lines, &line),
-                        *other = compare("a\nb\nc\nd\nx\ny\n", lines, &line), *shorter = compare("a", lines, &line),
-                        *longer = compare("a\nb\nc\nd\ne\nf\n", lines, &line);
-
-        g_assert_null(same);
-        g_assert_cmpstr(other, ==, "  b\n  c\n  d\n- x\n+ e");
-        g_assert_cmpstr(shorter, ==, "  a\n- (nothing more)\n+ b");
-        g_assert_cmpstr(longer, ==, "  c\n  d\n  e\n- f\n+ (nothing more)");
-        g_assert_cmpuint(line, ==, 6);
-}
-
 int main(int argc, char **argv) {
         g_test_init(&argc, &argv, NULL);
 
@@ -549,8 +485,6 @@ int main(int argc, char **argv) {
         g_test_add_func("/simulate/endless", test_endless);
         g_test_add_func("/simulate/json", test_json);
         g_test_add_func("/simulate/seed", test_seed);
-        g_test_add_func("/simulate/agenda", test_agenda);
-        g_test_add_func("/simulate/expectation", test_expectation);
 
         return g_test_run();
 }

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include "fake-systemd.h"
+
+#include <string.h>
+
+#include "leaves/registry.h"
+
+void fake_remove_job(Fake *fake, const char *path, const char *result) {
+        g_assert_cmpint(sd_bus_emit_signal(bus_peer_bus(fake->peer), MANAGER_PATH, MANAGER, "JobRemoved", "uoss", 7,
+                                           path, "cam.service", result),
+                        >=, 0);
+}
+
+static int reply_property(Fake *fake, sd_bus_message *message, const char *name) {
+        if (strcmp(name, "Conditions") == 0 && fake->conditional)
+                return sd_bus_reply_method_return(message, "v", "a(sbbsi)", 1, "ConditionPathExists", false, false,
+                                                  "/x", 0);
+        if (strcmp(name, "Conditions") == 0)
+                return sd_bus_reply_method_return(message, "v", "a(sbbsi)", 0);
+        if (strcmp(name, "ExecCondition") == 0)
+                return sd_bus_reply_method_return(message, "v", "a(sasbttttuii)", 0);
+
+        return sd_bus_reply_method_return(message, "v", "s",
+                                          strcmp(name, "ActiveState") == 0 ? fake->active_state : fake->type);
+}
+
+static int reply_all(Fake *fake, sd_bus_message *message) {
+        fake->n_read++;
+        if (fake->fresh)
+                return sd_bus_reply_method_return(message, "a{sv}", 2, "LoadState", "s", "loaded", "ActiveState", "s",
+                                                  "inactive");
+
+        return sd_bus_reply_method_return(message, "a{sv}", 7, "InvocationID", "ay", 16, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10,
+                                          11, 12, 13, 14, 15, 255, "LoadState", "s", fake->load_state, "ActiveState",
+                                          "s", fake->active_state, "SubState", "s", "some", "Result", "s", "success",
+                                          "ConditionResult", "b", !fake->unmet, "Conditions", "a(sbbsi)", 1,
+                                          "ConditionPathExists", false, true, "/x", fake->unmet ? -1 : 1);
+}
+
+static int reply_start(Fake *fake, sd_bus_message *message) {
+        fake->n_started++;
+        if (fake->mute)
+                return 1;
+        if (fake->error)
+                return sd_bus_reply_method_errorf(message, "org.freedesktop.systemd1.Failed", "%s", fake->error);
+
+        if (fake->signal_first)
+                fake_remove_job(fake, JOB_PATH, "done");
+        return sd_bus_reply_method_return(message, "o", JOB_PATH);
+}
+
+static int on_message(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
+        const char *member = sd_bus_message_get_member(message), *name;
+        Fake *fake = userdata;
+
+        if (sd_bus_message_is_method_call(message, NULL, NULL) <= 0)
+                return 0;
+
+        if (strcmp(member, "StartUnit") == 0)
+                return reply_start(fake, message);
+        if (strcmp(member, "Get") == 0) {
+                g_assert_cmpint(sd_bus_message_read(message, "ss", NULL, &name), >, 0);
+                if (fake->forgetful && strcmp(name, "State") == 0)
+                        return sd_bus_reply_method_errorf(message, SD_BUS_ERROR_UNKNOWN_OBJECT, "No such job.");
+                return reply_property(fake, message, name);
+        }
+        if (strcmp(member, "GetAll") == 0)
+                return reply_all(fake, message);
+        fake->n_loaded += strcmp(member, "LoadUnit") == 0;
+        if (strcmp(member, "LoadUnit") == 0)
+                return sd_bus_reply_method_return(message, "o", UNIT_PATH);
+        if (strcmp(member, "RefUnit") == 0)
+                fake->n_referenced += fake->n_started == 0;
+        if (strcmp(member, "UnrefUnit") == 0)
+                fake->n_unreferenced++;
+        if (strcmp(member, "Subscribe") == 0)
+                fake->n_subscribed++;
+        if (strcmp(member, "Unsubscribe") == 0)
+                fake->n_subscribed--;
+        if (strcmp(member, "Cancel") == 0) {
+                fake->n_cancelled++;
+                g_assert_cmpstr(sd_bus_message_get_path(message), ==, JOB_PATH);
+                (void) sd_bus_reply_method_return(message, NULL);
+                fake_remove_job(fake, JOB_PATH, "canceled");
+                return 1;
+        }
+
+        return sd_bus_reply_method_return(message, NULL);
+}
+
+void fake_come(Scene *scene) {
+        Fake *fake = &scene->fake;
+
+        fake->peer = bus_peer_new(scene->bus, "org.freedesktop.systemd1");
+        g_assert_cmpint(sd_bus_add_filter(bus_peer_bus(fake->peer), NULL, on_message, fake), >=, 0);
+}
+
+void fake_go(Scene *scene) {
+        g_clear_pointer(&scene->fake.peer, bus_peer_free);
+}
+
+void scene_open(Scene *scene, const void *data) {
+        scene->bus = bus_fixture_new(BUS_DAEMON, NULL);
+        bus_fixture_start(scene->bus);
+        scene->fake = (Fake){ .active_state = "active", .type = "oneshot", .load_state = "loaded" };
+        scene->stage = leaf_stage_new(bus_fixture_address(scene->bus));
+}
+
+void scene_close(Scene *scene, const void *data) {
+        leaf_stage_free(scene->stage);
+        fake_go(scene);
+        bus_fixture_free(scene->bus);
+}
+
+Actor *scene_start(Scene *scene, const char *node) {
+        return leaf_stage_start(scene->stage, leaf_types, node);
+}
+
+void fake_change(Fake *fake, const char *state) {
+        fake->active_state = state;
+        g_assert_cmpint(sd_bus_emit_signal(bus_peer_bus(fake->peer), UNIT_PATH, "org.freedesktop.DBus.Properties",
+                                           "PropertiesChanged", "sa{sv}as", "org.freedesktop.systemd1.Unit", 2,
+                                           "ActiveState", "s", state, "SubState", "s", "some", 0),
+                        >=, 0);
+}

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* Halts that take their time: limits, clean-ups, and what is not to be interrupted. */
+
+#include "run-stage.h"
+#include "runtime/run-control.h"
+
+static void test_halt_timeout(void) {
+        g_autoptr(RunStage) stage =
+                run_stage_new("{ 'type': 'FakeAction', 'name': 'A', 'stubborn': true, 'halt_timeout': '2ms' }");
+
+        run_stage_start(stage);
+        run_stage_halt(stage, "enough");
+        run_stage_await_finish(stage);
+        g_assert_false(fake_is_alive("A"));
+        run_stage_assert_finished(stage, STATUS_HALTED, "enough");
+}
+
+static void test_halt_timeout_after_a_timeout(void) {
+        g_autoptr(RunStage) stage = run_stage_new(
+                "{ 'type': 'FakeAction', 'name': 'A', 'stubborn': true, 'timeout': '1ms', 'halt_timeout': '2ms' }");
+
+        run_stage_start(stage);
+        run_stage_await_finish(stage);
+        g_assert_cmpuint(fake_halts("A"), ==, 1);
+        run_stage_assert_finished(stage, STATUS_FAILURE,
+                                  "A: timed out after 1ms; given up, since it had not ended 2ms after it was told to");
+}
+
+static void test_finally_at_a_halt(void) {
+        g_autoptr(RunStage) stage =
+                run_stage_new("{ 'type': 'Finally', 'children': [" STUBBORN("A") ", " ACTION("B") "] }");
+
+        run_stage_start(stage);
+        run_pause(stage->run);
+        run_stage_halt(stage, "enough");
+        g_assert_cmpuint(fake_starts("B"), ==, 0);
+        fake_end("A", STATUS_FAILURE, NULL);
+        run_stage_turn(stage);
+        g_assert_true(fake_is_alive("B"));
+        fake_end("B", STATUS_SUCCESS, NULL);
+        run_stage_turn(stage);
+        run_stage_assert_finished(stage, STATUS_HALTED, "enough");
+        g_assert_cmpuint(fake_starts("B"), ==, 1);
+}
+
+/* What is left to do does not stop at a breakpoint any more. */
+static void test_finally_with_a_breakpoint(void) {
+        g_autoptr(RunStage) stage =
+                run_stage_new("{ 'type': 'Finally', 'children': [" ACTION("A") ", " ACTION("B") "] }");
+
+        run_set_breakpoint(stage->run, 2, true);
+        run_stage_start(stage);
+        run_stage_halt(stage, "enough");
+        g_assert_true(fake_is_alive("B"));
+        fake_end("B", STATUS_SUCCESS, NULL);
+        run_stage_turn(stage);
+        run_stage_assert_finished(stage, STATUS_HALTED, "enough");
+}
+
+static void test_halt_at_the_breakpoint_of_a_clean_up(void) {
+        g_autoptr(RunStage) stage =
+                run_stage_new("{ 'type': 'Finally', 'children': [" ACTION("A") ", " ACTION("B") "] }");
+
+        run_set_breakpoint(stage->run, 2, true);
+        run_stage_start(stage);
+        fake_end("A", STATUS_SUCCESS, NULL);
+        run_stage_turn(stage);
+        g_assert_true(run_paused(stage->run));
+        run_stage_halt(stage, "enough");
+        g_assert_cmpuint(fake_starts("B"), ==, 1);
+        fake_end("B", STATUS_SUCCESS, NULL);
+        run_stage_turn(stage);
+        g_assert_cmpuint(stage->finished, ==, 1);
+}
+
+/* A halt waits for what has to come to its end, which keeps its cause. */
+static void test_uninterruptible(void) {
+        g_autoptr(RunStage) stage =
+                run_stage_new("{ 'type': 'Sequence', 'children': [{ 'type': 'FakeAction', 'name': 'A', "
+                              "'uninterruptible': true }, " ACTION("B") "] }");
+
+        run_stage_start(stage);
+        run_stage_halt(stage, "enough");
+        g_assert_cmpuint(fake_halts("A"), ==, 0);
+        g_assert_true(fake_is_alive("A"));
+        fake_end("A", STATUS_FAILURE, "no space left");
+        run_stage_turn(stage);
+        g_assert_false(fake_is_alive("A"));
+        g_assert_cmpuint(fake_starts("B"), ==, 0);
+        run_stage_assert_node(stage, 1, STATUS_FAILURE, "no space left");
+        run_stage_assert_finished(stage, STATUS_HALTED, "enough");
+}
+
+int main(int argc, char **argv) {
+        g_test_init(&argc, &argv, NULL);
+        g_test_add_func("/run-halts/halt-timeout", test_halt_timeout);
+        g_test_add_func("/run-halts/halt-timeout-after-a-timeout", test_halt_timeout_after_a_timeout);
+        g_test_add_func("/run-halts/finally-at-a-halt", test_finally_at_a_halt);
+        g_test_add_func("/run-halts/finally-with-a-breakpoint", test_finally_with_a_breakpoint);
+        g_test_add_func("/run-halts/halt-at-the-breakpoint-of-a-clean-up", test_halt_at_the_breakpoint_of_a_clean_up);
+        g_test_add_func("/run-halts/uninterruptible", test_uninterruptible);
+        return g_test_run();
+}

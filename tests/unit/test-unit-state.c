@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* UnitState with a service manager that goes, comes late and forgets. */
+
+#include <string.h>
+
+#include "assert-cause.h"
+#include "basic/cleanup.h"
+#include "fake-systemd.h"
+#include "leaves/registry.h"
+
+static void test_state(Scene *scene, const void *data) {
+        g_autoptr(Actor) actor = NULL;
+
+        fake_come(scene);
+        actor = scene_start(scene, CAM_IS_ACTIVE);
+        g_assert_cmpint(actor_wait(actor), ==, STATUS_SUCCESS);
+        fake_change(&scene->fake, "failed");
+        g_assert_cmpint(actor_wait_reports(actor, 2), ==, STATUS_FAILURE);
+        g_assert_cmpstr(actor->cause, ==, "cam.service is failed (some), not active");
+        assert_cause(actor->reason, "condition",
+                     "{\"unit\":\"cam.service\",\"wanted\":{\"state\":\"active\"},\"seen\":{\"load_state\":\"loaded\","
+                     "\"state\":\"failed\",\"sub_state\":\"some\",\"result\":\"success\"}}");
+        fake_change(&scene->fake, "active");
+        g_assert_cmpint(actor_wait_reports(actor, 3), ==, STATUS_SUCCESS);
+
+        g_assert_cmpint(sd_bus_emit_signal(bus_peer_bus(scene->fake.peer), MANAGER_PATH, MANAGER, "UnitRemoved", "so",
+                                           "cam.service", UNIT_PATH),
+                        >=, 0);
+        g_assert_cmpint(actor_wait_reports(actor, 4), ==, STATUS_FAILURE);
+        g_assert_cmpstr(actor->cause, ==, "cam.service is inactive (dead), not active");
+
+        g_clear_pointer(&actor, actor_free);
+        wait_until(scene->fake.n_subscribed == 0);
+}
+
+static void test_state_reloaded(Scene *scene, const void *data) {
+        g_autoptr(Actor) actor = NULL;
+
+        fake_come(scene);
+        scene->fake.load_state = "not-found";
+        scene->fake.active_state = "inactive";
+        actor = scene_start(scene,
+                            "{ \"type\": \"UnitState\", \"unit\": \"cam.service\", \"load_state\": \"loaded\" }");
+        g_assert_cmpint(actor_wait(actor), ==, STATUS_FAILURE);
+        g_assert_cmpstr(actor->cause, ==, "cam.service is not-found, not loaded");
+
+        scene->fake.load_state = "loaded";
+        g_assert_cmpint(
+                sd_bus_emit_signal(bus_peer_bus(scene->fake.peer), MANAGER_PATH, MANAGER, "Reloading", "b", false), >=,
+                0);
+        g_assert_cmpint(actor_wait_reports(actor, 2), ==, STATUS_SUCCESS);
+}
+
+static void wait_status(Actor *actor, Status status) {
+        while (actor->status != status)
+                actor_wait_reports(actor, actor->n_reports + 1);
+}
+
+static void test_state_without_systemd(Scene *scene, const void *data) {
+        g_autoptr(Actor) actor = scene_start(scene, CAM_IS_ACTIVE), late = NULL;
+
+        g_assert_cmpint(actor_wait(actor), ==, STATUS_FAILURE);
+        g_assert_true(g_str_has_prefix(actor->cause, "the state of cam.service is not known: "));
+        assert_cause(actor->reason, "condition",
+                     "{\"unit\":\"cam.service\",\"wanted\":{\"state\":\"active\"},\"seen\":null}");
+        late = scene_start(scene, CAM_IS_ACTIVE);
+        g_assert_cmpint(late->status, ==, STATUS_FAILURE);
+
+        fake_come(scene);
+        wait_status(actor, STATUS_SUCCESS);
+        wait_status(late, STATUS_SUCCESS);
+        fake_go(scene);
+        wait_status(actor, STATUS_FAILURE);
+        g_assert_cmpstr(actor->cause, ==, "the state of cam.service is not known: systemd has left the bus");
+}
+
+/* What it is while nothing is known. */
+static void test_state_unknown(Scene *scene, const void *data) {
+        g_autoptr(Actor) running =
+                scene_start(scene, "{ \"type\": \"UnitState\", \"unit\": \"cam.service\", \"unknown\": \"running\" }"),
+                         success = scene_start(
+                                 scene,
+                                 "{ \"type\": \"UnitState\", \"unit\": \"cam.service\", \"unknown\": \"success\" }");
+        g_autofree char *before = actor_describe(running), *after = NULL;
+
+        g_assert_cmpstr(before, ==, "state of cam.service");
+        wait_status(success, STATUS_SUCCESS);
+        g_assert_cmpint(running->status, ==, STATUS_RUNNING);
+        after = actor_describe(running);
+        g_assert_true(g_str_has_prefix(after, "state of cam.service: "));
+
+        scene->fake.active_state = "failed";
+        fake_come(scene);
+        wait_status(running, STATUS_FAILURE);
+        wait_status(success, STATUS_FAILURE);
+        fake_go(scene);
+        wait_status(running, STATUS_RUNNING);
+        wait_status(success, STATUS_SUCCESS);
+}
+
+static void test_state_lists(Scene *scene, const void *data) {
+        g_autoptr(Actor) actor = NULL;
+
+        fake_come(scene);
+        actor = scene_start(
+                scene, "{ \"type\": \"UnitState\", \"unit\": \"cam.service\", \"state\": [\"active\", \"reloading\"], "
+                       "\"sub_state\": \"some\", \"result\": [\"success\"] }");
+        wait_status(actor, STATUS_SUCCESS);
+        fake_change(&scene->fake, "failed");
+        wait_status(actor, STATUS_FAILURE);
+        g_assert_cmpstr(actor->cause, ==, "cam.service is failed (some), not active or reloading");
+        assert_cause(actor->reason, "condition",
+                     "{\"unit\":\"cam.service\",\"wanted\":{\"state\":[\"active\",\"reloading\"],"
+                     "\"sub_state\":\"some\",\"result\":\"success\"},\"seen\":{\"load_state\":\"loaded\","
+                     "\"state\":\"failed\",\"sub_state\":\"some\",\"result\":\"success\"}}");
+        fake_change(&scene->fake, "reloading");
+        wait_status(actor, STATUS_SUCCESS);
+}
+
+/* An expression that is evaluated again when the unit or a variable has changed. */
+static void test_state_test(Scene *scene, const void *data) {
+        g_autoptr(Actor) actor = NULL;
+
+        leaf_stage_set_variable(scene->stage, "wanted", "failed");
+        fake_come(scene);
+        actor = scene_start(scene, "{ \"type\": \"UnitState\", \"unit\": \"cam.service\", "
+                                   "\"test\": \"value.active_state == wanted and value.result == 'success'\" }");
+        g_assert_cmpint(actor_wait(actor), ==, STATUS_FAILURE);
+        g_assert_cmpstr(actor->cause, ==,
+                        "value.active_state == wanted and value.result == 'success' is false (wanted is \"failed\", "
+                        "value is {\"active_state\":\"active\",\"sub_state\":\"some\",\"result\":\"succes...)");
+        fake_change(&scene->fake, "failed");
+        wait_status(actor, STATUS_SUCCESS);
+        g_assert_cmpint(actor_look(actor), ==, STATUS_SUCCESS);
+
+        leaf_stage_set_variable(scene->stage, "wanted", "active");
+        g_assert_cmpint(actor_look(actor), ==, STATUS_FAILURE);
+        fake_change(&scene->fake, "active");
+        wait_status(actor, STATUS_SUCCESS);
+}
+
+static void test_state_test_fails(Scene *scene, const void *data) {
+        g_autoptr(Actor) actor = NULL;
+
+        fake_come(scene);
+        actor = scene_start(
+                scene, "{ \"type\": \"UnitState\", \"unit\": \"cam.service\", \"test\": \"value.result + 1 > 0\" }");
+        g_assert_cmpint(actor_wait(actor), ==, STATUS_ERROR);
+        g_assert_cmpstr(actor->cause, ==, "value.result + 1 > 0: attempt to add a 'string' with a 'number'");
+        assert_cause(actor->reason, "expression", "{\"expression\":\"value.result + 1 > 0\"}");
+}
+
+/* However many look at a unit, systemd is asked but once, and one that comes later need not wait. */
+static void test_state_shared(Scene *scene, const void *data) {
+        g_autoptr(GPtrArray) actors = g_ptr_array_new_with_free_func((GDestroyNotify) actor_free);
+        g_autoptr(Actor) late = NULL;
+
+        fake_come(scene);
+        for (unsigned i = 0; i < 1000; i++)
+                g_ptr_array_add(actors, scene_start(scene, CAM_IS_ACTIVE));
+        for (unsigned i = 0; i < actors->len; i++)
+                wait_status(g_ptr_array_index(actors, i), STATUS_SUCCESS);
+        late = scene_start(scene, CAM_IS_ACTIVE);
+        g_assert_cmpint(late->status, ==, STATUS_SUCCESS);
+        g_assert_cmpuint(scene->fake.n_loaded, ==, 1);
+        g_assert_cmpuint(scene->fake.n_read, ==, 1);
+
+        fake_change(&scene->fake, "failed");
+        for (unsigned i = 0; i < actors->len; i++)
+                wait_status(g_ptr_array_index(actors, i), STATUS_FAILURE);
+        wait_status(late, STATUS_FAILURE);
+
+        g_ptr_array_set_size(actors, 0);
+        g_clear_pointer(&late, actor_free);
+        wait_until(scene->fake.n_subscribed == 0);
+}
+
+static void test_state_bus_lost(Scene *scene, const void *data) {
+        g_autoptr(Actor) actor = NULL;
+
+        fake_come(scene);
+        actor = scene_start(scene, CAM_IS_ACTIVE);
+        g_assert_cmpint(actor_wait(actor), ==, STATUS_SUCCESS);
+        fake_go(scene);
+        wait_status(actor, STATUS_FAILURE);
+
+        bus_fixture_kill(scene->bus);
+        bus_fixture_start(scene->bus);
+        fake_come(scene);
+        while (actor->status != STATUS_SUCCESS)
+                wait_turn();
+}
+
+#define add(name, function) g_test_add("/unit-state/" name, Scene, NULL, scene_open, function, scene_close)
+
+int main(int argc, char **argv) {
+        g_test_init(&argc, &argv, NULL);
+
+        add("state", test_state);
+        add("reloaded", test_state_reloaded);
+        add("without-systemd", test_state_without_systemd);
+        add("unknown", test_state_unknown);
+        add("lists", test_state_lists);
+        add("test", test_state_test);
+        add("test-fails", test_state_test_fails);
+        add("shared", test_state_shared);
+        add("bus-lost", test_state_bus_lost);
+
+        return g_test_run();
+}
