@@ -113,7 +113,8 @@ static void unit_check_end(SpawnUnit *unit) {
                 .invocation_id = facts->invocation_id,
         };
 
-        if (!is(facts->active_state, "failed") && !is(facts->active_state, "inactive") &&
+        /* One that a daemon before us has asked for may not have been started yet. */
+        if (!is(facts->active_state, "failed") && !(is(facts->active_state, "inactive") && facts->job == 0) &&
             !is(facts->sub_state, "exited"))
                 return;
 

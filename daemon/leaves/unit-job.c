@@ -324,20 +324,28 @@ static Status unit_job_start(Leaf *leaf) {
 }
 
 /* A unit that has no invocation any more has done its work and was forgotten. */
-static void unit_job_take_result(Leaf *leaf, const UnitFacts *facts) {
+static void unit_job_take_result(Leaf *leaf, UnitFacts *facts) {
         UnitJob *op = leaf->op;
         bool failed = is(facts->active_state, "failed");
 
-        if (op->verb == UNIT_STOP || !facts->invocation_id) {
+        if (op->verb == UNIT_STOP || !facts->invocation_id ||
+            (op->verb == UNIT_RELOAD && is(facts->active_state, "active"))) {
                 leaf_end(leaf, STATUS_SUCCESS);
                 return;
         }
 
         op->result = g_strdup(failed ? "failed" : "done");
-        unit_job_read_details(leaf);
+        unit_facts_clear(&op->facts);
+        op->facts = *facts;
+        *facts = (UnitFacts){};
+        op->detailed = true;
+        if (failed)
+                unit_job_fail(leaf);
+        else
+                unit_job_judge(leaf);
 }
 
-static void on_past_known(UnitPastVerdict verdict, const UnitFacts *facts, void *userdata) {
+static void on_past_known(UnitPastVerdict verdict, UnitFacts *facts, void *userdata) {
         Leaf *leaf = userdata;
         UnitJob *op = leaf->op;
         g_autoptr(UnitPast) past G_GNUC_UNUSED = g_steal_pointer(&op->past);

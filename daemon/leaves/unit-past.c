@@ -99,7 +99,7 @@ static void cancel_job(const UnitPast *past) {
 /* Signals may come before all of it has been read. */
 static void on_changed(void *userdata) {
         const UnitPast *past = userdata;
-        const UnitFacts *facts = unit_watch_facts(past->watch);
+        UnitFacts *facts = unit_watch_facts(past->watch);
 
         if (facts->load_state && facts->job == 0)
                 past->callbacks->known(judge(past, facts), facts, past->userdata);

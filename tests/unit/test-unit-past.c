@@ -58,7 +58,7 @@ static int on_message(sd_bus_message *message, void *userdata, sd_bus_error *ret
         return sd_bus_reply_method_return(message, NULL);
 }
 
-static void on_known(UnitPastVerdict verdict, const UnitFacts *facts, void *userdata) {
+static void on_known(UnitPastVerdict verdict, UnitFacts *facts, void *userdata) {
         Scene *scene = userdata;
 
         g_assert_cmpint(scene->verdict, ==, -1);

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/*
+ * What a daemon before this one has asked systemd for, taken up while it is still under way: a unit changes, or is
+ * forgotten, between two looks at it.
+ */
+
+#include <json-c/json_tokener.h>
+#include <string.h>
+
+#include "basic/cleanup.h"
+#include "bus-fixture.h"
+#include "leaf-stage.h"
+#include "leaves/registry.h"
+
+#define PREFIX "/org/freedesktop/systemd1"
+#define JOB_PATH PREFIX "/job/7"
+#define CAM_PATH PREFIX "/unit/cam_2eservice"
+#define SPAWN_PATH PREFIX "/unit/btd_2dtest_2e1_2d0_2d1_2eservice"
+#define START_CAM "{ \"type\": \"StartUnit\", \"unit\": \"cam.service\" }"
+#define RELOAD_CAM "{ \"type\": \"ReloadUnit\", \"unit\": \"cam.service\" }"
+#define SPAWN "{ \"type\": \"Spawn\", \"as\": \"unit\", \"argv\": [\"/bin/true\"] }"
+
+typedef struct Scene {
+        BusFixture *bus;
+        BusPeer *peer;
+        LeafStage *stage;
+        unsigned n_read;    /* how often the unit was looked at */
+        unsigned n_stopped; /* and stopped */
+} Scene;
+
+/* A job for it is in the queue, and nothing else is known of it. */
+static int reply_all(Scene *scene, sd_bus_message *message) {
+        scene->n_read++;
+        return sd_bus_reply_method_return(message, "a{sv}", 4, "LoadState", "s", "loaded", "ActiveState", "s",
+                                          "inactive", "SubState", "s", "dead", "Job", "(uo)", 7, JOB_PATH);
+}
+
+static int on_message(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
+        const char *member = sd_bus_message_get_member(message);
+        Scene *scene = userdata;
+
+        if (sd_bus_message_is_method_call(message, NULL, NULL) <= 0)
+                return 0;
+
+        scene->n_stopped += strcmp(member, "StopUnit") == 0;
+        if (strcmp(member, "GetAll") == 0)
+                return reply_all(scene, message);
+        if (strcmp(member, "StartTransientUnit") == 0)
+                return sd_bus_reply_method_errorf(message, "org.freedesktop.systemd1.UnitExists", "It exists.");
+
+        return sd_bus_reply_method_return(message, NULL);
+}
+
+static void scene_open(Scene *scene, const void *data) {
+        scene->bus = bus_fixture_new(BUS_DAEMON, NULL);
+        bus_fixture_start(scene->bus);
+        scene->stage = leaf_stage_new(bus_fixture_address(scene->bus));
+        leaf_stage_set_durable(scene->stage, NULL);
+        scene->peer = bus_peer_new(scene->bus, "org.freedesktop.systemd1");
+        g_assert_cmpint(sd_bus_add_filter(bus_peer_bus(scene->peer), NULL, on_message, scene), >=, 0);
+}
+
+static void scene_close(Scene *scene, const void *data) {
+        leaf_stage_free(scene->stage);
+        bus_peer_free(scene->peer);
+        bus_fixture_free(scene->bus);
+}
+
+/* Until it has been looked at, and knows of the job. */
+static Actor *recover(Scene *scene, const char *node, const char *memory) {
+        Actor *actor = leaf_stage_recover(scene->stage, leaf_types, node, json_tokener_parse(memory));
+
+        wait_until(scene->n_read == 1);
+        wait_round_trip(scene->peer);
+        g_assert_cmpint(actor->status, ==, STATUS_RUNNING);
+        return actor;
+}
+
+/* Its job is over, and it has been started for it. */
+static void job_ends(Scene *scene, const char *path, const char *state, const char *sub_state) {
+        g_assert_cmpint(sd_bus_emit_signal(bus_peer_bus(scene->peer), path, "org.freedesktop.DBus.Properties",
+                                           "PropertiesChanged", "sa{sv}as", "org.freedesktop.systemd1.Unit", 8,
+                                           "ActiveState", "s", state, "SubState", "s", sub_state, "ConditionResult",
+                                           "b", true, "Job", "(uo)", 0, "/", "ExecMainCode", "i", 1, "ExecMainStatus",
+                                           "i", 0, "StateChangeTimestampMonotonic", "t", UINT64_C(6), "InvocationID",
+                                           "ay", 16, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 0),
+                        >=, 0);
+}
+
+/* A oneshot service is forgotten when it has done its work: what it was like then counts. */
+static void test_forgotten_at_once(Scene *scene, const void *data) {
+        g_autoptr(Actor) actor = recover(scene, START_CAM, "{\"conditional\":false,\"sent\":true,\"heard\":true}");
+
+        job_ends(scene, CAM_PATH, "inactive", "dead");
+        g_assert_cmpint(actor_wait(actor), ==, STATUS_SUCCESS);
+        g_assert_cmpuint(scene->n_read, ==, 1);
+}
+
+/* It has been up before, so that there is nothing that it would have to show. */
+static void test_reloaded(Scene *scene, const void *data) {
+        g_autoptr(Actor) actor = recover(scene, RELOAD_CAM, "{\"changed\":5,\"sent\":true,\"heard\":true}");
+
+        job_ends(scene, CAM_PATH, "active", "running");
+        g_assert_cmpint(actor_wait(actor), ==, STATUS_SUCCESS);
+        g_assert_cmpuint(scene->n_read, ==, 1);
+}
+
+static void test_halted(Scene *scene, const void *data) {
+        g_autoptr(Actor) actor = recover(scene, START_CAM, "{\"conditional\":false,\"sent\":true,\"heard\":true}");
+
+        g_assert_false(actor->leaf.type->leaf->halt(&actor->leaf));
+        job_ends(scene, CAM_PATH, "inactive", "dead");
+        g_assert_cmpint(actor_wait(actor), ==, STATUS_FAILURE);
+        g_assert_null(actor->cause);
+}
+
+/* That it is not active does not mean that it was. */
+static void test_process_not_started_yet(Scene *scene, const void *data) {
+        g_autoptr(Actor) actor = recover(scene, SPAWN, "{\"unit\":true}");
+
+        job_ends(scene, SPAWN_PATH, "active", "exited");
+        g_assert_cmpint(actor_wait(actor), ==, STATUS_SUCCESS);
+        g_assert_cmpuint(scene->n_stopped, ==, 0);
+}
+
+#define add(name, function) g_test_add(name, Scene, NULL, scene_open, function, scene_close)
+
+int main(int argc, char **argv) {
+        g_test_init(&argc, &argv, NULL);
+
+        add("/units-recovered/forgotten-at-once", test_forgotten_at_once);
+        add("/units-recovered/reloaded", test_reloaded);
+        add("/units-recovered/halted", test_halted);
+        add("/units-recovered/process-not-started-yet", test_process_not_started_yet);
+
+        return g_test_run();
+}
