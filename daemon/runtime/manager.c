@@ -92,13 +92,15 @@ static unsigned count_left(const Manager *manager) {
         return count;
 }
 
-/* What follows from that the runs go, one after the other, is not for their journals: the next holder of a lock. */
+/* What follows from that the runs go, one after the other, is not for their journals: the next holder of a lock. Of
+ * each that has not ended the next daemon finds the journal, also when it should have been halted and there was no time
+ * left. */
 void manager_abandon(Manager *manager) {
         const GPtrArray *runs = runs_list(manager->runs);
         g_autoptr(GPtrArray) left = g_ptr_array_new();
 
         for (unsigned i = 0; i < runs->len; i++)
-                if (is_left(manager, runs->pdata[i]))
+                if (run_status(runs->pdata[i]) == STATUS_RUNNING && run_is_durable(runs->pdata[i]))
                         g_ptr_array_add(left, runs->pdata[i]);
         for (unsigned i = 0; i < runs->len; i++)
                 run_close_journal(runs->pdata[i]);

@@ -493,6 +493,25 @@ static void test_autostart_not_noted(void) {
         }
 }
 
+/* There was no time left to halt it: that is for the next daemon, as if this one had been killed. */
+static void test_given_up(void) {
+        g_autoptr(Stage) stage = stage_new("'root': { 'type': 'Lasting', 'name': 'A' }");
+
+        start(stage, "");
+        lasting_stubborn("A");
+        manager_stop(stage->manager);
+        turn(stage);
+        manager_free(stage->manager);
+        timers_free(stage->timers);
+        g_assert_cmpstr(lasting_events("A"), ==, "start halt abandon ");
+        begin(stage);
+        turn(stage);
+        g_assert_cmpstr(lasting_events("A"), ==, "start halt abandon recover halt ");
+        lasting_end("A", STATUS_FAILURE);
+        turn(stage);
+        assert_finished(stage, "t.1", STATUS_HALTED, "the daemon is stopping");
+}
+
 /* The last thing that a tree does with a condition is to turn it. */
 static void test_turned(void) {
         g_autoptr(Stage) stage =
@@ -739,6 +758,7 @@ int main(int argc, char **argv) {
         g_test_add_func("/recovery/restarts", test_restarts);
         g_test_add_func("/recovery/autostart", test_autostart);
         g_test_add_func("/recovery/autostart-not-noted", test_autostart_not_noted);
+        g_test_add_func("/recovery/given-up", test_given_up);
         g_test_add_func("/recovery/turned", test_turned);
         g_test_add_func("/recovery/on-stop", test_on_stop);
         g_test_add_func("/recovery/any-record", test_any_record);
