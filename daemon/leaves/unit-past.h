@@ -25,8 +25,8 @@ typedef enum UnitPastVerdict {
 typedef struct UnitPast UnitPast;
 
 typedef struct UnitPastCallbacks {
-        /* There is no job for it in the queue any more. May take the facts, which systemd may have forgotten by now, and
-         * may free it. */
+        /* There is no job for it in the queue any more. May take the facts, which systemd may have forgotten by now,
+         * and may free it. */
         void (*known)(UnitPastVerdict verdict, UnitFacts *facts, void *userdata);
         /* It cannot be looked at. May free it. */
         void (*failed)(const sd_bus_error *error, void *userdata);

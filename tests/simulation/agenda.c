@@ -62,8 +62,6 @@ void agenda_run(void) {
                 item->drop = NULL;
                 g_sequence_remove(first);
                 done.what(done.userdata);
-                if (done.drop)
-                        done.drop(done.userdata);
         }
 }
 

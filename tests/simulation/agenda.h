@@ -10,8 +10,8 @@
 
 typedef void (*AgendaDo)(void *userdata);
 
-/* usec from now; of those at the same time, the first that was added comes first. drop (or NULL) is called behind it,
- * and also for those that agenda_clear() drops. */
+/* usec from now; of those at the same time, the first that was added comes first. drop (or NULL) is called for
+ * what agenda_clear() drops; what is done frees what it was given. */
 void agenda_add(uint64_t usec, AgendaDo what, void *userdata, GDestroyNotify drop);
 /* When the next one is due; UINT64_MAX: there is none. */
 uint64_t agenda_next(void);

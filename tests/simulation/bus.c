@@ -38,12 +38,16 @@ typedef struct Parcel {
 int __real_sd_bus_start(sd_bus *client);
 int __wrap_sd_bus_start(sd_bus *client);
 
-static void parcel_free(void *data) {
-        Parcel *parcel = data;
-
+static void parcel_free(Parcel *parcel) {
         link_unref(parcel->link);
         sd_bus_message_unref(parcel->message);
         g_free(parcel);
+}
+
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(Parcel, parcel_free)
+
+static void on_parcel_dropped(void *parcel) {
+        parcel_free(parcel);
 }
 
 static void send_off(Link *link, sd_bus_message *message, uint64_t *last, AgendaDo arrive) {
@@ -53,11 +57,11 @@ static void send_off(Link *link, sd_bus_message *message, uint64_t *last, Agenda
 
         *last = MAX(*last, time);
         *parcel = (Parcel){ .link = link_ref(link), .message = message, .time = *last };
-        agenda_add(*last - now, arrive, parcel, parcel_free);
+        agenda_add(*last - now, arrive, parcel, on_parcel_dropped);
 }
 
 static void on_delivered(void *userdata) {
-        const Parcel *parcel = userdata;
+        g_autoptr(Parcel) parcel = userdata;
         int r;
 
         if (!link_is_open(parcel->link))
@@ -161,7 +165,7 @@ static void call_peer(Link *link, sd_bus_message *call) {
 }
 
 static void on_arrived(void *userdata) {
-        const Parcel *parcel = userdata;
+        g_autoptr(Parcel) parcel = userdata;
         Link *link = parcel->link;
         uint8_t type = 0;
 
@@ -249,8 +253,6 @@ int __wrap_sd_bus_start(sd_bus *client) {
 
         if (sd_bus_is_bus_client(client) <= 0)
                 return __real_sd_bus_start(client);
-        if (!bus.running)
-                return -ECONNREFUSED;
 
         if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, fds) < 0)
                 return -errno;
@@ -258,6 +260,13 @@ int __wrap_sd_bus_start(sd_bus *client) {
         r = sd_bus_set_fd(client, fds[0], fds[0]);
         if (r < 0)
                 return r;
+
+        if (!bus.running) {
+                close(fds[1]);
+                (void) __real_sd_bus_start(client);
+                sd_bus_close(client);
+                return -ECONNREFUSED;
+        }
 
         kernel_leave();
         (void) link_open(fds[1]);

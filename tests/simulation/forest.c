@@ -3,6 +3,7 @@
 /* Nodes are written in the order in which the engine counts them. */
 
 #include <glib.h>
+#include <string.h>
 
 #include "forest.h"
 #include "ledger.h"
@@ -52,8 +53,9 @@ static void add_unit_job(Forest *forest) {
         static const char kinds[] = "ooofsscu";
         char kind = kinds[throw(forest, sizeof(kinds) - 1)];
 
-        /* Whether a condition was met is forgotten, with what it was a condition of. */
-        if (forest->kind == FOREST_RECOVERABLE && (kind == 'c' || kind == 'u'))
+        /* Whether a condition was met is forgotten, with what it was a condition of, and a simple service has to last
+         * for a while from the recovery on. */
+        if (forest->kind == FOREST_RECOVERABLE && strchr("csu", kind))
                 kind = 'o';
         promise(forest, kind == 'o' ? PROMISE_EXACTLY : PROMISE_ONCE);
         add_unit(forest, "StartUnit", kind);
@@ -63,6 +65,8 @@ static void add_unit_change(Forest *forest) {
         static const char *const types[] = { "StopUnit", "RestartUnit", "ReloadUnit" };
         unsigned type = throw(forest, G_N_ELEMENTS(types));
 
+        if (forest->kind == FOREST_RECOVERABLE && type == 1)
+                type = 2;
         promise(forest, type == 0 ? PROMISE_ONCE : PROMISE_EXACTLY);
         add_unit(forest, types[type], 'p');
 }
@@ -109,17 +113,28 @@ static void add_constant(Forest *forest) {
         add(forest, "\"type\": \"%s\"", throw(forest, 2) == 0 ? "AlwaysSuccess" : "AlwaysFailure");
 }
 
+/* What is known at once comes last. Of those a tick that was cut off by the death of the daemon knows later, and what
+ * is beside them in a Parallel has begun by then. */
+#define N_SLOW 8u
 static void (*const leaf_makers[])(Forest *forest) = {
         add_unit_job, add_unit_job, add_unit_change, add_spawn,     add_spawn,    add_call,
         add_call,     add_sleep,    add_script,      add_condition, add_constant,
 };
 
+static void add_lock(Forest *forest) {
+        static const char *const locks[] = { "disk", "net" };
+        unsigned lock = throw(forest, G_N_ELEMENTS(locks));
+
+        add(forest, ", \"lock\": \"%s\"", locks[lock]);
+        ledger_lock(forest->tree, number(forest), lock + 1);
+}
+
 static void add_leaf(Forest *forest) {
-        unsigned maker = throw(forest, G_N_ELEMENTS(leaf_makers));
+        unsigned maker = throw(forest, forest->kind == FOREST_RECOVERABLE ? N_SLOW : G_N_ELEMENTS(leaf_makers));
 
         leaf_makers[maker](forest);
         if (leaf_makers[maker] != add_condition && throw(forest, 12) == 0)
-                add(forest, ", \"lock\": \"%s\"", throw(forest, 2) == 0 ? "disk" : "net");
+                add_lock(forest);
 }
 
 typedef struct Shape {
@@ -131,9 +146,10 @@ typedef struct Shape {
 static const char *params_retry(const Forest *forest) {
         static const char *const params[] = {
                 ", \"num_attempts\": 2",
+                ", \"num_attempts\": 3, \"backoff\": { \"initial\": \"3ms\", \"factor\": 2 }",
                 ", \"num_attempts\": 3, \"backoff\": { \"initial\": \"3ms\", \"factor\": 2, \"jitter\": 0.5 }",
         };
-        return params[throw(forest, 2)];
+        return params[throw(forest, forest->kind == FOREST_RECOVERABLE ? 2 : 3)];
 }
 
 static const char *params_repeat(const Forest *forest) {
@@ -232,7 +248,7 @@ static void add_node(Forest *forest, unsigned depth) {
         forest->node++;
         if (depth == 0 || forest->node > NODES_MOST || choice < 3)
                 add_leaf(forest);
-        else if (choice == 3)
+        else if (choice == 3 && forest->kind == FOREST_ANY)
                 add_reactive(forest);
         else
                 add_control(forest, depth);
@@ -256,13 +272,15 @@ static void add_root(Forest *forest) {
 
 char *forest_tree(Dice *dice, unsigned tree, ForestKind kind) {
         Forest forest = { .text = g_string_new(NULL), .dice = dice, .tree = tree, .kind = kind };
-        bool autostart = dice_chance(dice, 60);
+        bool autostart = dice_chance(dice, 60) || kind == FOREST_RECOVERABLE;
 
         add(&forest, "{ \"btd\": 1, \"autostart\": %s, ", autostart ? "true" : "false");
         if (autostart)
                 ledger_expect_run(tree);
-        if (throw(&forest, 4) == 0)
+        if (kind == FOREST_ANY && throw(&forest, 4) == 0)
                 add(&forest, "\"restart\": \"on-failure\", \"restart_limit\": { \"burst\": 2 }, ");
+        if (kind == FOREST_ANY && throw(&forest, 4) == 0)
+                add(&forest, "\"on_stop\": \"halt\", ");
         add(&forest, "\"blackboard\": { \"a\": 0, \"b\": 1, \"out\": \"\" }, \"root\": ");
         if (throw(&forest, 2) == 0)
                 add_root(&forest);

@@ -11,22 +11,25 @@
 typedef struct Leaf {
         Promise promise;
         bool once_a_run;
+        unsigned lock; /* 0: none */
         bool active;   /* begun, and not ended */
         bool doubtful; /* about to ask for something, or it has asked */
-        unsigned begun, rerun, succeeded, failed, effects, doubts;
+        unsigned begun, rerun, succeeded, effects, doubts;
 } Leaf;
 
 typedef struct Account {
         Leaf leaves[NODES_MAX];
         GPtrArray *runs; /* of Entry */
         bool expected;
-        bool loose; /* a journal was lost to the disk: nothing is promised any more */
+        bool loose; /* it was to be written when the disk was full: nothing is promised any more */
 } Account;
 
 /* A run. */
 typedef struct Entry {
         unsigned tree, number;
         bool begun, finished, archived;
+        bool forced;  /* somebody has given one of its nodes an outcome */
+        bool touched; /* something of it was started */
         char *result;
         GString *line;            /* what was written of the next one */
         unsigned ends[NODES_MAX]; /* how often each has begun */
@@ -77,6 +80,14 @@ void ledger_expect_run(unsigned tree) {
         ledger.accounts[tree].expected = true;
 }
 
+bool ledger_expects_run(unsigned tree) {
+        return ledger.accounts[tree].expected;
+}
+
+void ledger_lock(unsigned tree, unsigned node, unsigned lock) {
+        leaf_of(tree, node)->lock = lock;
+}
+
 /* NULL: it is not the journal of a run. */
 static Entry *entry_of(const char *path) {
         g_autofree char *name = g_path_get_basename(path);
@@ -112,10 +123,14 @@ void ledger_note_opened(const char *path) {
                 g_string_truncate(entry->line, 0);
 }
 
+/* One that is halted before its first tick has not been in there. */
 static void check_finallys(const Entry *entry) {
         const Account *account = &ledger.accounts[entry->tree];
 
-        for (unsigned i = 0; i < NODES_MAX; i++)
+        if (!entry->touched && g_str_equal(entry->result, "halted"))
+                return;
+
+        for (unsigned i = 0; i < NODES_MAX && !account->loose && !entry->forced; i++)
                 if (account->leaves[i].once_a_run && entry->ends[i] != 1)
                         violation("t%u.%u: the end of its Finally (#%u) was begun %u times", entry->tree, entry->number,
                                   i, entry->ends[i]);
@@ -124,9 +139,11 @@ static void check_finallys(const Entry *entry) {
 static void note_finished(Entry *entry, const char *details) {
         char status[32] = "";
 
-        if (entry->finished)
+        if (entry->finished && !ledger.accounts[entry->tree].loose)
                 violation("t%u.%u has finished twice", entry->tree, entry->number);
         entry->finished = true;
+        for (unsigned i = 0; i < NODES_MAX; i++)
+                leaf_of(entry->tree, i)->active = false;
         (void) sscanf(details, "{\"status\":\"%31[a-z]", status);
         entry->result = g_strdup(status);
         check_finallys(entry);
@@ -135,15 +152,26 @@ static void note_finished(Entry *entry, const char *details) {
 static void note_outcome(Leaf *leaf, const char *details) {
         if (g_str_has_prefix(details, "{\"status\":\"success\""))
                 leaf->succeeded++;
-        else if (g_str_has_prefix(details, "{\"status\":\"failure\""))
-                leaf->failed++;
+}
+
+/* Nobody else has its lock. */
+static void check_lock(unsigned tree, unsigned node, const Leaf *leaf) {
+        for (unsigned i = 0; leaf->lock > 0 && i < ledger.n_accounts; i++)
+                for (unsigned k = 0; k < NODES_MAX; k++) {
+                        const Leaf *other = &ledger.accounts[i].leaves[k];
+
+                        if (other != leaf && other->active && other->lock == leaf->lock && !ledger.accounts[i].loose)
+                                violation("t%u #%u begins with the lock that t%u #%u has", tree, node, i, k);
+                }
 }
 
 static void leaf_begins(Entry *entry, Leaf *leaf, unsigned node) {
+        check_lock(entry->tree, node, leaf);
         leaf->begun++;
         leaf->active = true;
         leaf->doubtful = false;
         entry->ends[node]++;
+        entry->touched = true;
 }
 
 static void note_leaf(Entry *entry, Leaf *leaf, unsigned node, const char *kind, const char *details) {
@@ -164,13 +192,24 @@ static void note_leaf(Entry *entry, Leaf *leaf, unsigned node, const char *kind,
         }
 }
 
+/* Its number may have been used before, when the disk was full. */
+static void entry_begins(Entry *entry) {
+        GString *line = entry->line;
+
+        if (entry->begun && !ledger.accounts[entry->tree].loose)
+                violation("t%u.%u begins twice", entry->tree, entry->number);
+
+        g_free(entry->result);
+        *entry = (Entry){ .tree = entry->tree, .number = entry->number, .begun = true, .line = line };
+}
+
 static void note_line(Entry *entry, const char *line) {
         char kind[32];
         unsigned node;
         int end = 0;
 
         if (g_str_has_prefix(line, "btd-journal ")) {
-                entry->begun = true;
+                entry_begins(entry);
                 return;
         }
 
@@ -185,6 +224,7 @@ static void note_line(Entry *entry, const char *line) {
         if (sscanf(line + end, "#%u %n", &node, &end) < 1)
                 return;
 
+        entry->forced |= g_str_equal(kind, "force");
         line = strchr(line, '#');
         line = strchr(line, ' ') + 1;
         note_leaf(entry, leaf_of(entry->tree, node), node, kind, line);
@@ -216,7 +256,7 @@ void ledger_note_moved(const char *from, const char *to) {
         trace("%s is moved to %s", from, to);
         if (strstr(to, "/history/"))
                 entry->archived = true;
-        else if (entry->begun)
+        else if (entry->begun && !ledger.accounts[entry->tree].loose)
                 violation("the journal of t%u.%u is put aside: %s", entry->tree, entry->number, to);
 }
 
@@ -224,15 +264,14 @@ void ledger_note_removed(const char *path) {
         Entry *entry = entry_of(path);
 
         trace("%s is removed", path);
-        if (entry && entry->begun && !entry->finished)
+        if (entry && entry->begun && !entry->finished && !ledger.accounts[entry->tree].loose)
                 violation("the journal of t%u.%u is removed, and the run has not finished", entry->tree, entry->number);
 }
 
+/* Whatever it was, it may be missed. */
 void ledger_note_failed(const char *path) {
-        const Entry *entry = entry_of(path);
-
-        if (entry)
-                ledger.accounts[entry->tree].loose = true;
+        for (unsigned i = 0; i < ledger.n_accounts; i++)
+                ledger.accounts[i].loose = true;
 }
 
 /* Between the request and the note that it was sent nothing can be known, and it is asked for again. */
@@ -261,25 +300,39 @@ unsigned ledger_n_begun(unsigned tree, unsigned node) {
         return leaf_of(tree, node)->begun;
 }
 
-static unsigned count(bool all) {
-        unsigned n = 0;
+char **ledger_running(void) {
+        GPtrArray *names = g_ptr_array_new();
 
         for (unsigned i = 0; i < ledger.n_accounts; i++)
                 for (unsigned k = 0; k < ledger.accounts[i].runs->len; k++) {
                         const Entry *entry = ledger.accounts[i].runs->pdata[k];
 
-                        n += entry->begun && (all || !entry->finished);
+                        if (entry->begun && !entry->finished)
+                                g_ptr_array_add(names, g_strdup_printf("t%u.%u", i, entry->number));
                 }
 
-        return n;
+        g_ptr_array_add(names, NULL);
+        return (char **) g_ptr_array_free(names, FALSE);
 }
 
-unsigned ledger_n_running(void) {
-        return count(false);
+bool ledger_has_run(unsigned tree) {
+        const GPtrArray *runs = ledger.accounts[tree].runs;
+
+        for (unsigned k = 0; k < runs->len; k++)
+                if (((const Entry *) runs->pdata[k])->begun)
+                        return true;
+
+        return false;
 }
 
 unsigned ledger_n_runs(void) {
-        return count(true);
+        unsigned n = 0;
+
+        for (unsigned i = 0; i < ledger.n_accounts; i++)
+                for (unsigned k = 0; k < ledger.accounts[i].runs->len; k++)
+                        n += ((const Entry *) ledger.accounts[i].runs->pdata[k])->begun;
+
+        return n;
 }
 
 static void check_leaf(unsigned tree, unsigned node, const Leaf *leaf) {
@@ -311,6 +364,15 @@ void ledger_check(void) {
         }
 }
 
+bool ledger_has_doubts(void) {
+        for (unsigned i = 0; i < ledger.n_accounts; i++)
+                for (unsigned node = 0; node < NODES_MAX; node++)
+                        if (ledger.accounts[i].leaves[node].doubts > 0)
+                                return true;
+
+        return false;
+}
+
 char *ledger_summary(void) {
         GString *text = g_string_new(NULL);
 
@@ -320,15 +382,18 @@ char *ledger_summary(void) {
                 for (unsigned k = 0; k < account->runs->len; k++) {
                         const Entry *entry = account->runs->pdata[k];
 
-                        g_string_append_printf(text, "t%u.%u: %s\n", i, entry->number, entry->result ?: "?");
+                        /* A number can be lost on the way. */
+                        if (entry->begun)
+                                g_string_append_printf(text, "t%u: %s\n", i, entry->result ?: "?");
                 }
                 for (unsigned node = 0; node < NODES_MAX; node++) {
                         const Leaf *leaf = &account->leaves[node];
 
                         if (leaf->begun > 0)
-                                g_string_append_printf(text, "t%u #%u: %u begun, %u succeeded, %u failed, %u effects\n",
-                                                       i, node, leaf->begun, leaf->succeeded, leaf->failed,
-                                                       leaf->promise == PROMISE_AGAIN ? 0 : leaf->effects);
+                                g_string_append_printf(
+                                        text, "t%u #%u: %u begun, %u succeeded, %u effects\n", i, node, leaf->begun,
+                                        leaf->succeeded,
+                                        leaf->promise == PROMISE_AGAIN ? 0 : MIN(leaf->effects, leaf->begun));
                 }
         }
 

@@ -26,6 +26,9 @@ void ledger_close(void);
 void ledger_promise(unsigned tree, unsigned node, Promise promise, bool once_a_run);
 /* The tree is started by itself. */
 void ledger_expect_run(unsigned tree);
+bool ledger_expects_run(unsigned tree);
+/* The leaf has the lock while it runs. */
+void ledger_lock(unsigned tree, unsigned node, unsigned lock);
 
 /* Of files, see kernel.h. */
 void ledger_note_opened(const char *path);
@@ -40,9 +43,12 @@ void ledger_effect(unsigned tree, unsigned node, const char *what);
 /* How often the leaf has been started. */
 unsigned ledger_n_begun(unsigned tree, unsigned node);
 
-/* Runs that were begun and have not finished. */
-unsigned ledger_n_running(void);
+/* The names of the runs that were begun and have not finished. Free with g_strfreev(). */
+char **ledger_running(void);
 unsigned ledger_n_runs(void);
+bool ledger_has_run(unsigned tree);
+/* Something may have been asked for twice, since nobody could know. */
+bool ledger_has_doubts(void);
 /* When all is over: what is missing is a violation. */
 void ledger_check(void);
 /* What has become of all runs, to be compared with another one. To be freed. */

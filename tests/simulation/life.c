@@ -34,6 +34,7 @@ void __wrap_log_message(int level, const LogSubject *subject, const char *format
 
 static struct {
         bool quit, over;
+        const LifeOptions *options;
         unsigned long turns;
         int stored[LIFE_STORED_MAX];
         int n_stored;
@@ -56,6 +57,8 @@ static gint world_turn(GPollFD *fds, guint n_fds, gint timeout) {
 
                 next = MIN(agenda_next(), end);
                 if (next == UINT64_MAX) {
+                        if (life.options->settle())
+                                continue;
                         life.over = true;
                         break;
                 }
@@ -64,7 +67,7 @@ static gint world_turn(GPollFD *fds, guint n_fds, gint timeout) {
                         break;
         }
 
-        clock_set(clock_now() + 1);
+        clock_set(clock_now() + life.options->turn);
         kernel_enter();
         return n;
 }
@@ -136,10 +139,10 @@ void __wrap_log_message(int level, const LogSubject *subject, const char *format
                 violation("%s", text);
 }
 
-Death life_live(const char *directory) {
-        g_autofree char *trees = g_strdup_printf("--trees=%s/trees", directory),
-                        *runtime = g_strdup_printf("--runtime=%s/run", directory),
-                        *state = g_strdup_printf("--state=%s/state", directory);
+Death life_live(const LifeOptions *options) {
+        g_autofree char *trees = g_strdup_printf("--trees=%s/trees", options->directory),
+                        *runtime = g_strdup_printf("--runtime=%s/run", options->directory),
+                        *state = g_strdup_printf("--state=%s/state", options->directory);
         char *argv[] = { (char *) "btd",
                          (char *) "--user",
                          (char *) "--address=unix:path=/simulated",
@@ -151,6 +154,7 @@ Death life_live(const char *directory) {
 
         trace("-- a daemon begins");
         life.quit = life.over = false;
+        life.options = options;
         kernel_revive();
         kernel_enter();
         (void) btd_main(G_N_ELEMENTS(argv) - 1, argv);

@@ -19,8 +19,13 @@ typedef enum Death {
         DEATH_NONE, /* nothing will ever happen again, so the simulation of it was ended */
 } Death;
 
-/* directory: with the trees in "trees". */
-Death life_live(const char *directory);
+typedef struct LifeOptions {
+        const char *directory; /* with the trees in "trees" */
+        uint64_t turn;         /* how long a turn of the main loop takes */
+        bool (*settle)(void);  /* nothing happens any more; true: but something will */
+} LifeOptions;
+
+Death life_live(const LifeOptions *options);
 /* What was put into the descriptor store is lost, too. */
 void life_forget(void);
 

@@ -7,6 +7,7 @@
 
 #include <glib.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <systemd/sd-daemon.h>
@@ -70,6 +71,8 @@ int main(int argc, char **argv) {
 
         kernel_keep(SD_LISTEN_FDS_START, LIFE_STORED_MAX);
         g_setenv("NOTIFY_SOCKET", "/nowhere", TRUE);
+        /* Of the processes that go on writing when nobody reads any more. */
+        (void) signal(SIGPIPE, SIG_IGN);
         trace_open(wanted.trace);
         directory = directory_new();
         r = simulate(&wanted, argv[0], directory);

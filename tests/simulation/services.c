@@ -4,6 +4,7 @@
 #include "agenda.h"
 #include "basic/cleanup.h"
 #include "bus.h"
+#include "clock.h"
 #include "dice.h"
 #include "ledger.h"
 #include "trace.h"
@@ -19,6 +20,7 @@ static const Peer peers[SERVICES_N] = {
 static struct {
         uint64_t seed;
         bool silent;
+        GHashTable *due; /* when the answer to each comes, by the leaf and its beginning */
 } services;
 
 typedef struct Answer {
@@ -27,16 +29,20 @@ typedef struct Answer {
         bool fails;
 } Answer;
 
-static void answer_free(void *data) {
-        Answer *answer = data;
-
+static void answer_free(Answer *answer) {
         sd_bus_message_unref(answer->call);
         link_unref(answer->link);
         g_free(answer);
 }
 
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(Answer, answer_free)
+
+static void on_answer_dropped(void *answer) {
+        answer_free(answer);
+}
+
 static void on_answer(void *userdata) {
-        const Answer *answer = userdata;
+        g_autoptr(Answer) answer = userdata;
 
         if (answer->fails)
                 bus_reply_error(answer->link, answer->call, "sim.Error.Failed", "It went wrong");
@@ -44,9 +50,26 @@ static void on_answer(void *userdata) {
                 bus_reply(answer->link, bus_reply_new(answer->call));
 }
 
+/* Whoever asks once more about the same gets the same answer, at the same time. */
+static uint64_t answer_due(uint32_t tree, uint32_t node, uint64_t span) {
+        char *key = g_strdup_printf("%u %u %u", tree, node, ledger_n_begun(tree, node));
+        uint64_t *due = g_hash_table_lookup(services.due, key);
+
+        if (due) {
+                g_free(key);
+                return *due;
+        }
+
+        due = g_new(uint64_t, 1);
+        *due = clock_now() + span;
+        g_hash_table_insert(services.due, key, due);
+        return *due;
+}
+
 static void on_called(Link *from, sd_bus_message *call) {
         Answer *answer;
         uint32_t tree, node;
+        uint64_t due;
         Dice dice;
 
         if (sd_bus_message_read(call, "uu", &tree, &node) < 0)
@@ -63,13 +86,19 @@ static void on_called(Link *from, sd_bus_message *call) {
                 .call = sd_bus_message_ref(call),
                 .fails = dice_chance(&dice, 25),
         };
-        agenda_add(50 + dice_below(&dice, dice_chance(&dice, 20) ? 2000000 : 20000), on_answer, answer, answer_free);
+        due = answer_due(tree, node, 50 + dice_below(&dice, dice_chance(&dice, 20) ? 2000000 : 20000));
+        agenda_add(due - MIN(due, clock_now()), on_answer, answer, on_answer_dropped);
 }
 
 void services_open(uint64_t seed, bool silent) {
         services.seed = seed;
         services.silent = silent;
+        services.due = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
         services_all_join();
+}
+
+void services_close(void) {
+        g_clear_pointer(&services.due, g_hash_table_unref);
 }
 
 void services_toggle(unsigned number) {

@@ -13,6 +13,7 @@
 
 /* silent: they may not answer at all. */
 void services_open(uint64_t seed, bool silent);
+void services_close(void);
 
 /* One leaves the bus, or comes again. */
 void services_toggle(unsigned number);

@@ -34,9 +34,12 @@ static struct {
 
 /* What was planned for a unit, which may be over by then. */
 typedef struct Plan {
+        AgendaDo what;
         char *unit;
         unsigned job, process;
 } Plan;
+
+#define ABSENT_USEC 1000u
 
 static void plan_free(void *data) {
         Plan *plan = data;
@@ -45,15 +48,27 @@ static void plan_free(void *data) {
         g_free(plan);
 }
 
+static void on_planned(void *userdata) {
+        Plan *planned = userdata;
+
+        if (bus_has(systemd.peer)) {
+                planned->what(planned);
+                plan_free(planned);
+        } else {
+                agenda_add(ABSENT_USEC, on_planned, planned, plan_free);
+        }
+}
+
 static void plan(const LoadedUnit *unit, uint64_t usec, AgendaDo what) {
         Plan *planned = g_new(Plan, 1);
 
         *planned = (Plan){
+                .what = what,
                 .unit = g_strdup(unit->name),
                 .job = unit->job ? unit->job->id : 0,
                 .process = unit->process,
         };
-        agenda_add(usec, what, planned, plan_free);
+        agenda_add(usec, on_planned, planned, plan_free);
 }
 
 static LoadedUnit *planned_unit(const Plan *plan, bool of_job) {
@@ -131,7 +146,7 @@ static void job_free(UnitJob *job) {
 }
 
 /* Changes of the unit are told first, as systemd does. */
-static void job_end(LoadedUnit *unit, const char *result) {
+static void job_leave(LoadedUnit *unit, const char *result) {
         UnitJob *job = unit->job;
         const Removed removed = { job, result };
 
@@ -145,6 +160,10 @@ static void job_end(LoadedUnit *unit, const char *result) {
                         bus_signal(systemd.peer, job->askers->pdata[i], MANAGER_PATH, MANAGER, "JobRemoved",
                                    fill_removed, &removed);
         job_free(job);
+}
+
+static void job_end(LoadedUnit *unit, const char *result) {
+        job_leave(unit, result);
         forget_if_idle(unit);
 }
 
@@ -297,10 +316,8 @@ unsigned systemd_ask(const char *name, const char *type, Link *asker) {
         LoadedUnit *unit = systemd_unit(name);
         unsigned id;
 
-        if (unit->job && !g_str_equal(unit->job->type, type)) {
-                job_end(unit, "canceled");
-                unit = systemd_unit(name); /* it may have been forgotten for that */
-        }
+        if (unit->job && !g_str_equal(unit->job->type, type))
+                job_leave(unit, "canceled");
 
         if (!unit->job) {
                 unit->job = g_new0(UnitJob, 1);
@@ -394,8 +411,13 @@ void systemd_close(void) {
         g_clear_pointer(&systemd.subscribers, g_ptr_array_unref);
 }
 
-const Peer *systemd_peer(void) {
-        return systemd.peer;
+void systemd_set_there(bool there) {
+        if (there == bus_has(systemd.peer))
+                return;
+        if (there)
+                bus_join(systemd.peer);
+        else
+                bus_leave(systemd.peer);
 }
 
 unsigned systemd_n_transient(void) {

@@ -13,6 +13,7 @@
 void systemd_open(uint64_t seed);
 void systemd_close(void);
 
-const Peer *systemd_peer(void);
+/* Whether it is on the bus; while it is not, nothing goes on. */
+void systemd_set_there(bool there);
 /* How many transient units there are. */
 unsigned systemd_n_transient(void);

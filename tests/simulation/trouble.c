@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include <stdio.h>
+
+#include "agenda.h"
+#include "bus.h"
+#include "kernel.h"
+#include "ledger.h"
+#include "life.h"
+#include "services.h"
+#include "systemd.h"
+#include "trace.h"
+#include "trouble.h"
+
+#define MANAGER_PATH "/org/btd1"
+#define MANAGER "org.btd1.Manager"
+#define RUN "org.btd1.Run"
+
+#define TROUBLES_MOST 8u
+/* Most runs are over by then. */
+#define SPAN_MOST UINT64_C(3000000)
+#define SETTLED_MOST 200u
+#define RETRY_USEC 10000u
+
+static struct {
+        Dice dice;
+        unsigned n_trees;
+        unsigned n_settled;
+} trouble;
+
+static unsigned throw(unsigned n) {
+        return (unsigned) dice_below(&trouble.dice, n);
+}
+
+static void on_first_start(void *userdata);
+
+static void on_start(void *userdata) {
+        sd_bus_message *message = bus_message_to_daemon(MANAGER_PATH, MANAGER, "StartTree");
+        char tree[16];
+
+        /* The first time may be in vain. */
+        if (!ledger_has_run(GPOINTER_TO_UINT(userdata)))
+                agenda_add(RETRY_USEC, on_first_start, userdata, NULL);
+        if (!message)
+                return;
+
+        (void) snprintf(tree, sizeof(tree), "t%u", GPOINTER_TO_UINT(userdata));
+        trace("a user starts %s", tree);
+        (void) sd_bus_message_append(message, "ssa{ss}", tree, "", 0);
+        bus_call(message);
+}
+
+/* Whoever wants to start something tries until it is. */
+static void on_first_start(void *userdata) {
+        if (!ledger_has_run(GPOINTER_TO_UINT(userdata)))
+                on_start(userdata);
+}
+
+static void on_halt(void *userdata) {
+        sd_bus_message *message = bus_message_to_daemon(MANAGER_PATH, MANAGER, "HaltTree");
+        char tree[16];
+
+        if (!message)
+                return;
+
+        (void) snprintf(tree, sizeof(tree), "t%u", throw(trouble.n_trees));
+        trace("a user halts %s", tree);
+        (void) sd_bus_message_append(message, "s", tree);
+        bus_call(message);
+}
+
+/* Of a run that is not over; NULL: there is none, or no daemon. */
+static sd_bus_message *message_to_run(const char *run, const char *member) {
+        char *path = NULL;
+        sd_bus_message *message = NULL;
+
+        if (!run || sd_bus_path_encode("/org/btd1/run", run, &path) < 0)
+                return NULL;
+
+        trace("a user: %s %s", member, run);
+        message = bus_message_to_daemon(path, RUN, member);
+        free(path);
+        return message;
+}
+
+static sd_bus_message *message_to_any_run(const char *member) {
+        g_auto(GStrv) runs = ledger_running();
+        unsigned n = g_strv_length(runs);
+
+        return n > 0 ? message_to_run(runs[throw(n)], member) : NULL;
+}
+
+static void send(sd_bus_message *message) {
+        if (message)
+                bus_call(message);
+}
+
+static void on_pause(void *userdata) {
+        send(message_to_any_run("Pause"));
+}
+
+static void on_resume(void *userdata) {
+        send(message_to_any_run("Resume"));
+}
+
+static void on_step(void *userdata) {
+        send(message_to_any_run("Step"));
+}
+
+static void on_set(void *userdata) {
+        sd_bus_message *message = message_to_any_run("SetVariables");
+
+        if (message)
+                (void) sd_bus_message_append(message, "a{ss}", 1, "a", throw(2) == 0 ? "1" : "4");
+        send(message);
+}
+
+static void on_breakpoint(void *userdata) {
+        sd_bus_message *message = message_to_any_run("SetBreakpoint");
+
+        if (message)
+                (void) sd_bus_message_append(message, "ub", throw(30), throw(4) > 0);
+        send(message);
+}
+
+static void on_force(void *userdata) {
+        sd_bus_message *message = message_to_any_run("Force");
+
+        if (message)
+                (void) sd_bus_message_append(message, "us", throw(30), throw(2) == 0 ? "success" : "failure");
+        send(message);
+}
+
+static void on_service(void *userdata) {
+        services_toggle(throw(SERVICES_N));
+}
+
+static void on_systemd_back(void *userdata) {
+        systemd_set_there(true);
+}
+
+static void on_systemd(void *userdata) {
+        systemd_set_there(false);
+        agenda_add(1 + throw(100000), on_systemd_back, NULL, NULL);
+}
+
+static void on_bus_back(void *userdata) {
+        bus_start();
+}
+
+static void on_bus(void *userdata) {
+        bus_stop();
+        agenda_add(1 + throw(300000), on_bus_back, NULL, NULL);
+}
+
+static void on_disk_fine(void *userdata) {
+        kernel_set_disk(DISK_FINE);
+}
+
+static void on_disk(void *userdata) {
+        kernel_set_disk(throw(2) == 0 ? DISK_FULL : DISK_READ_ONLY);
+        agenda_add(1 + throw(200000), on_disk_fine, NULL, NULL);
+}
+
+static void on_terminate(void *userdata) {
+        life_terminate();
+}
+
+static const AgendaDo troubles[] = {
+        on_halt,    on_halt,    on_pause, on_resume, on_step,      on_set,       on_breakpoint, on_force,   on_force,
+        on_service, on_service, on_bus,   on_disk,   on_terminate, on_terminate, on_start,      on_systemd,
+};
+
+void trouble_open(Dice dice, unsigned n_trees, bool none) {
+        trouble.dice = dice;
+        trouble.n_trees = n_trees;
+        trouble.n_settled = 0;
+
+        for (unsigned i = 0; i < n_trees; i++)
+                if (!ledger_expects_run(i))
+                        agenda_add(throw(100000), on_first_start, GUINT_TO_POINTER(i), NULL);
+        for (unsigned n = none ? 0 : throw(TROUBLES_MOST + 1); n > 0; n--)
+                agenda_add(dice_below(&trouble.dice, throw(2) == 0 ? SPAN_MOST : SPAN_MOST / 30),
+                           troubles[throw(G_N_ELEMENTS(troubles))], GUINT_TO_POINTER(throw(n_trees)), NULL);
+}
+
+bool trouble_settle(void) {
+        g_auto(GStrv) runs = ledger_running();
+
+        /* Who is to hear it may be killed at that. */
+        if (!*runs || trouble.n_settled++ > SETTLED_MOST)
+                return false;
+
+        services_all_join();
+        for (char **run = runs; *run; run++)
+                send(message_to_run(*run, "Resume"));
+        return agenda_next() != UINT64_MAX;
+}
