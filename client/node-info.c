@@ -43,7 +43,9 @@ GPtrArray *node_info_array_new(void) {
         return g_ptr_array_new_with_free_func((GDestroyNotify) node_info_free);
 }
 
-/* expected: its index. 1: there was one, 0: no more. */
+#define ANY_INDEX UINT32_MAX
+
+/* expected: its index, or ANY_INDEX. 1: there was one, 0: no more. */
 static int read_node(sd_bus_message *message, const char *format, uint32_t expected, NodeInfo **ret_node) {
         const char *type, *name, *status = "idle", *detail = "";
         uint64_t since = 0, duration = 0;
@@ -59,7 +61,8 @@ static int read_node(sd_bus_message *message, const char *format, uint32_t expec
                 return r;
 
         /* Arrays are made for indices, and whoever walks up relies on getting to the root. */
-        if (index != expected || index >= TREE_NODES_MAX || (parent != NODE_INFO_ROOT && parent >= index))
+        if ((expected != ANY_INDEX && index != expected) || index >= TREE_NODES_MAX ||
+            (parent != NODE_INFO_ROOT && parent >= index))
                 return -EBADMSG;
 
         *ret_node = node_info_new(index, parent, type, name, status, detail);
@@ -68,8 +71,8 @@ static int read_node(sd_bus_message *message, const char *format, uint32_t expec
         return 1;
 }
 
-/* All nodes of a tree: each stands at its index. */
-static int read_nodes(sd_bus_message *message, const char *format, GPtrArray **ret_nodes) {
+/* whole: all nodes of a tree, so that each stands at its index; else some of them. */
+static int read_nodes(sd_bus_message *message, const char *format, bool whole, GPtrArray **ret_nodes) {
         g_autoptr(GPtrArray) nodes = node_info_array_new();
         g_autofree char *element = g_strdup_printf("(%s)", format);
         NodeInfo *node;
@@ -79,7 +82,7 @@ static int read_nodes(sd_bus_message *message, const char *format, GPtrArray **r
         if (r < 0)
                 return client_bad_message(r);
 
-        while ((r = read_node(message, format, nodes->len, &node)) > 0)
+        while ((r = read_node(message, format, whole ? nodes->len : ANY_INDEX, &node)) > 0)
                 g_ptr_array_add(nodes, node);
         if (r < 0)
                 return client_bad_message(r);
@@ -97,7 +100,7 @@ static int get_nodes(Client *client, const char *path, const char *interface, co
         if (status != EXIT_SUCCESS)
                 return status;
 
-        return read_nodes(reply, format, ret_nodes);
+        return read_nodes(reply, format, true, ret_nodes);
 }
 
 static int get_titles(Client *client, const char *path, const char *interface, const GPtrArray *nodes) {
@@ -200,7 +203,7 @@ void node_info_append_label(const Output *output, GString *line, const char *nam
 }
 
 int node_info_of_signal(sd_bus_message *message, GPtrArray **ret_nodes) {
-        return read_nodes(message, "uussstts", ret_nodes);
+        return read_nodes(message, "uussstts", false, ret_nodes);
 }
 
 void node_info_merge(GPtrArray *known, GPtrArray *changed) {
