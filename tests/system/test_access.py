@@ -1,5 +1,11 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Who may do what: polkit's defaults, rules that permit one tree, polkit that is not there."""
+"""Who may do what: polkit's defaults, rules that permit one tree, polkit that is not there,
+passwords."""
+
+import os
+import select
+import subprocess
+import time
 
 import pytest
 
@@ -88,4 +94,52 @@ def test_a_tree_keeps_others_out(machine):
     run = machine.client.manager("ListRuns")[-1][0]
     assert "you have to authenticate" in refusal(machine, "pause", run, user="nobody")
     assert "the tree lets only root and nobody do this" in refusal(machine, "pause", run, user="games")
+    machine.check("btctl", "halt", "camera", "--wait")
+
+
+def at_a_terminal(machine, password, *words):
+    """btctl in a session of its own, as after a login, with somebody who types the password when he is asked for it. What
+    is typed before the terminal has stopped to show it is lost, so it is typed again until btctl has ended."""
+    command = ["nsenter", "--target", str(machine.leader), "--all", "--", "systemd-run", "--quiet", "--wait", "--pty",
+               "--property=PAMName=login", "--uid=alice", "--setenv=TERM=dumb", "btctl", *words]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as process:
+        text, deadline = b"", time.monotonic() + 60
+        while time.monotonic() < deadline:
+            if select.select([process.stdout], [], [], 0.5)[0]:
+                output = os.read(process.stdout.fileno(), 4096)
+                if not output:
+                    break
+                text += output
+            elif b"Password: " in text:
+                process.stdin.write(password.encode() + b"\n")
+                process.stdin.flush()
+        else:
+            process.kill()
+    return process.returncode, text.decode().replace("\r\n", "\n")
+
+
+@pytest.fixture
+def alice(machine):
+    """Who may do what root may, with his password."""
+    if machine.run("id", "alice").returncode != 0:
+        machine.check("useradd", "--groups", "sudo", "alice")
+        machine.check("chpasswd", stdin="alice:right\n")
+
+
+def test_a_password_is_asked_for_on_a_terminal(machine, alice):
+    machine.run("btctl", "halt", "camera", "--wait")
+    status, text = at_a_terminal(machine, "right", "start", "camera")
+    assert status == 0, text
+    assert "Authentication is required to start the tree 'camera'." in text and "AUTHENTICATION COMPLETE" in text
+    run = text.splitlines()[-1].removeprefix("\x1b[0m")
+    assert machine.check("btctl", "get", run) == ""
+    machine.check("btctl", "halt", "camera", "--wait")
+
+
+def test_a_wrong_password_is_of_no_use(machine, alice):
+    machine.run("btctl", "start", "camera@wrong")
+    status, text = at_a_terminal(machine, "wrong", "halt", "camera")
+    assert status == 1, text
+    assert "AUTHENTICATION FAILED" in text
+    assert "btctl: you may not halt 'camera': polkit refuses org.btd1.halt" in text
     machine.check("btctl", "halt", "camera", "--wait")
