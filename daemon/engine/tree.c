@@ -90,27 +90,35 @@ static uint16_t outlook(const Node *nodes, NodeId id) {
         return flags;
 }
 
-/* Closing happens after all children: whether the node is live can be said now. */
+/* Is it made of conditions only? NODE_LIVE and NODE_CONDITIONAL, the latter alone, or neither. */
+static unsigned conditional_flags(TreeBuilder *builder, const Node *node, NodeId id) {
+        unsigned flags = NODE_LIVE | NODE_CONDITIONAL;
+
+        if (node->flags & (NODE_GUARDED | NODE_ATTRIBUTED))
+                return 0;
+        if (node->flags & NODE_LEAF)
+                return node->type->class == NODE_CONDITION ? flags : 0;
+        if (node->type->flags & TYPE_SUBTREE)
+                flags = NODE_CONDITIONAL;
+        else if (!(node->type->flags & TYPE_PURE))
+                return 0;
+
+        for (NodeId child = id + 1; flags && child < node->end; child = builder_node(builder, child)->end)
+                flags &= builder_node(builder, child)->flags;
+
+        return flags;
+}
+
+/* Closing happens after all children. */
 void tree_builder_close(TreeBuilder *builder) {
         NodeId id = builder->open;
         Node *node = builder_node(builder, id);
-        bool live = !(node->flags & (NODE_GUARDED | NODE_ATTRIBUTED));
 
-        if (live && node->type->class == NODE_ACTION)
+        if (node->type->class == NODE_ACTION && !(node->flags & (NODE_GUARDED | NODE_ATTRIBUTED)))
                 node->flags |= NODE_PLAIN_LEAF;
 
         node->end = builder->nodes->len;
-        if (node->flags & NODE_LEAF)
-                live = live && node->type->class == NODE_CONDITION;
-        else
-                live = live && node->type->flags & TYPE_PURE;
-
-        for (NodeId child = id + 1; live && child < node->end; child = builder_node(builder, child)->end)
-                live = builder_node(builder, child)->flags & NODE_LIVE;
-
-        if (live)
-                node->flags |= NODE_LIVE;
-
+        node->flags |= conditional_flags(builder, node, id);
         node->flags |= outlook(builder_node(builder, 0), id);
 
         builder->open = node->parent;

@@ -29,6 +29,7 @@ typedef enum NodeFlags {
         NODE_SLOW = 1 << 10,        /* it, or something inside of it, is an action that takes time whenever it is run */
         NODE_HOOKED = 1 << 11,      /* has code that is run behind it */
         NODE_LOCKED = 1 << 12,      /* has a lock, which it holds from its start to its end */
+        NODE_CONDITIONAL = 1 << 14, /* live, but for SubTrees in it: they have to be entered for each look */
         NODE_UNINTERRUPTIBLE = 1 << 13, /* goes on to its end when it is halted; not for conditions */
         /* What is looked after in node-attributes.c. */
         NODE_ATTRIBUTED = NODE_HOOKED | NODE_LOCKED | NODE_UNINTERRUPTIBLE,

@@ -109,6 +109,21 @@ def test_a_variable_that_was_set_is_seen(btd):
     assert btd.client.finish(path)[0] == "skipped"
 
 
+def test_waiting_for_a_tree_of_conditions(btd, tmp_path):
+    """It is looked at when one of them turns, or a variable that it is given."""
+    path = start(btd, {"type": "WaitFor", "name": "Wait", "child": {
+        "type": "SubTree", "tree": "fit", "inputs": {"level": "{level}", "file": str(tmp_path / "ready")}}},
+        blackboard={"level": 1}, trees={"fit": {
+            "inputs": {"level": "int", "file": "string"},
+            "root": {"type": "Sequence", "children": [{"type": "Condition", "name": "Enough", "test": "level > 5"},
+                                                      {"type": "PathExists", "name": "Ready", "path": "{file}"}]}}})
+    settle(btd, path, Wait="running", Enough="failure")
+    assert btd.btctl("set", "boot", "level=7").returncode == 0
+    settle(btd, path, Wait="running", Enough="success", Ready="failure")
+    (tmp_path / "ready").touch()
+    assert btd.client.finish(path) == ("success", "")
+
+
 def test_pause_and_resume(btd):
     path = start(btd, LONG)
     settle(btd, path, Long="running")

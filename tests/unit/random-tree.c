@@ -50,7 +50,8 @@ static void *random_params(RandomTree *random_tree, Dice *dice, const NodeType *
 
 /* What a WaitFor can wait for: NULL, if it is to be a condition. */
 static const NodeType *random_live_type(Dice *dice) {
-        static const char *const names[] = { "Sequence", "Fallback", "ReactiveSequence", "Inverter", "Parallel" };
+        static const char *const names[] = { "Sequence", "Fallback", "ReactiveSequence",
+                                             "Inverter", "Parallel", "SubTree" };
         uint32_t n = dice_roll(dice, 2 * G_N_ELEMENTS(names));
 
         for (const NodeType *const *type = engine_types; *type && n < G_N_ELEMENTS(names); type++)

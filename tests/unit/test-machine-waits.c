@@ -28,6 +28,21 @@ static void test_wait_for(void) {
                                           { "halt", "release c", STATUS_HALTED },
                                           {},
                                   });
+        /* A SubTree is entered for each look at it. */
+        stage_play(
+                "WaitFor(SubTree(Sequence(c?, d?)))",
+                (Step[]){
+                        { "start, c failure, d success", "enter SubTree, leave SubTree failure", STATUS_RUNNING },
+                        { "c success", "enter SubTree, leave SubTree success, release c, release d", STATUS_SUCCESS },
+                        {},
+                });
+        stage_play("WaitFor(Inverter(SubTree(c?)))",
+                   (Step[]){
+                           { "start", "enter SubTree", STATUS_RUNNING },
+                           { "c success", "leave SubTree success", STATUS_RUNNING },
+                           { "c failure", "enter SubTree, leave SubTree failure, release c", STATUS_SUCCESS },
+                           {},
+                   });
         stage_play("Sequence(WaitFor(c?), a)", (Step[]){
                                                        { "start, c failure", "", STATUS_RUNNING },
                                                        { "c success", "release c, start a", STATUS_RUNNING },

@@ -65,7 +65,7 @@ static unsigned wait_for_never(const Node *nodes, NodeId node) {
 
 static char *wait_for_check(const Tree *tree, NodeId node, bool *ret_is_error) {
         *ret_is_error = true;
-        if (tree->nodes[node + 1].flags & NODE_LIVE)
+        if (tree->nodes[node + 1].flags & NODE_CONDITIONAL)
                 return NULL;
 
         return g_strdup_printf("'%s' is not made of conditions only, so there is nothing that tells when to look again",
@@ -89,7 +89,8 @@ const NodeType wait_for_type = {
         .params_size = sizeof(WaitForParams),
         .summary = "Waits until a condition holds",
         .doc = "RUNNING while its child fails, or is not known yet; SUCCESS as soon as it succeeds. The child is a "
-               "condition, or made of conditions only, without guards, hooks or locks. Nothing is polled: it is looked "
+               "condition, or made of conditions only, in SubTrees, too, without guards, hooks or locks. Nothing is "
+               "polled: it is looked "
                "at "
                "when a value changes.",
         .tick = wait_for_tick,
