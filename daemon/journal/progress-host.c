@@ -164,12 +164,10 @@ static void host_timer_disarm(Machine *machine, NodeId node) {
 
 static bool host_lock(Machine *machine, NodeId node) {
         Progress *progress = machine_userdata(machine);
+        bool held = progress->host->lock(node, progress->userdata);
 
-        if (!progress->host->lock(node, progress->userdata))
-                return false;
-
-        progress_note(progress, RECORD_AT_ONCE_LOCKED, node);
-        return true;
+        progress_note(progress, held ? RECORD_AT_ONCE_LOCKED : RECORD_WAITS, node);
+        return held;
 }
 
 /* Whoever gets it next may go on at once. */

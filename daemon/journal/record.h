@@ -39,6 +39,7 @@ typedef enum RecordKind {
         RECORD_STOPPED, /* NODE: an action was over as soon as it was halted */
         RECORD_VALUE,   /* NODE {status, cause, look}: what a condition is from now on; which of the looks saw it */
         RECORD_AT_ONCE_LOCKED, /* NODE: found its lock free */
+        RECORD_WAITS,          /* NODE: did not, and waits for it */
         /* Of the run as a whole. */
         RECORD_RECOVERED, /* another daemon has taken it up */
         RECORD_RERUN,     /* NODE: an action is started by that daemon, again or because it had not been yet */

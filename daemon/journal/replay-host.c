@@ -232,6 +232,8 @@ static bool on_lock(NodeId node, void *userdata) {
         ReplayLock lock = { .node = node, .since = progress_now(replay->progress) };
 
         lock.held = take_answer(replay, RECORD_AT_ONCE_LOCKED, node);
+        if (!lock.held)
+                take_answer(replay, RECORD_WAITS, node);
         g_array_append_val(replay->locks, lock);
         return lock.held;
 }

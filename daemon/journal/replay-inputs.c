@@ -178,6 +178,7 @@ static const Input inputs[RECORD_KIND_MAX_] = {
         [RECORD_STOPPED] = { .scope = OF_NODE },
         [RECORD_VALUE] = { .scope = OF_NODE },
         [RECORD_AT_ONCE_LOCKED] = { .scope = OF_NODE },
+        [RECORD_WAITS] = { .scope = OF_NODE },
 };
 
 bool replay_has_node(const Replay *replay, const Record *record) {

@@ -141,10 +141,14 @@ static void add_extras(Growth *growth, const NodeType *type) {
         static const char *const locks[] = { "disk", "net" };
         GString *text = growth->text;
 
-        if (chance(growth, 8))
-                g_string_append_printf(text, ", \"%s\": \"%s\"", PICK(growth, guards), PICK(growth, expressions));
-        if (chance(growth, 8))
-                g_string_append_printf(text, ", \"%s\": \"%s\"", PICK(growth, hooks), PICK(growth, codes));
+        if (chance(growth, 8)) {
+                g_string_append_printf(text, ", \"%s\": ", PICK(growth, guards));
+                g_string_append_printf(text, "\"%s\"", PICK(growth, expressions));
+        }
+        if (chance(growth, 8)) {
+                g_string_append_printf(text, ", \"%s\": ", PICK(growth, hooks));
+                g_string_append_printf(text, "\"%s\"", PICK(growth, codes));
+        }
         if (type->class != NODE_CONDITION && chance(growth, 5))
                 g_string_append_printf(text, ", \"lock\": \"%s\"", PICK(growth, locks));
         if (type->class != NODE_CONDITION && chance(growth, 5))
