@@ -2,8 +2,10 @@
 
 /*
  * Calls wait, are in flight, or could not be sent at all; each is in the queue that says so until its owner is
- * told. The window adapts to what the bus allows: it shrinks to what is in flight when the bus refuses a call,
- * and grows again slowly, since each attempt that is refused is a line in the log of the bus.
+ * told. Those who are called take turns, and none may have more in flight than is left of the window for all others:
+ * who does not answer holds up nobody else's calls. The window adapts to what the bus allows: it shrinks to what is in
+ * flight when the bus refuses a call, and grows again slowly, since each attempt that is refused is a line in the log
+ * of the bus.
  */
 
 #include <errno.h>
@@ -32,7 +34,9 @@ struct Calls {
         const char *bus_name;
         sd_bus *bus; /* NULL: not there */
         GSource *source;
-        GQueue waiting, in_flight, failed;
+        GHashTable *receivers; /* by name: those with calls that wait or are in flight */
+        GQueue waiting;        /* of Receiver: those with calls that wait */
+        GQueue in_flight, failed;
         unsigned window;
         unsigned n_replies;   /* since the window last changed */
         uint64_t retry_at;    /* nothing is sent before; 0: the bus has not refused anything */
@@ -40,9 +44,18 @@ struct Calls {
         bool stuck;
 };
 
+/* Who is called. */
+typedef struct Receiver {
+        char *name;
+        GQueue waiting; /* of Call */
+        GList link;     /* among those with calls that wait */
+        unsigned n_in_flight;
+} Receiver;
+
 struct Call {
         Calls *calls;
-        GQueue *queue; /* that it is in; NULL: its owner has been told */
+        Receiver *receiver; /* while it waits or is in flight */
+        GQueue *queue;      /* that it is in; NULL: its owner has been told */
         GList link;
         sd_bus_message *message;
         CallMake make; /* makes the message; NULL: it was given */
@@ -53,12 +66,66 @@ struct Call {
         void *userdata;
 };
 
-static void call_move(Call *call, GQueue *queue) {
-        if (call->queue)
-                g_queue_unlink(call->queue, &call->link);
-        if (queue)
-                g_queue_push_tail_link(queue, &call->link);
+static Receiver *receiver_get(Calls *calls, const char *name) {
+        Receiver *receiver = g_hash_table_lookup(calls->receivers, name);
+
+        if (!receiver) {
+                receiver = g_new0(Receiver, 1);
+                receiver->name = g_strdup(name);
+                receiver->link.data = receiver;
+                g_hash_table_insert(calls->receivers, receiver->name, receiver);
+        }
+
+        return receiver;
+}
+
+static void receiver_free(void *data) {
+        Receiver *receiver = data;
+
+        g_free(receiver->name);
+        g_free(receiver);
+}
+
+static void call_leave_queue(Call *call) {
+        Calls *calls = call->calls;
+        Receiver *receiver = call->receiver;
+
+        if (!call->queue)
+                return;
+
+        g_queue_unlink(call->queue, &call->link);
+        if (call->queue == &calls->in_flight)
+                receiver->n_in_flight--;
+        else if (receiver && receiver->waiting.length == 0)
+                g_queue_unlink(&calls->waiting, &receiver->link);
+        call->queue = NULL;
+}
+
+static void call_enter_queue(Call *call, GQueue *queue) {
+        Calls *calls = call->calls;
+        Receiver *receiver = call->receiver;
+
+        if (queue == &calls->in_flight)
+                receiver->n_in_flight++;
+        else if (receiver && queue == &receiver->waiting && receiver->waiting.length == 0)
+                g_queue_push_tail_link(&calls->waiting, &receiver->link);
+        g_queue_push_tail_link(queue, &call->link);
         call->queue = queue;
+}
+
+/* NULL: into none. */
+static void call_move(Call *call, GQueue *queue) {
+        Receiver *receiver = call->receiver;
+
+        call_leave_queue(call);
+        if (queue)
+                call_enter_queue(call, queue);
+        if (!receiver || queue == &call->calls->in_flight || queue == &receiver->waiting)
+                return;
+
+        call->receiver = NULL;
+        if (receiver->n_in_flight == 0 && receiver->waiting.length == 0)
+                g_hash_table_remove(call->calls->receivers, receiver->name);
 }
 
 /* The owner may free the call, and any other. */
@@ -153,11 +220,29 @@ static bool call_send(Call *call) {
         return true;
 }
 
+/* NULL: all of them have their share, or there is none. */
+static Receiver *next_receiver(const Calls *calls) {
+        unsigned left = calls->window - MIN(calls->in_flight.length, calls->window);
+
+        for (const GList *link = calls->waiting.head; link; link = link->next) {
+                Receiver *receiver = link->data;
+
+                if (receiver->n_in_flight < left)
+                        return receiver;
+        }
+
+        return NULL;
+}
+
 static void calls_send(Calls *calls) {
-        while (calls->bus && calls->retry_at == 0 && calls->waiting.length > 0 &&
-               calls->in_flight.length < calls->window)
-                if (!call_send(calls->waiting.head->data))
+        Receiver *receiver;
+
+        while (calls->bus && calls->retry_at == 0 && (receiver = next_receiver(calls))) {
+                g_queue_unlink(&calls->waiting, &receiver->link);
+                g_queue_push_tail_link(&calls->waiting, &receiver->link);
+                if (!call_send(receiver->waiting.head->data))
                         break;
+        }
 }
 
 static void calls_refused(Calls *calls) {
@@ -188,7 +273,7 @@ static int on_reply(sd_bus_message *reply, void *userdata, sd_bus_error *ret_err
         if (call_was_refused(call, reply)) {
                 /* To the end, so that a receiver for whom the bus takes no more does not hold up the others. */
                 call->slot = sd_bus_slot_unref(call->slot);
-                call_move(call, &calls->waiting);
+                call_move(call, &call->receiver->waiting);
                 calls_refused(calls);
                 return 1;
         }
@@ -207,26 +292,27 @@ Calls *calls_new(const char *bus_name) {
 
         calls->bus_name = bus_name;
         calls->window = CONNECTION_WINDOW;
+        calls->receivers = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, receiver_free);
         return calls;
 }
 
-/* The calls are their owners', who are not told any more. */
-static void queue_disown(GQueue *queue) {
-        while (queue->length > 0) {
-                Call *call = queue->head->data;
-
-                call_move(call, NULL);
-                call->slot = sd_bus_slot_unref(call->slot);
-        }
+/* It is its owner's, who is not told any more. */
+static void call_disown(Call *call) {
+        call_move(call, NULL);
+        call->slot = sd_bus_slot_unref(call->slot);
 }
 
 void calls_free(Calls *calls) {
         if (!calls)
                 return;
 
-        queue_disown(&calls->waiting);
-        queue_disown(&calls->in_flight);
-        queue_disown(&calls->failed);
+        while (calls->waiting.length > 0)
+                call_disown(((Receiver *) calls->waiting.head->data)->waiting.head->data);
+        while (calls->in_flight.length > 0)
+                call_disown(calls->in_flight.head->data);
+        while (calls->failed.length > 0)
+                call_disown(calls->failed.head->data);
+        g_hash_table_unref(calls->receivers);
         g_free(calls);
 }
 
@@ -279,8 +365,8 @@ void calls_settle(Calls *calls) {
         calls_send(calls);
 }
 
-Call *calls_add(Calls *calls, sd_bus_message *message, CallMake make, const CallHooks *hooks, CallDone done,
-                void *userdata) {
+Call *calls_add(Calls *calls, const char *destination, sd_bus_message *message, CallMake make, const CallHooks *hooks,
+                CallDone done, void *userdata) {
         Call *call = g_new0(Call, 1);
 
         call->calls = calls;
@@ -291,7 +377,8 @@ Call *calls_add(Calls *calls, sd_bus_message *message, CallMake make, const Call
         call->done = done;
         call->userdata = userdata;
 
-        call_move(call, &calls->waiting);
+        call->receiver = receiver_get(calls, destination);
+        call_move(call, &call->receiver->waiting);
         calls_send(calls);
         return call;
 }

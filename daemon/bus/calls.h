@@ -2,7 +2,8 @@
 #pragma once
 
 /*
- * The method calls of one connection: a window of them in flight, the rest waiting in order.
+ * The method calls of one connection: a window of them in flight, the rest waiting, in order for
+ * each of those who are called.
  */
 
 #include "bus/connection.h"
@@ -21,7 +22,7 @@ void calls_detach(Calls *calls);
 void calls_settle(Calls *calls);
 
 /* Either the message or what makes it; hooks may be NULL. */
-Call *calls_add(Calls *calls, sd_bus_message *message, CallMake make, const CallHooks *hooks, CallDone done,
-                void *userdata);
+Call *calls_add(Calls *calls, const char *destination, sd_bus_message *message, CallMake make, const CallHooks *hooks,
+                CallDone done, void *userdata);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Calls, calls_free)

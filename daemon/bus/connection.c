@@ -242,16 +242,19 @@ bool connection_is_ready(const Connection *connection) {
 }
 
 Call *connection_call(Connection *connection, sd_bus_message *message, CallDone done, void *userdata) {
-        return calls_add(connection->calls, message, NULL, NULL, done, userdata);
+        return connection_call_hooked(connection, message, NULL, done, userdata);
 }
 
 Call *connection_call_hooked(Connection *connection, sd_bus_message *message, const CallHooks *hooks, CallDone done,
                              void *userdata) {
-        return calls_add(connection->calls, message, NULL, hooks, done, userdata);
+        const char *destination = sd_bus_message_get_destination(message);
+
+        return calls_add(connection->calls, destination, message, NULL, hooks, done, userdata);
 }
 
-Call *connection_call_made(Connection *connection, CallMake make, CallDone done, void *userdata) {
-        return calls_add(connection->calls, NULL, make, NULL, done, userdata);
+Call *connection_call_made(Connection *connection, const char *destination, CallMake make, CallDone done,
+                           void *userdata) {
+        return calls_add(connection->calls, destination, NULL, make, NULL, done, userdata);
 }
 
 Match *connection_match(Connection *connection, const SignalPattern *pattern, MatchSignal signal, MatchReady ready,

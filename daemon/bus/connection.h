@@ -23,6 +23,8 @@ typedef struct Properties Properties;
 
 /* How many calls may wait for their replies at once; a dbus-daemon refuses the 129th of a connection. */
 #define CONNECTION_WINDOW 100u
+/* How many of them may be to the same destination, as long as there are none to others. */
+#define CONNECTION_SHARE (CONNECTION_WINDOW / 2)
 
 /* name: as users write it, for messages ("system", "session", "unix:path=..."). Connects from the main loop. */
 Connection *connection_new(GMainContext *context, const char *name, const char *address);
@@ -44,7 +46,8 @@ bool connection_is_ready(const Connection *connection);
  */
 typedef void (*CallDone)(sd_bus_message *reply, const sd_bus_error *error, void *userdata);
 
-/* Sends the message, or queues it, in order; what the bus refuses with LimitsExceeded on its own account is
+/* Sends the message, or queues it, in order with others to the same destination, which may have no more in flight than
+ * is left of the window for all others; what the bus refuses with LimitsExceeded on its own account is
  * sent again. There is no timeout here. Freeing the call cancels it: a reply that comes later is ignored. */
 Call *connection_call(Connection *connection, sd_bus_message *message, CallDone done, void *userdata);
 
@@ -61,7 +64,8 @@ Call *connection_call_hooked(Connection *connection, sd_bus_message *message, co
  * to be sent again. May be called before this returns. A negative errno is an answer, like a message that cannot be
  * sent. */
 typedef int (*CallMake)(sd_bus *bus, sd_bus_message **ret_message, void *userdata);
-Call *connection_call_made(Connection *connection, CallMake make, CallDone done, void *userdata);
+Call *connection_call_made(Connection *connection, const char *destination, CallMake make, CallDone done,
+                           void *userdata);
 void call_free(Call *call);
 
 /* Signals of a pattern, as long as the Match lives, through reconnections (the callback is not told of those, see

@@ -179,7 +179,8 @@ static int make_get(sd_bus *bus, sd_bus_message **ret_message, void *userdata) {
 void property_get(Property *property) {
         call_free(property->get);
         property->stale = property->moot = false;
-        property->get = connection_call_made(property->connection, make_get, on_value, property);
+        property->get =
+                connection_call_made(property->connection, property->address.destination, make_get, on_value, property);
 }
 
 void property_get_unless_asked(Property *property) {

@@ -105,7 +105,8 @@ static Status dbus_call_start(Leaf *leaf) {
                 return STATUS_FAILURE;
         }
 
-        op->call = connection_call_made(op->connection, make_message, on_reply, leaf);
+        op->call =
+                connection_call_made(op->connection, params->message.address.destination, make_message, on_reply, leaf);
         return STATUS_RUNNING;
 }
 

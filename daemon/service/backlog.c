@@ -81,7 +81,7 @@ static void ask(Backlog *backlog) {
                 return;
 
         backlog->asked_about = backlog->unread;
-        backlog->question = connection_call_made(backlog->asking, make_question, on_answer, backlog);
+        backlog->question = connection_call_made(backlog->asking, backlog->name, make_question, on_answer, backlog);
         backlog->patience = g_timeout_source_new_seconds(PATIENCE_SECONDS);
         g_source_set_callback(backlog->patience, on_impatience, backlog, NULL);
         g_source_attach(backlog->patience, backlog->context);

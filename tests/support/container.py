@@ -159,12 +159,16 @@ class Container:
         finally:
             os.close(pidfd)
 
-    def run(self, *argv, user=None, stdin=None, timeout=60):
-        """Runs a command in the container: returncode, stdout, stderr."""
+    def command(self, *argv, user=None):
+        """What to run here, so that it runs in the container."""
         command = ["nsenter", "--target", str(self.leader), "--all", "--"]
         if user:
             command += ["setpriv", "--reuid", user, "--regid", str(pwd.getpwnam(user).pw_gid), "--init-groups", "--"]
-        return client.run(command + [str(argument) for argument in argv], {"LC_ALL": "C.UTF-8"}, stdin, timeout)
+        return command + [str(argument) for argument in argv]
+
+    def run(self, *argv, user=None, stdin=None, timeout=60):
+        """Runs a command in the container: returncode, stdout, stderr."""
+        return client.run(self.command(*argv, user=user), {"LC_ALL": "C.UTF-8"}, stdin, timeout)
 
     def check(self, *argv, **options):
         """The output of a command that must succeed."""

@@ -21,7 +21,7 @@ static int make_echo(sd_bus *bus, sd_bus_message **ret_message, void *userdata) 
 
 static void call_made_echo(Connection *connection, uint32_t number, Outcome *outcome) {
         outcome->number = number;
-        outcome->call = connection_call_made(connection, make_echo, outcome_on_done, outcome);
+        outcome->call = connection_call_made(connection, SERVICE, make_echo, outcome_on_done, outcome);
         g_assert_false(outcome->done);
 }
 
@@ -68,7 +68,7 @@ static void test_unmakeable(ConnectionStage *stage) {
         g_auto(Outcome) outcome = { 0 };
 
         wait_until(connection_is_ready(stage->connection));
-        outcome.call = connection_call_made(stage->connection, make_nothing, outcome_on_done, &outcome);
+        outcome.call = connection_call_made(stage->connection, SERVICE, make_nothing, outcome_on_done, &outcome);
 
         wait_until(outcome.done);
         g_assert_false(outcome.early);
@@ -112,19 +112,19 @@ static void test_waits_for_bus(ConnectionStage *stage) {
         g_assert_cmpuint(outcome.number, ==, 3);
 }
 
-/* The bus dies with a full window: what is in flight fails; what waits, made on the dead bus or not, is sent on the
+/* The bus dies while a destination has its share: what is in flight fails; what waits, made on the dead bus or not, is sent on the
  * new one. */
 static void test_bus_dies(ConnectionStage *stage) {
-        Outcome hung[CONNECTION_WINDOW] = { 0 };
+        Outcome hung[CONNECTION_SHARE] = { 0 };
         g_auto(Outcome) waiting = { 0 }, late = { 0 }, again = { 0 };
 
-        for (unsigned i = 0; i < CONNECTION_WINDOW; i++)
+        for (unsigned i = 0; i < CONNECTION_SHARE; i++)
                 call(stage->connection, "Hang", &hung[i]);
         call_echo(stage->connection, 1, &waiting);
-        wait_until(stage->service.n_hangs == CONNECTION_WINDOW);
+        wait_until(stage->service.n_hangs == CONNECTION_SHARE);
 
         bus_fixture_kill(stage->bus);
-        for (unsigned i = 0; i < CONNECTION_WINDOW; i++) {
+        for (unsigned i = 0; i < CONNECTION_SHARE; i++) {
                 wait_until(hung[i].done);
                 g_assert_cmpstr(hung[i].error, ==,
                                 "org.freedesktop.DBus.Error.Disconnected: the connection to the bus 'test' was lost "
@@ -161,27 +161,50 @@ static void test_peer_vanishes(ConnectionStage *stage) {
 
 /* Cancelled calls make room at once, are not answered later, and those that wait are never sent. */
 static void test_cancel(ConnectionStage *stage) {
-        Outcome hung[CONNECTION_WINDOW] = { 0 };
+        Outcome hung[CONNECTION_SHARE] = { 0 };
         g_auto(Outcome) cancelled = { 0 }, waiting = { 0 };
 
-        for (unsigned i = 0; i < CONNECTION_WINDOW; i++)
+        for (unsigned i = 0; i < CONNECTION_SHARE; i++)
                 call(stage->connection, "Hang", &hung[i]);
         call_echo(stage->connection, 1, &cancelled);
         call_echo(stage->connection, 0, &waiting);
-        wait_until(stage->service.n_hangs == CONNECTION_WINDOW);
+        wait_until(stage->service.n_hangs == CONNECTION_SHARE);
         wait_round_trip(stage->service.peer);
         g_assert_cmpuint(stage->service.n_echoes, ==, 0);
 
         outcome_clear(&cancelled);
-        for (unsigned i = 0; i < CONNECTION_WINDOW; i++)
+        for (unsigned i = 0; i < CONNECTION_SHARE; i++)
                 outcome_clear(&hung[i]);
         g_assert_cmpint(sd_bus_reply_method_return(stage->service.hanging, NULL), >=, 0);
 
         wait_until(waiting.done);
         g_assert_cmpstr(waiting.error, ==, NULL);
         g_assert_cmpuint(stage->service.n_echoes, ==, 1);
-        for (unsigned i = 0; i < CONNECTION_WINDOW; i++)
+        for (unsigned i = 0; i < CONNECTION_SHARE; i++)
                 g_assert_false(hung[i].done);
+}
+
+/* However many calls one does not answer, those to others are. */
+static void test_share(ConnectionStage *stage) {
+        g_autofree Outcome *hung = g_new0(Outcome, 1000);
+        g_autoptr(sd_bus_message) message = NULL;
+        g_auto(Outcome) other = { 0 };
+
+        for (unsigned i = 0; i < 1000; i++)
+                call(stage->connection, "Hang", &hung[i]);
+        wait_until(stage->service.n_hangs == CONNECTION_SHARE);
+
+        g_assert_cmpint(sd_bus_message_new_method_call(connection_bus(stage->connection), &message,
+                                                       "org.freedesktop.DBus", "/org/freedesktop/DBus",
+                                                       "org.freedesktop.DBus", "GetId"),
+                        >=, 0);
+        other.call = connection_call(stage->connection, message, outcome_on_done, &other);
+        wait_until(other.done);
+        g_assert_cmpstr(other.error, ==, NULL);
+
+        for (unsigned i = 0; i < 1000; i++)
+                outcome_clear(&hung[i]);
+        g_assert_cmpuint(stage->service.n_hangs, ==, CONNECTION_SHARE);
 }
 
 /* As many as the bus remembers are never answered and cancelled: then only a new connection can call again. */
@@ -191,8 +214,11 @@ static void test_stuck(ConnectionStage *stage) {
 
         for (unsigned i = 0; i < G_N_ELEMENTS(hung); i++)
                 call(stage->connection, "Hang", &hung[i]);
+        wait_until(stage->service.n_hangs == CONNECTION_SHARE);
+        for (unsigned i = 0; i < CONNECTION_SHARE; i++)
+                outcome_clear(&hung[i]);
         wait_until(stage->service.n_hangs == G_N_ELEMENTS(hung));
-        for (unsigned i = 0; i < G_N_ELEMENTS(hung); i++)
+        for (unsigned i = CONNECTION_SHARE; i < G_N_ELEMENTS(hung); i++)
                 outcome_clear(&hung[i]);
 
         call_echo(stage->connection, 5, &echo);
@@ -236,6 +262,7 @@ int main(int argc, char **argv) {
         connection_stage_add("calls", "bus-dies", test_bus_dies);
         connection_stage_add("calls", "peer-vanishes", test_peer_vanishes);
         connection_stage_add("calls", "cancel", test_cancel);
+        connection_stage_add("calls", "share", test_share);
         connection_stage_add("calls", "free-in-callback", test_free_in_callback);
         connection_stage_add_limited("calls", "many-of-128", "<limit name=\"max_replies_per_connection\">128</limit>",
                                      test_many);
