@@ -9,7 +9,6 @@
 
 struct Backlog {
         GMainContext *context;
-        Connection *asking;
         char *name;
         const BacklogCallbacks *callbacks;
         void *userdata;
@@ -20,12 +19,10 @@ struct Backlog {
         GSource *patience;
 };
 
-Backlog *backlog_new(GMainContext *context, Connection *asking, const char *name, const BacklogCallbacks *callbacks,
-                     void *userdata) {
+Backlog *backlog_new(GMainContext *context, const char *name, const BacklogCallbacks *callbacks, void *userdata) {
         Backlog *backlog = g_new0(Backlog, 1);
 
         backlog->context = context;
-        backlog->asking = asking;
         backlog->name = g_strdup(name);
         backlog->callbacks = callbacks;
         backlog->userdata = userdata;
@@ -49,7 +46,7 @@ void backlog_free(Backlog *backlog) {
         g_free(backlog);
 }
 
-/* An error is an answer, too. */
+/* An error is an answer, too, also that of a bus that lets nobody ask. */
 static void on_answer(sd_bus_message *reply, const sd_bus_error *error, void *userdata) {
         Backlog *backlog = userdata;
         bool turned_away = backlog->turned_away;
@@ -81,7 +78,8 @@ static void ask(Backlog *backlog) {
                 return;
 
         backlog->asked_about = backlog->unread;
-        backlog->question = connection_call_made(backlog->asking, backlog->name, make_question, on_answer, backlog);
+        backlog->question = connection_call_made(backlog->callbacks->asking(backlog->userdata), backlog->name,
+                                                 make_question, on_answer, backlog);
         backlog->patience = g_timeout_source_new_seconds(PATIENCE_SECONDS);
         g_source_set_callback(backlog->patience, on_impatience, backlog, NULL);
         g_source_attach(backlog->patience, backlog->context);

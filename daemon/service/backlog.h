@@ -14,12 +14,13 @@ typedef struct Backlog Backlog;
 typedef struct BacklogCallbacks {
         void (*caught_up)(void *userdata); /* what was turned away could be sent now */
         void (*given_up)(void *userdata);  /* he does not read */
+        /* The connection for the questions, which is not that of what is sent, since one that is never answered takes
+         * away from what a connection may have under way. */
+        Connection *(*asking)(void *userdata);
 } BacklogCallbacks;
 
-/* asking: the connection for the questions, which is not that of what is sent, since one that is never answered takes
- * away from what a connection may have under way. All but the name is borrowed. */
-Backlog *backlog_new(GMainContext *context, Connection *asking, const char *name, const BacklogCallbacks *callbacks,
-                     void *userdata);
+/* All but the name is borrowed. */
+Backlog *backlog_new(GMainContext *context, const char *name, const BacklogCallbacks *callbacks, void *userdata);
 void backlog_free(Backlog *backlog);
 
 /* May he be sent so much more? max: how much may be unread. */

@@ -79,8 +79,11 @@ void subscribers_free(Subscribers *subscribers) {
 }
 
 void subscribers_remove(Subscribers *subscribers, const char *name) {
-        if (g_hash_table_remove(subscribers->by_name, name) && !subscribers_any(subscribers))
-                subscribers->callbacks->changed(false, subscribers->userdata);
+        if (!g_hash_table_remove(subscribers->by_name, name) || subscribers_any(subscribers))
+                return;
+
+        g_clear_pointer(&subscribers->asking, connection_free);
+        subscribers->callbacks->changed(false, subscribers->userdata);
 }
 
 static void on_leaving(sd_bus_message *signal, void *userdata) {
@@ -203,17 +206,26 @@ static void on_given_up(void *userdata) {
         subscribers_remove(subscriber->subscribers, name);
 }
 
+static Connection *asking(void *userdata) {
+        const Subscriber *subscriber = userdata;
+        Subscribers *subscribers = subscriber->subscribers;
+
+        if (!subscribers->asking)
+                subscribers->asking = connection_again(subscribers->connection);
+
+        return subscribers->asking;
+}
+
 static const BacklogCallbacks backlog_callbacks = {
+        .asking = asking,
         .caught_up = on_caught_up,
         .given_up = on_given_up,
 };
 
 static Backlog *backlog_of(Subscribers *subscribers, Subscriber *subscriber) {
-        if (!subscribers->asking)
-                subscribers->asking = connection_again(subscribers->connection);
         if (!subscriber->backlog)
-                subscriber->backlog = backlog_new(subscribers->context, subscribers->asking, subscriber->name,
-                                                  &backlog_callbacks, subscriber);
+                subscriber->backlog =
+                        backlog_new(subscribers->context, subscriber->name, &backlog_callbacks, subscriber);
 
         return subscriber->backlog;
 }
