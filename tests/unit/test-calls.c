@@ -112,8 +112,8 @@ static void test_waits_for_bus(ConnectionStage *stage) {
         g_assert_cmpuint(outcome.number, ==, 3);
 }
 
-/* The bus dies while a destination has its share: what is in flight fails; what waits, made on the dead bus or not, is sent on the
- * new one. */
+/* The bus dies while a destination has its share: what is in flight fails; what waits, made on the dead bus or not, is
+ * sent on the new one. */
 static void test_bus_dies(ConnectionStage *stage) {
         Outcome hung[CONNECTION_SHARE] = { 0 };
         g_auto(Outcome) waiting = { 0 }, late = { 0 }, again = { 0 };
