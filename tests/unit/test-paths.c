@@ -4,12 +4,10 @@
 
 #include <errno.h>
 #include <glib/gstdio.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "assert-cause.h"
-#include "basic/cleanup.h"
 #include "leaves/registry.h"
 #include "path-scene.h"
 

@@ -2,12 +2,8 @@
 
 /* UnitState with a service manager that goes, comes late and forgets. */
 
-#include <string.h>
-
 #include "assert-cause.h"
-#include "basic/cleanup.h"
 #include "fake-systemd.h"
-#include "leaves/registry.h"
 
 static void test_state(Scene *scene, const void *data) {
         g_autoptr(Actor) actor = NULL;

@@ -5,12 +5,8 @@
  * a bus that dies while a job is queued, a manager that comes late and goes.
  */
 
-#include <string.h>
-
 #include "assert-cause.h"
-#include "basic/cleanup.h"
 #include "fake-systemd.h"
-#include "leaves/registry.h"
 
 static void test_done(Scene *scene, const void *data) {
         g_autoptr(Actor) actor = NULL;
