@@ -3,7 +3,6 @@
 /* What types say of themselves is read from their tables, so that no type is known here by its name. */
 
 #include <json-c/linkhash.h>
-#include <string.h>
 
 #include "actor.h"
 #include "computation.h"

@@ -2,8 +2,6 @@
 
 /* Only the first difference counts: what comes after it follows from it. */
 
-#include <string.h>
-
 #include "expectation.h"
 #include "file.h"
 

@@ -7,8 +7,6 @@
  * others of their kind.
  */
 
-#include <inttypes.h>
-
 #include "basic/span.h"
 #include "plot.h"
 

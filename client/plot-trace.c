@@ -2,7 +2,6 @@
 
 /* Complete events ("ph": "X"), a thread a node, so that the viewers show them in the order of the tree. */
 
-#include <inttypes.h>
 #include <json-c/json_object.h>
 
 #include "basic/cleanup.h"

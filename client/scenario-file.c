@@ -4,7 +4,6 @@
 
 #include <errno.h>
 
-#include "basic/cleanup.h"
 #include "basic/excerpt.h"
 #include "basic/nearest.h"
 #include "file.h"

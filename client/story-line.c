@@ -4,7 +4,6 @@
 
 #include <json-c/linkhash.h>
 
-#include "basic/cleanup.h"
 #include "look.h"
 #include "story-line.h"
 

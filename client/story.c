@@ -5,11 +5,8 @@
  * only clear when all that follows is known, so the events of one record are told together.
  */
 
-#include <json-c/linkhash.h>
-
-#include "basic/cause-json.h"
-#include "basic/cleanup.h"
 #include "story.h"
+#include "basic/cause-json.h"
 
 /* What was told of a node last: the how manieth event that was, from 1. */
 typedef struct Told {

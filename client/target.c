@@ -4,7 +4,6 @@
 
 #include <string.h>
 
-#include "basic/cleanup.h"
 #include "target.h"
 
 void target_clear(Target *target) {

@@ -3,7 +3,6 @@
 /* The directory of the file stands before the search path. */
 
 #include "tree-load.h"
-#include "basic/cleanup.h"
 #include "definition/search-path.h"
 #include "node-types.h"
 

@@ -5,11 +5,8 @@
  * and one piece more. Only the last child of a parent has nothing below its branch.
  */
 
-#include <string.h>
-
-#include "basic/span.h"
-#include "look.h"
 #include "tree-view.h"
+#include "look.h"
 
 typedef struct Branches {
         const char *child, *last_child, *pass, *blank;

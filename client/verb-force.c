@@ -2,9 +2,6 @@
 
 /* btctl force: gives a node the result that somebody has brought about by hand. */
 
-#include <string.h>
-
-#include "basic/cleanup.h"
 #include "node-target.h"
 #include "target.h"
 #include "verbs.h"

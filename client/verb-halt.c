@@ -2,7 +2,6 @@
 
 /* btctl halt: halts a run or all runs of a tree, and waits for their ends where that is wanted. */
 
-#include <stdio.h>
 #include <string.h>
 
 #include "basic/cleanup.h"

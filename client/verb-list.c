@@ -4,7 +4,6 @@
 
 #include <string.h>
 
-#include "basic/cleanup.h"
 #include "columns.h"
 #include "look.h"
 #include "run-info.h"

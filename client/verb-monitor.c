@@ -3,9 +3,7 @@
 /* btctl monitor: all that happens in btd, until it is interrupted. */
 
 #include <signal.h>
-#include <string.h>
 
-#include "basic/cleanup.h"
 #include "event.h"
 #include "run-info.h"
 #include "verbs.h"

@@ -2,7 +2,6 @@
 
 /* btctl pause, resume and step: whether a run goes on by itself. */
 
-#include "basic/cleanup.h"
 #include "target.h"
 #include "verbs.h"
 

@@ -4,7 +4,6 @@
 
 #include <stdio.h>
 
-#include "basic/cleanup.h"
 #include "plot-recording.h"
 #include "verbs.h"
 

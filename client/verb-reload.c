@@ -2,8 +2,6 @@
 
 /* btctl reload: has the tree files read again, and shows what is wrong with them. */
 
-#include <stdio.h>
-
 #include "basic/cleanup.h"
 #include "verbs.h"
 

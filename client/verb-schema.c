@@ -2,7 +2,6 @@
 
 /* btctl schema: the JSON schema of tree files, from the table of node types. */
 
-#include "basic/cleanup.h"
 #include "definition/schema.h"
 #include "node-types.h"
 #include "verbs.h"

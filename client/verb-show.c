@@ -2,7 +2,6 @@
 
 /* btctl show: the whole story of a run. */
 
-#include "basic/cleanup.h"
 #include "moment.h"
 #include "story-line.h"
 #include "verbs.h"

@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "basic/cleanup.h"
 #include "basic/span.h"
 #include "expectation.h"
 #include "trace.h"

@@ -2,8 +2,6 @@
 
 /* btctl validate: loads tree files as btd would, and says all that is wrong with them. */
 
-#include <stdio.h>
-
 #include "basic/cleanup.h"
 #include "definition/definition.h"
 #include "tree-load.h"

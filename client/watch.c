@@ -5,7 +5,6 @@
 #include <signal.h>
 #include <systemd/sd-event.h>
 
-#include "basic/cleanup.h"
 #include "node-info.h"
 #include "watch.h"
 

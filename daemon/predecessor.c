@@ -6,7 +6,6 @@
 #include <systemd/sd-daemon.h>
 #include <unistd.h>
 
-#include "basic/cleanup.h"
 #include "leaves/systemd.h"
 #include "notify.h"
 #include "predecessor.h"

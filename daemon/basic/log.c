@@ -9,7 +9,6 @@
 /* The place in this file would say nothing about where a message comes from. */
 #define SD_JOURNAL_SUPPRESS_LOCATION
 
-#include <errno.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>

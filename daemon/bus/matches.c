@@ -9,7 +9,6 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "basic/cleanup.h"
 #include "bus/bus-source.h"
 #include "bus/matches.h"
 

@@ -7,7 +7,6 @@
 
 #include <stdbool.h>
 
-#include "basic/cleanup.h"
 #include "bus/names.h"
 #include "bus/property-signals.h"
 #include "bus/property-watch.h"

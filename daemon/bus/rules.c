@@ -6,7 +6,6 @@
  * when it has confirmed the wide one, so that no signal is missed.
  */
 
-#include <errno.h>
 #include <stdbool.h>
 
 #include "basic/cleanup.h"

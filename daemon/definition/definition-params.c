@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <string.h>
 
-#include "basic/cleanup.h"
 #include "definition/definition-state.h"
 #include "definition/params.h"
 #include "script/reference.h"

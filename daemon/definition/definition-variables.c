@@ -6,7 +6,6 @@
 #include <json-c/linkhash.h>
 #include <string.h>
 
-#include "basic/cleanup.h"
 #include "basic/excerpt.h"
 #include "basic/nearest.h"
 #include "definition/definition-state.h"

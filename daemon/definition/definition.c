@@ -5,7 +5,6 @@
 
 #include <string.h>
 
-#include "basic/cleanup.h"
 #include "definition/definition-state.h"
 
 /* Takes the text, which is ended by a NUL at length. */

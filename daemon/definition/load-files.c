@@ -5,7 +5,6 @@
  * is a unit of its own.
  */
 
-#include <errno.h>
 #include <string.h>
 
 #include "basic/excerpt.h"

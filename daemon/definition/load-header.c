@@ -3,9 +3,7 @@
 /* The top of a tree file, and that of each tree in it: their own parameters, and where their parts are. */
 
 #include <inttypes.h>
-#include <string.h>
 
-#include "basic/cleanup.h"
 #include "basic/excerpt.h"
 #include "basic/nearest.h"
 #include "definition/loader.h"

@@ -2,7 +2,6 @@
 
 /* Does each SubTree give the tree that it uses what that declares, and take only what that has? */
 
-#include <json-c/linkhash.h>
 #include <string.h>
 
 #include "basic/cleanup.h"

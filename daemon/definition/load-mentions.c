@@ -4,7 +4,6 @@
 
 #include <string.h>
 
-#include "basic/cleanup.h"
 #include "definition/loader.h"
 #include "script/reference.h"
 

@@ -3,7 +3,6 @@
 /* Setting parameters from the items of the text: references become templates, everything else a value. */
 
 #include <errno.h>
-#include <string.h>
 
 #include "basic/cleanup.h"
 #include "definition/loader.h"

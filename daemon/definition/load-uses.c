@@ -5,9 +5,6 @@
  * first copy is made.
  */
 
-#include <string.h>
-
-#include "basic/cleanup.h"
 #include "definition/loader.h"
 
 #define CIRCLE_MAX 30u /* more are not listed */

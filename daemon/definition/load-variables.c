@@ -8,7 +8,6 @@
 #include <json-c/linkhash.h>
 #include <string.h>
 
-#include "basic/cleanup.h"
 #include "basic/nearest.h"
 #include "definition/loader.h"
 

@@ -6,9 +6,7 @@
  */
 
 #include <errno.h>
-#include <string.h>
 
-#include "basic/cleanup.h"
 #include "definition/loader.h"
 
 #define ARENA_SIZE 1024u

@@ -4,7 +4,6 @@
 
 #include <string.h>
 
-#include "basic/cleanup.h"
 #include "basic/excerpt.h"
 #include "definition/loader.h"
 

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "basic/cause.h"
-#include "basic/cleanup.h"
 #include "basic/excerpt.h"
 #include "definition/param-kinds.h"
 #include "definition/param-report.h"

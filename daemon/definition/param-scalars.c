@@ -6,7 +6,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "basic/cleanup.h"
 #include "basic/span.h"
 #include "definition/param-kinds.h"
 #include "definition/param-report.h"

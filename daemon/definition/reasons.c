@@ -5,7 +5,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "basic/cleanup.h"
 #include "basic/excerpt.h"
 #include "basic/span.h"
 #include "definition/reasons.h"

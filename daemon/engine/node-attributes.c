@@ -6,8 +6,6 @@
  * here of the activation that is ending, stands until it is over.
  */
 
-#include <assert.h>
-
 #include "engine/node-attributes.h"
 
 static Attributes *attributes_of(Machine *machine, NodeId node) {

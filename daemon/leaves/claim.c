@@ -6,7 +6,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "basic/cleanup.h"
 #include "bus/value.h"
 #include "leaves/claim.h"
 

@@ -2,7 +2,6 @@
 
 /* DBusName: a live condition over the owner of a bus name. */
 
-#include "basic/cleanup.h"
 #include "bus/buses.h"
 #include "bus/names.h"
 #include "engine/tree.h"

@@ -2,7 +2,6 @@
 
 /* DBusProperty: a live condition over a property of a D-Bus object. */
 
-#include "basic/cleanup.h"
 #include "bus/buses.h"
 #include "bus/property-watch.h"
 #include "engine/tree.h"

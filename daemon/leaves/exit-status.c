@@ -4,7 +4,6 @@
 
 #include <glib.h>
 #include <signal.h>
-#include <string.h>
 
 #include "leaves/exit-status.h"
 

@@ -9,7 +9,6 @@
 #include <stdbool.h>
 #include <sys/epoll.h>
 
-#include "basic/cleanup.h"
 #include "leaves/fd-watch.h"
 
 /* Events in one turn, so that processes with much to say leave room for others. */

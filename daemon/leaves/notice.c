@@ -12,7 +12,6 @@
 #include <stdbool.h>
 #include <sys/inotify.h>
 
-#include "basic/cleanup.h"
 #include "leaves/notice.h"
 
 #define SELF_MASK (IN_ATTRIB | IN_DELETE_SELF | IN_MOVE_SELF)

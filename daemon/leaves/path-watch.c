@@ -17,7 +17,6 @@
 #include <unistd.h>
 
 #include "basic/audience.h"
-#include "basic/cleanup.h"
 #include "leaves/notice.h"
 #include "leaves/path-watch.h"
 

@@ -19,7 +19,6 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdalign.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>

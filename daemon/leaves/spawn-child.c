@@ -10,7 +10,6 @@
 #include <string.h>
 #include <sys/wait.h>
 
-#include "basic/cleanup.h"
 #include "basic/timers.h"
 #include "leaves/fd-watch.h"
 #include "leaves/process.h"

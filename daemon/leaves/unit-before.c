@@ -3,7 +3,6 @@
 /* One question for each thing to look at, asked all at once. */
 
 #include "leaves/unit-before.h"
-#include "basic/cleanup.h"
 #include "leaves/systemd.h"
 
 struct UnitBefore {

@@ -3,10 +3,10 @@
 /* The rules are those of systemd's own unit_name_is_valid(). */
 
 #include <errno.h>
+#include <glib.h>
 #include <string.h>
 #include <systemd/sd-bus.h>
 
-#include "basic/cleanup.h"
 #include "basic/nearest.h"
 #include "leaves/unit-name.h"
 

@@ -4,7 +4,6 @@
  * and so on. */
 
 #include "runtime/change.h"
-#include "basic/cleanup.h"
 
 typedef struct Settling {
         GArray *changes;

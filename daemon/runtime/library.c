@@ -12,7 +12,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "basic/cleanup.h"
 #include "basic/log.h"
 #include "basic/nearest.h"
 #include "definition/search-path.h"

@@ -5,10 +5,8 @@
  * started, or until too many have finished since.
  */
 
-#include <errno.h>
 #include <inttypes.h>
 
-#include "basic/cleanup.h"
 #include "basic/log.h"
 #include "basic/span.h"
 #include "runtime/manager-state.h"

@@ -3,7 +3,6 @@
 /* Runs of trees that are in no file: such a tree is there as long as its run is. */
 
 #include <errno.h>
-#include <string.h>
 
 #include "definition/tree-name.h"
 #include "runtime/manager-state.h"

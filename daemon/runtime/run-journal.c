@@ -3,7 +3,6 @@
 /* All that a run was made from goes into the header, since the tree's files may be others when it is read. */
 
 #include "runtime/run-journal.h"
-#include "basic/cleanup.h"
 #include "basic/log.h"
 #include "runtime/boot-file.h"
 #include "runtime/run-state.h"

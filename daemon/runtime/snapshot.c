@@ -2,10 +2,8 @@
 
 /* A file is as trustworthy as the directory that it is in: who can write there can put another in its place. */
 
-#include <errno.h>
 #include <string.h>
 
-#include "basic/cleanup.h"
 #include "definition/sources.h"
 #include "runtime/snapshot.h"
 #include "runtime/trust.h"

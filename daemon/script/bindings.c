@@ -6,8 +6,6 @@
  * empty table that looks up of each name which of the two tables it is in.
  */
 
-#include <errno.h>
-
 #include "script/bindings.h"
 #include "script/values.h"
 

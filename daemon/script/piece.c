@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <string.h>
 
-#include "basic/cleanup.h"
 #include "basic/excerpt.h"
 #include "script/blackboard.h"
 #include "script/piece.h"

@@ -5,7 +5,6 @@
 #include <json-c/linkhash.h>
 #include <string.h>
 
-#include "basic/cleanup.h"
 #include "script/piece.h"
 #include "script/reference.h"
 

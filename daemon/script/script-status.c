@@ -3,7 +3,6 @@
 /* An expression that is false is told with what it saw; one that fails says that by itself. */
 
 #include "script/script-status.h"
-#include "basic/cleanup.h"
 #include "script/seen.h"
 
 static Status fail(const Script *script, const char *error, Cause **ret_cause) {

@@ -6,9 +6,7 @@
  */
 
 #include <errno.h>
-#include <string.h>
 
-#include "basic/cleanup.h"
 #include "script/bindings.h"
 #include "script/budget.h"
 #include "script/script-error.h"

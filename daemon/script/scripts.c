@@ -3,7 +3,6 @@
 /* All chunks of one tree are functions in the registry of one Lua state. */
 
 #include <lauxlib.h>
-#include <string.h>
 
 #include "script/bindings.h"
 #include "script/budget.h"

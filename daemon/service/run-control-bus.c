@@ -2,7 +2,6 @@
 
 /* Each is an operation: who asks is found out before anything is done. */
 
-#include <errno.h>
 #include <string.h>
 
 #include "basic/cleanup.h"

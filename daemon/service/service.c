@@ -5,10 +5,7 @@
  * it is lost.
  */
 
-#include <errno.h>
-#include <string.h>
-
-#include "basic/cleanup.h"
+#include "service/service.h"
 #include "basic/log.h"
 #include "service/announcements.h"
 #include "service/arguments.h"
@@ -16,7 +13,6 @@
 #include "service/manager-bus.h"
 #include "service/object-path.h"
 #include "service/run-bus.h"
-#include "service/service.h"
 #include "service/subscribers.h"
 #include "service/tree-access.h"
 #include "service/tree-bus.h"

@@ -2,7 +2,6 @@
 
 /* Get always answers with 0 and false: what is measured comes with signals. */
 
-#include <string.h>
 #include <time.h>
 
 #include "watched.h"

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-#include <string.h>
-
-#include "basic/cleanup.h"
 #include "camera.h"
+#include "basic/cleanup.h"
 
 #define PROPERTIES "org.freedesktop.DBus.Properties"
 

@@ -3,11 +3,11 @@
 #include "path-scene.h"
 
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "basic/cleanup.h"
 #include "leaves/registry.h"
 
 static const NodeType *const types[] = { &path_exists_type, NULL };

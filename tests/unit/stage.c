@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-#include <string.h>
-
-#include "stage-tree.h"
 #include "stage.h"
+#include "stage-tree.h"
 
 /* What the host says of a node. */
 typedef struct Answers {

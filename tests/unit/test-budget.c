@@ -7,7 +7,6 @@
 #include <malloc.h>
 #include <time.h>
 
-#include "basic/cleanup.h"
 #include "sanitized.h"
 #include "script/scripts.h"
 

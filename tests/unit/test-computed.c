@@ -3,7 +3,6 @@
 /* Condition and Script, in runs. */
 
 #include <json-c/json_tokener.h>
-#include <string.h>
 
 #include "basic/cleanup.h"
 #include "run-stage.h"

@@ -4,9 +4,6 @@
  * A connection on real buses: what is heard, who is told that it comes and goes, and that it rests.
  */
 
-#include <errno.h>
-
-#include "basic/cleanup.h"
 #include "basic/log.h"
 #include "connection-stage.h"
 

@@ -3,7 +3,6 @@
 /* The values that DBusProperty finds, and what it makes of them. */
 
 #include "assert-cause.h"
-#include "basic/cleanup.h"
 #include "basic/log.h"
 #include "camera-stage.h"
 #include "leaves/registry.h"

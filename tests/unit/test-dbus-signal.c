@@ -5,7 +5,6 @@
  */
 
 #include "assert-cause.h"
-#include "basic/cleanup.h"
 #include "basic/log.h"
 #include "camera-stage.h"
 #include "leaves/registry.h"

@@ -4,7 +4,6 @@
 
 #include <string.h>
 
-#include "basic/cleanup.h"
 #include "tree-files.h"
 
 #define LEAF "{'btd':1,'root':{'type':'Do','name':'leaf'}}"

@@ -2,9 +2,6 @@
 
 /* Expressions and code in a tree file: what leaves get of them, and where their errors are. */
 
-#include <string.h>
-
-#include "basic/cleanup.h"
 #include "script/scripts.h"
 #include "tree-files.h"
 

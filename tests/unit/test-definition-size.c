@@ -9,7 +9,6 @@
 #include <string.h>
 #include <time.h>
 
-#include "basic/cleanup.h"
 #include "tree-files.h"
 
 #define TOO_MANY                                                                                                       \

@@ -2,9 +2,6 @@
 
 /* Trees that use trees: what they become, whose variables a node sees, and what is refused. */
 
-#include <string.h>
-
-#include "basic/cleanup.h"
 #include "script/blackboard.h"
 #include "tree-files.h"
 

@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <json-c/json_tokener.h>
-#include <string.h>
 
 #include "basic/cleanup.h"
 #include "tree-files.h"

@@ -2,13 +2,10 @@
 
 /* The search path: what hides what, what is refused, and what stays when a file does not load. */
 
-#include <errno.h>
 #include <glib/gstdio.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "basic/cleanup.h"
 #include "definition/search-path.h"
 #include "definition/tree-name.h"
 #include "fake-leaves.h"

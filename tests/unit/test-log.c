@@ -6,7 +6,6 @@
 
 #include <unistd.h>
 
-#include "basic/cleanup.h"
 #include "basic/log.h"
 
 /* What is written to stderr between the two calls. */

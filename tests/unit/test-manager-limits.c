@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <glib/gstdio.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "basic/cleanup.h"

@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <glib/gstdio.h>
 #include <json-c/json_tokener.h>
-#include <string.h>
 
 #include "assert-cause.h"
 

@@ -2,7 +2,6 @@
 
 /* PathExists, with real files. */
 
-#include <errno.h>
 #include <glib/gstdio.h>
 #include <sys/stat.h>
 #include <unistd.h>

@@ -6,7 +6,6 @@
 #include <json-c/json_tokener.h>
 
 #include "basic/cleanup.h"
-#include "basic/span.h"
 #include "run-stage.h"
 #include "runtime/run-control.h"
 

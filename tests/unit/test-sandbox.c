@@ -2,7 +2,6 @@
 
 /* The ways out of a sandbox for Lua that are known, one by one: none of them is one here. */
 
-#include <errno.h>
 #include <json-c/json_tokener.h>
 
 #include "basic/cleanup.h"

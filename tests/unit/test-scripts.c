@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <json-c/json_tokener.h>
 #include <json-c/linkhash.h>
-#include <string.h>
 
 #include "basic/cleanup.h"
 #include "script/scripts.h"

@@ -6,10 +6,8 @@
  */
 
 #include <malloc.h>
-#include <string.h>
 #include <time.h>
 
-#include "basic/cleanup.h"
 #include "basic/timers.h"
 #include "definition/definition.h"
 #include "runtime/run.h"

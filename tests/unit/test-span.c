@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <glib.h>
-#include <inttypes.h>
 
 #include "basic/span.h"
 

@@ -3,7 +3,6 @@
 /* The reader: what it takes, and for everything else the exact place and message. */
 
 #include <errno.h>
-#include <json-c/json_tokener.h>
 #include <string.h>
 
 #include "basic/cleanup.h"

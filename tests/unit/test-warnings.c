@@ -9,7 +9,6 @@
 #include <errno.h>
 #include <string.h>
 
-#include "basic/cleanup.h"
 #include "definition/definition.h"
 #include "inputs.h"
 

@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <string.h>
 
-#include "basic/cleanup.h"
 #include "basic/nearest.h"
 #include "tree-files.h"
 
