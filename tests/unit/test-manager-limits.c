@@ -3,77 +3,36 @@
 /* How much one may have of the manager, and trees that are given to it as texts. */
 
 #include <errno.h>
-#include <glib/gstdio.h>
 #include <unistd.h>
 
 #include "basic/cleanup.h"
-#include "basic/timers.h"
-#include "fake-leaves.h"
-#include "runtime/manager.h"
+#include "manager-stage.h"
 
 #define WAITS "{ \"type\": \"FakeAction\", \"name\": \"A\" }"
 #define TREE(keys, root) "{ \"btd\": 1, " keys "\"root\": " root " }"
 
-typedef struct Stage {
-        GMainContext *context;
-        Timers *timers;
-        LeafServices services;
-        char *directories[2];
-        Manager *manager;
-        GPtrArray *messages;
-} Stage;
+/* expected: the one message that there is, or NULL. */
+static void reload(const ManagerStage *stage, const char *expected) {
+        g_autoptr(GPtrArray) messages = manager_reload(stage->manager);
 
-static void put(const Stage *stage, const char *file, const char *text) {
-        g_autofree char *path = g_build_filename(stage->directories[0], file, NULL);
-
-        g_assert_true(g_file_set_contents(path, text, -1, NULL));
+        g_assert_cmpuint(messages->len, ==, expected ? 1 : 0);
+        if (expected)
+                g_assert_cmpstr(g_ptr_array_index(messages, 0), ==, expected);
 }
 
-static Stage *stage_new(void) {
-        Stage *stage = g_new0(Stage, 1);
-        Limits limits = { .max = { [LIMIT_TREES] = 2, [LIMIT_RUNS] = 4, [LIMIT_RUNS_OF_A_CALLER] = 2 } };
-        ManagerOptions options = { .tables = fake_tables, .limits = &limits };
+static ManagerStage *stage_new(void) {
+        static const Limits limits = { .max = { [LIMIT_TREES] = 2, [LIMIT_RUNS] = 4, [LIMIT_RUNS_OF_A_CALLER] = 2 } };
+        ManagerStage *stage = manager_stage_new();
 
-        stage->directories[0] = g_dir_make_tmp("btd-test-XXXXXX", NULL);
-        options.directories = (const char *const *) stage->directories;
-        stage->context = g_main_context_new();
-        stage->timers = timers_new(stage->context);
-        stage->services = (LeafServices){ .timers = stage->timers };
-        stage->manager = manager_new(stage->context, &stage->services, &options);
-        put(stage, "a.json", TREE("", WAITS));
-        put(stage, "b.json", TREE("", "{ \"type\": \"FakeNow\" }"));
-        stage->messages = manager_reload(stage->manager);
-        g_assert_cmpuint(stage->messages->len, ==, 0);
+        manager_stage_open(stage, &limits, NULL);
+        manager_stage_put(stage, "a.json", TREE("", WAITS));
+        manager_stage_put(stage, "b.json", TREE("", "{ \"type\": \"FakeNow\" }"));
+        reload(stage, NULL);
         return stage;
 }
 
-static void stage_free(Stage *stage) {
-        const char *const files[] = { "a.json", "b.json", "c.json" };
-
-        manager_free(stage->manager);
-        timers_free(stage->timers);
-        g_main_context_unref(stage->context);
-        for (size_t i = 0; i < G_N_ELEMENTS(files); i++) {
-                g_autofree char *path = g_build_filename(stage->directories[0], files[i], NULL);
-
-                g_remove(path);
-        }
-        g_remove(stage->directories[0]);
-        g_free(stage->directories[0]);
-        g_ptr_array_unref(stage->messages);
-        g_free(stage);
-        fake_reset();
-}
-
-G_DEFINE_AUTOPTR_CLEANUP_FUNC(Stage, stage_free)
-
-static void turn(const Stage *stage) {
-        while (g_main_context_iteration(stage->context, FALSE))
-                ;
-}
-
 /* NULL: it is started. */
-static Run *start_for(const Stage *stage, uint32_t uid, const char *instance, const char *expected) {
+static Run *start_for(const ManagerStage *stage, uint32_t uid, const char *instance, const char *expected) {
         Caller who = { .uid = uid, .text = (char *) "a test" };
         g_autofree char *error = NULL;
         Run *run = NULL;
@@ -81,7 +40,7 @@ static Run *start_for(const Stage *stage, uint32_t uid, const char *instance, co
 
         g_assert_cmpint(r, ==, expected ? MANAGER_LIMIT : 0);
         g_assert_cmpstr(error, ==, expected);
-        turn(stage);
+        manager_stage_turn(stage);
         return run;
 }
 
@@ -89,7 +48,7 @@ static Run *start_for(const Stage *stage, uint32_t uid, const char *instance, co
 #define ALL "4 trees are running already, which is the limit; halt some first"
 
 static void test_runs_of_a_caller(void) {
-        g_autoptr(Stage) stage = stage_new();
+        g_autoptr(ManagerStage) stage = stage_new();
         uint32_t other = geteuid() + 1000;
         Run *run = start_for(stage, other, "1", NULL);
 
@@ -97,7 +56,7 @@ static void test_runs_of_a_caller(void) {
         start_for(stage, other, "3", MINE);
         start_for(stage, other + 1, "3", NULL);
         run_halt(run, cause_new(CAUSE_HALTED, NULL, "enough"));
-        turn(stage);
+        manager_stage_turn(stage);
         start_for(stage, other, "4", NULL);
         start_for(stage, other, "5", MINE);
 
@@ -108,7 +67,7 @@ static void test_runs_of_a_caller(void) {
 }
 
 static void test_variables(void) {
-        g_autoptr(Stage) stage = stage_new();
+        g_autoptr(ManagerStage) stage = stage_new();
         g_autofree char *text = g_strnfill(BLACKBOARD_BYTES_MAX, 'x'), *error = NULL;
         g_autoptr(json_object) variables = json_object_new_object();
         Run *run;
@@ -119,34 +78,31 @@ static void test_variables(void) {
 }
 
 static void test_trees(void) {
-        g_autoptr(Stage) stage = stage_new();
+        g_autoptr(ManagerStage) stage = stage_new();
         g_autofree char *message = g_strdup_printf("%s/c.json: error: not loaded: there are 2 trees already, which is "
                                                    "the limit; see --limit=trees= of btd(8)",
                                                    stage->directories[0]);
 
-        put(stage, "c.json", TREE("", WAITS));
-        g_ptr_array_unref(stage->messages);
-        stage->messages = manager_reload(stage->manager);
-        g_assert_cmpuint(stage->messages->len, ==, 1);
-        g_assert_cmpstr(g_ptr_array_index(stage->messages, 0), ==, message);
+        manager_stage_put(stage, "c.json", TREE("", WAITS));
+        reload(stage, message);
         g_assert_null(manager_tree(stage->manager, "c"));
         g_assert_nonnull(manager_tree(stage->manager, "b"));
 }
 
-static Run *start_text(const Stage *stage, const char *name, const char *text, int r, const char *expected) {
+static Run *start_text(const ManagerStage *stage, const char *name, const char *text, int r, const char *expected) {
         Caller who = { .text = (char *) "a test" };
         g_autofree char *error = NULL;
         Run *run = NULL;
 
         g_assert_cmpint(manager_start_text(stage->manager, name, text, NULL, &who, &run, &error), ==, r);
         g_assert_cmpstr(error, ==, expected);
-        turn(stage);
+        manager_stage_turn(stage);
         return run;
 }
 
 /* A run like any other, of a tree that is not listed. */
 static void test_text(void) {
-        g_autoptr(Stage) stage = stage_new();
+        g_autoptr(ManagerStage) stage = stage_new();
         g_autoptr(GPtrArray) trees = NULL;
         Run *run = start_text(stage, "mine", TREE("", WAITS), 0, NULL);
 
@@ -159,14 +115,14 @@ static void test_text(void) {
         start_text(stage, "mine", TREE("", WAITS), MANAGER_ALREADY_RUNNING,
                    "tree 'mine' is already running as mine.1; give another --instance to run it twice");
         fake_end("A", STATUS_SUCCESS, NULL);
-        turn(stage);
+        manager_stage_turn(stage);
         g_assert_cmpint(run_status(run), ==, STATUS_SUCCESS);
         start_text(stage, "mine", TREE("", "{ \"type\": \"SubTree\", \"tree\": \"b\" }"), 0, NULL);
         g_assert_cmpint(run_status(manager_run(stage->manager, "mine.2")), ==, STATUS_SUCCESS);
 }
 
 static void test_text_refused(void) {
-        g_autoptr(Stage) stage = stage_new();
+        g_autoptr(ManagerStage) stage = stage_new();
 
         start_text(stage, "../x", TREE("", WAITS), -EINVAL,
                    "the name of a tree consists of letters, digits, '_' and '-', 100 at most");

@@ -3,52 +3,40 @@
 /* Starting, halting and listing, with the texts of everything that can be refused. */
 
 #include <errno.h>
-#include <glib/gstdio.h>
 #include <json-c/json_tokener.h>
 
 #include "assert-cause.h"
-
 #include "basic/cleanup.h"
-#include "basic/timers.h"
-#include "fake-leaves.h"
+#include "manager-stage.h"
 #include "runtime/manager-control.h"
 #include "runtime/runs.h"
 
-typedef struct Stage {
-        GMainContext *context;
-        Timers *timers;
-        LeafServices services;
-        char *directories[2], *state;
-        Manager *manager;
-        GString *events;
-} Stage;
-
 static void on_run_added(Run *run, void *userdata) {
-        g_string_append_printf(((Stage *) userdata)->events, "+%s ", run_id(run));
+        g_string_append_printf(((ManagerStage *) userdata)->events, "+%s ", run_id(run));
 }
 
 static void on_run_halting(Run *run, void *userdata) {
-        g_string_append_printf(((Stage *) userdata)->events, "!%s ", run_id(run));
+        g_string_append_printf(((ManagerStage *) userdata)->events, "!%s ", run_id(run));
 }
 
 static void on_run_finished(Run *run, void *userdata) {
-        g_string_append_printf(((Stage *) userdata)->events, "=%s ", run_id(run));
+        g_string_append_printf(((ManagerStage *) userdata)->events, "=%s ", run_id(run));
 }
 
 static void on_run_removed(Run *run, void *userdata) {
-        g_string_append_printf(((Stage *) userdata)->events, "-%s ", run_id(run));
+        g_string_append_printf(((ManagerStage *) userdata)->events, "-%s ", run_id(run));
 }
 
 static void on_reloading(void *userdata) {
-        g_string_append(((Stage *) userdata)->events, "reloading ");
+        g_string_append(((ManagerStage *) userdata)->events, "reloading ");
 }
 
 static void on_reloaded(const GPtrArray *messages, void *userdata) {
-        g_string_append_printf(((Stage *) userdata)->events, "reloaded(%u) ", messages->len);
+        g_string_append_printf(((ManagerStage *) userdata)->events, "reloaded(%u) ", messages->len);
 }
 
 static void on_idle(void *userdata) {
-        g_string_append(((Stage *) userdata)->events, "idle ");
+        g_string_append(((ManagerStage *) userdata)->events, "idle ");
 }
 
 static const Caller test_caller = { .pid = 1234, .command = (char *) "test", .text = (char *) "UID 0 (test)" };
@@ -63,91 +51,41 @@ static const ManagerObserver observer = {
         .idle = on_idle,
 };
 
-static void put(const Stage *stage, const char *file, const char *text) {
-        g_autofree char *path = g_build_filename(stage->directories[0], file, NULL);
-
-        g_assert_true(g_file_set_contents(path, text, -1, NULL));
-}
-
-static void manager_open(Stage *stage) {
-        ManagerOptions options = {
-                .directories = (const char *const *) stage->directories,
-                .tables = fake_tables,
-                .state_directory = stage->state,
-        };
-
-        stage->manager = manager_new(stage->context, &stage->services, &options);
-        manager_observe(stage->manager, &observer, stage);
+static void open_and_load(ManagerStage *stage) {
+        manager_stage_open(stage, NULL, &observer);
         manager_load(stage->manager);
 }
 
-static Stage *stage_new(void) {
-        Stage *stage = g_new0(Stage, 1);
+static ManagerStage *stage_new(void) {
+        ManagerStage *stage = manager_stage_new();
 
-        stage->context = g_main_context_new();
-        stage->timers = timers_new(stage->context);
-        stage->services = (LeafServices){ .timers = stage->timers };
-        stage->directories[0] = g_dir_make_tmp("btd-test-XXXXXX", NULL);
-        stage->state = g_dir_make_tmp("btd-test-XXXXXX", NULL);
-        stage->events = g_string_new(NULL);
-
-        put(stage, "boot.json",
-            "{ \"btd\": 1, \"autostart\": true, \"root\": { \"type\": \"FakeAction\", \"name\": \"A\" } }");
-        put(stage, "quick.json", "{ \"btd\": 1, \"root\": { \"type\": \"FakeNow\", \"name\": \"Q\" } }");
-        put(stage, "broken.json", "{ \"btd\": 2 }");
-        manager_open(stage);
+        manager_stage_keep_state(stage);
+        manager_stage_put(
+                stage, "boot.json",
+                "{ \"btd\": 1, \"autostart\": true, \"root\": { \"type\": \"FakeAction\", \"name\": \"A\" } }");
+        manager_stage_put(stage, "quick.json", "{ \"btd\": 1, \"root\": { \"type\": \"FakeNow\", \"name\": \"Q\" } }");
+        manager_stage_put(stage, "broken.json", "{ \"btd\": 2 }");
+        open_and_load(stage);
         return stage;
 }
 
-static void remove_directory(char *directory) {
-        g_autoptr(GDir) dir = g_dir_open(directory, 0, NULL);
-        const char *name;
-
-        while ((name = g_dir_read_name(dir))) {
-                g_autofree char *path = g_build_filename(directory, name, NULL);
-
-                g_remove(path);
-        }
-
-        g_remove(directory);
-        g_free(directory);
-}
-
-static void stage_free(Stage *stage) {
-        manager_free(stage->manager);
-        timers_free(stage->timers);
-        g_main_context_unref(stage->context);
-        remove_directory(stage->directories[0]);
-        remove_directory(stage->state);
-        g_string_free(stage->events, TRUE);
-        g_free(stage);
-        fake_reset();
-}
-
-G_DEFINE_AUTOPTR_CLEANUP_FUNC(Stage, stage_free)
-
-static void turn(const Stage *stage) {
-        while (g_main_context_iteration(stage->context, FALSE))
-                ;
-}
-
-static void assert_events(const Stage *stage, const char *events) {
+static void assert_events(const ManagerStage *stage, const char *events) {
         g_assert_cmpstr(stage->events->str, ==, events);
         g_string_truncate(stage->events, 0);
 }
 
-static Run *start(const Stage *stage, const char *tree, const char *instance) {
+static Run *start(const ManagerStage *stage, const char *tree, const char *instance) {
         g_autofree char *error = NULL;
         Run *run = NULL;
 
         g_assert_cmpint(manager_start(stage->manager, tree, instance, NULL, "a test", &run, &error), ==, 0);
         g_assert_null(error);
-        turn(stage);
+        manager_stage_turn(stage);
         return run;
 }
 
-static void assert_refused(const Stage *stage, const char *tree, const char *instance, json_object *variables, int r,
-                           const char *text) {
+static void assert_refused(const ManagerStage *stage, const char *tree, const char *instance, json_object *variables,
+                           int r, const char *text) {
         g_autofree char *error = NULL;
         Run *run = NULL;
 
@@ -157,7 +95,7 @@ static void assert_refused(const Stage *stage, const char *tree, const char *ins
 }
 
 static void test_autostart(void) {
-        g_autoptr(Stage) stage = stage_new();
+        g_autoptr(ManagerStage) stage = stage_new();
 
         assert_events(stage, "");
         manager_autostart(stage->manager);
@@ -166,7 +104,7 @@ static void test_autostart(void) {
 }
 
 static void test_refusals(void) {
-        g_autoptr(Stage) stage = stage_new();
+        g_autoptr(ManagerStage) stage = stage_new();
         g_autoptr(json_object) variables = json_object_new_object();
         g_autofree char *broken = g_strdup_printf("tree 'broken' has errors; correct its file, then reload: "
                                                   "%s/broken.json:1:10: error: ",
@@ -197,7 +135,7 @@ static void test_refusals(void) {
 }
 
 static void test_masked_tree(void) {
-        g_autoptr(Stage) stage = stage_new();
+        g_autoptr(ManagerStage) stage = stage_new();
         g_autofree char *path = g_build_filename(stage->directories[0], "off.json", NULL);
         g_autofree char *text = g_strdup_printf("tree 'off' is masked by %s; remove that to use it", path);
         g_autoptr(GPtrArray) messages = NULL;
@@ -210,7 +148,7 @@ static void test_masked_tree(void) {
 }
 
 static void test_halt(void) {
-        g_autoptr(Stage) stage = stage_new();
+        g_autoptr(ManagerStage) stage = stage_new();
         g_autofree char *not_running = NULL, *no_run = NULL, *no_tree = NULL;
         unsigned count = 7;
         char *none = NULL;
@@ -219,7 +157,7 @@ static void test_halt(void) {
         assert_events(stage, "+boot.1 ");
         g_assert_null(run_cause(run));
         g_assert_cmpint(manager_halt_run(stage->manager, "boot.1", &test_caller, &none), ==, 0);
-        turn(stage);
+        manager_stage_turn(stage);
         assert_events(stage, "!boot.1 =boot.1 ");
         g_assert_cmpstr(run_cause(run), ==, "halted by UID 0 (test)");
         assert_cause(run_cause_chain(run), "halted", "{\"uid\":0,\"pid\":1234,\"command\":\"test\"}");
@@ -238,19 +176,18 @@ static void test_halt(void) {
         start(stage, "boot", "");
         g_assert_cmpint(manager_halt_tree(stage->manager, "boot", &test_caller, &count, &none), ==, 0);
         g_assert_cmpuint(count, ==, 1);
-        turn(stage);
+        manager_stage_turn(stage);
         assert_events(stage, "-boot.1 +boot.2 !boot.2 =boot.2 ");
 }
 
 static void test_a_tree_that_is_gone(void) {
-        g_autoptr(Stage) stage = stage_new();
-        g_autofree char *path = g_build_filename(stage->directories[0], "boot.json", NULL);
+        g_autoptr(ManagerStage) stage = stage_new();
         g_autoptr(GPtrArray) messages = NULL;
         unsigned count;
         char *error = NULL;
 
         start(stage, "boot", "");
-        g_assert_cmpint(g_remove(path), ==, 0);
+        manager_stage_remove(stage, "boot.json");
         messages = manager_reload(stage->manager);
         g_assert_null(manager_tree(stage->manager, "boot"));
         g_assert_cmpuint(manager_n_running(stage->manager), ==, 1);
@@ -259,7 +196,7 @@ static void test_a_tree_that_is_gone(void) {
 }
 
 static void test_last_ones_stay(void) {
-        g_autoptr(Stage) stage = stage_new();
+        g_autoptr(ManagerStage) stage = stage_new();
 
         start(stage, "quick", "");
         start(stage, "quick", "");
@@ -277,22 +214,21 @@ static void test_last_ones_stay(void) {
 
 /* Ids are not used again by the next daemon. */
 static void test_numbers_go_on(void) {
-        g_autoptr(Stage) stage = stage_new();
+        g_autoptr(ManagerStage) stage = stage_new();
 
         g_assert_cmpstr(run_id(start(stage, "quick", "")), ==, "quick.1");
         g_assert_cmpstr(run_id(start(stage, "quick", "")), ==, "quick.2");
-        manager_free(stage->manager);
-        manager_open(stage);
+        open_and_load(stage);
         g_assert_cmpstr(run_id(start(stage, "quick", "")), ==, "quick.3");
         g_assert_cmpstr(run_id(start(stage, "boot", "")), ==, "boot.1");
 }
 
 static void test_limit(void) {
-        g_autoptr(Stage) stage = stage_new();
+        g_autoptr(ManagerStage) stage = stage_new();
 
-        put(stage, "wait.json",
-            "{ \"btd\": 1, \"root\": { \"type\": \"Delay\", \"delay\": \"1h\", \"child\": { \"type\": "
-            "\"FakeNow\" } } }");
+        manager_stage_put(stage, "wait.json",
+                          "{ \"btd\": 1, \"root\": { \"type\": \"Delay\", \"delay\": \"1h\", \"child\": { \"type\": "
+                          "\"FakeNow\" } } }");
         g_ptr_array_unref(manager_reload(stage->manager));
         for (unsigned i = 0; i < limits_default.max[LIMIT_RUNS]; i++) {
                 g_autofree char *instance = g_strdup_printf("i%u", i);
@@ -304,12 +240,12 @@ static void test_limit(void) {
 }
 
 static void test_stop(void) {
-        g_autoptr(Stage) stage = stage_new();
+        g_autoptr(ManagerStage) stage = stage_new();
         const Run *run = start(stage, "boot", "");
 
         manager_stop(stage->manager);
         manager_stop(stage->manager);
-        turn(stage);
+        manager_stage_turn(stage);
         assert_events(stage, "+boot.1 !boot.1 =boot.1 idle ");
         g_assert_cmpstr(run_cause(run), ==, "the daemon is stopping");
         g_assert_true(manager_is_stopping(stage->manager));
@@ -318,11 +254,11 @@ static void test_stop(void) {
 }
 
 static void test_stop_when_idle(void) {
-        g_autoptr(Stage) stage = stage_new();
+        g_autoptr(ManagerStage) stage = stage_new();
 
         manager_stop(stage->manager);
         assert_events(stage, "");
-        turn(stage);
+        manager_stage_turn(stage);
         assert_events(stage, "idle ");
 }
 
@@ -341,7 +277,7 @@ static void assert_answer(int is, int r, char *error, const char *text) {
         } while (0)
 
 static void test_control(void) {
-        g_autoptr(Stage) stage = stage_new();
+        g_autoptr(ManagerStage) stage = stage_new();
         g_autoptr(json_object) values = json_tokener_parse("{ \"2x\": 1 }");
 
         start(stage, "boot", "");
@@ -367,20 +303,21 @@ static void test_control(void) {
 
         ASSERT_ANSWER(0, NULL, manager_halt_run, "boot.1");
         ASSERT_ANSWER(MANAGER_NOT_RUNNING, "run 'boot.1' is being halted", manager_pause, "boot.1");
-        turn(stage);
+        manager_stage_turn(stage);
         ASSERT_ANSWER(MANAGER_NOT_RUNNING, "run 'boot.1' is not running any more: halted", manager_force, "boot.1", 0,
                       STATUS_SUCCESS);
 }
 
 /* Variables that a run is started with are those that the tree declares. */
 static void test_inputs(void) {
-        g_autoptr(Stage) stage = stage_new();
+        g_autoptr(ManagerStage) stage = stage_new();
         g_autoptr(json_object) wrong = json_tokener_parse("{ \"unit\": 5 }"),
                                unknown = json_tokener_parse("{ \"unit\": \"cam\", \"tires\": 1 }");
 
-        put(stage, "in.json",
-            "{ \"btd\": 1, \"inputs\": { \"unit\": \"string\", \"tries\": { \"type\": \"int\", \"default\": 1 } }, "
-            "\"root\": { \"type\": \"FakeAction\", \"text\": \"{unit} {tries}\" } }");
+        manager_stage_put(
+                stage, "in.json",
+                "{ \"btd\": 1, \"inputs\": { \"unit\": \"string\", \"tries\": { \"type\": \"int\", \"default\": 1 } }, "
+                "\"root\": { \"type\": \"FakeAction\", \"text\": \"{unit} {tries}\" } }");
         g_ptr_array_unref(manager_reload(stage->manager));
         assert_refused(stage, "in", "", NULL, -EINVAL, "the input 'unit' (string) is missing");
         assert_refused(stage, "in", "", wrong, -EINVAL, "unit: expected a string, but got 5");

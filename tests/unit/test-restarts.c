@@ -2,37 +2,25 @@
 
 /* A manager whose trees say "restart"; its pauses are short, and waited for. */
 
-#include <glib/gstdio.h>
 #include <json-c/json_tokener.h>
 
 #include "basic/cleanup.h"
-#include "basic/timers.h"
-#include "fake-leaves.h"
-#include "runtime/manager.h"
-
-typedef struct Stage {
-        GMainContext *context;
-        Timers *timers;
-        LeafServices services;
-        char *directories[2];
-        Manager *manager;
-        GString *events;
-} Stage;
+#include "manager-stage.h"
 
 static void on_run_added(Run *run, void *userdata) {
-        g_string_append_printf(((Stage *) userdata)->events, "+%s ", run_id(run));
+        g_string_append_printf(((ManagerStage *) userdata)->events, "+%s ", run_id(run));
 }
 
 static void on_run_finished(Run *run, void *userdata) {
-        g_string_append_printf(((Stage *) userdata)->events, "=%s ", run_id(run));
+        g_string_append_printf(((ManagerStage *) userdata)->events, "=%s ", run_id(run));
 }
 
 static void on_restart_changed(Run *run, void *userdata) {
-        g_string_append_printf(((Stage *) userdata)->events, "off:%s ", run_id(run));
+        g_string_append_printf(((ManagerStage *) userdata)->events, "off:%s ", run_id(run));
 }
 
 static void on_idle(void *userdata) {
-        g_string_append(((Stage *) userdata)->events, "idle ");
+        g_string_append(((ManagerStage *) userdata)->events, "idle ");
 }
 
 static const ManagerObserver observer = {
@@ -43,91 +31,57 @@ static const ManagerObserver observer = {
 };
 
 /* header: what stands at the top, with ' for ". The tree "t" runs until the test ends it. */
-static Stage *stage_new(const char *header) {
-        Stage *stage = g_new0(Stage, 1);
-        ManagerOptions options = { .directories = (const char *const *) stage->directories, .tables = fake_tables };
-        g_autofree char *path = NULL;
+static ManagerStage *stage_new(const char *header) {
+        ManagerStage *stage = manager_stage_new();
         g_autofree char *text = g_strdup_printf(
                 "{ 'btd': 1, %s, 'blackboard': { 'who': 'me' }, 'root': { 'type': 'FakeAction', 'name': 'A' } }",
                 header);
 
-        stage->context = g_main_context_new();
-        stage->timers = timers_new(stage->context);
-        stage->services = (LeafServices){ .timers = stage->timers };
-        stage->directories[0] = g_dir_make_tmp("btd-test-XXXXXX", NULL);
-        stage->events = g_string_new(NULL);
-        path = g_build_filename(stage->directories[0], "t.json", NULL);
-        g_assert_true(g_file_set_contents(path, g_strdelimit(text, "'", '"'), -1, NULL));
-        stage->manager = manager_new(stage->context, &stage->services, &options);
-        manager_observe(stage->manager, &observer, stage);
+        manager_stage_put(stage, "t.json", g_strdelimit(text, "'", '"'));
+        manager_stage_open(stage, NULL, &observer);
         manager_load(stage->manager);
         return stage;
 }
 
-static void remove_tree(const Stage *stage) {
-        g_autofree char *path = g_build_filename(stage->directories[0], "t.json", NULL);
-
-        g_remove(path);
-}
-
-static void stage_free(Stage *stage) {
-        manager_free(stage->manager);
-        timers_free(stage->timers);
-        g_main_context_unref(stage->context);
-        remove_tree(stage);
-        g_rmdir(stage->directories[0]);
-        g_free(stage->directories[0]);
-        g_string_free(stage->events, TRUE);
-        g_free(stage);
-        fake_reset();
-}
-
-G_DEFINE_AUTOPTR_CLEANUP_FUNC(Stage, stage_free)
-
-static void turn(const Stage *stage) {
-        while (g_main_context_iteration(stage->context, FALSE))
-                ;
-}
-
-static Run *start(const Stage *stage, const char *instance, json_object *variables) {
+static Run *start(const ManagerStage *stage, const char *instance, json_object *variables) {
         g_autofree char *error = NULL;
         Run *run = NULL;
 
         g_assert_cmpint(manager_start(stage->manager, "t", instance, variables, "a test", &run, &error), ==, 0);
         g_assert_null(error);
-        turn(stage);
+        manager_stage_turn(stage);
         return run;
 }
 
-static void end(const Stage *stage, Status status) {
+static void end(const ManagerStage *stage, Status status) {
         fake_end("A", status, status == STATUS_FAILURE ? "told to" : NULL);
-        turn(stage);
+        manager_stage_turn(stage);
 }
 
 /* Until the run is there that follows. */
-static Run *await(const Stage *stage, const char *id) {
+static Run *await(const ManagerStage *stage, const char *id) {
         Run *run;
 
         while (!(run = manager_run(stage->manager, id)))
                 g_main_context_iteration(stage->context, TRUE);
 
-        turn(stage);
+        manager_stage_turn(stage);
         return run;
 }
 
-static void assert_events(const Stage *stage, const char *events) {
+static void assert_events(const ManagerStage *stage, const char *events) {
         g_assert_cmpstr(stage->events->str, ==, events);
         g_string_truncate(stage->events, 0);
 }
 
-static void assert_restart(const Stage *stage, const char *id, const char *text) {
+static void assert_restart(const ManagerStage *stage, const char *id, const char *text) {
         g_autofree char *is = manager_describe_restart(stage->manager, manager_run(stage->manager, id));
 
         g_assert_cmpstr(is, ==, text);
 }
 
 /* However much of the time has passed. */
-static void assert_restarts(const Stage *stage, const char *id, const char *attempt) {
+static void assert_restarts(const ManagerStage *stage, const char *id, const char *attempt) {
         g_autofree char *is = manager_describe_restart(stage->manager, manager_run(stage->manager, id));
 
         g_assert_nonnull(is);
@@ -139,7 +93,7 @@ static void assert_restarts(const Stage *stage, const char *id, const char *atte
 #define SLOW "'restart_backoff': { 'initial': '1h', 'max': '1h' }"
 
 static void test_on_failure(void) {
-        g_autoptr(Stage) stage = stage_new("'restart': 'on-failure', " QUICK);
+        g_autoptr(ManagerStage) stage = stage_new("'restart': 'on-failure', " QUICK);
         g_autoptr(json_object) variables = json_tokener_parse("{ \"who\": \"you\" }");
         const Run *run;
 
@@ -156,7 +110,7 @@ static void test_on_failure(void) {
 }
 
 static void test_always(void) {
-        g_autoptr(Stage) stage = stage_new("'restart': 'always', " QUICK);
+        g_autoptr(ManagerStage) stage = stage_new("'restart': 'always', " QUICK);
 
         start(stage, "", NULL);
         end(stage, STATUS_SUCCESS);
@@ -169,7 +123,7 @@ static void test_always(void) {
 }
 
 static void test_no(void) {
-        g_autoptr(Stage) stage = stage_new("'restart': 'no', " QUICK);
+        g_autoptr(ManagerStage) stage = stage_new("'restart': 'no', " QUICK);
 
         start(stage, "", NULL);
         end(stage, STATUS_FAILURE);
@@ -178,7 +132,7 @@ static void test_no(void) {
 }
 
 static void test_limit(void) {
-        g_autoptr(Stage) stage =
+        g_autoptr(ManagerStage) stage =
                 stage_new("'restart': 'on-failure', " QUICK ", 'restart_limit': { 'burst': 2, 'interval': '1h' }");
 
         start(stage, "", NULL);
@@ -197,7 +151,7 @@ static void test_limit(void) {
 }
 
 static void test_old_restarts_do_not_count(void) {
-        g_autoptr(Stage) stage =
+        g_autoptr(ManagerStage) stage =
                 stage_new("'restart': 'on-failure', " QUICK ", 'restart_limit': { 'burst': 1, 'interval': '1us' }");
 
         start(stage, "", NULL);
@@ -208,17 +162,17 @@ static void test_old_restarts_do_not_count(void) {
 }
 
 static void test_pause(void) {
-        g_autoptr(Stage) stage = stage_new("'restart': 'on-failure', " SLOW);
+        g_autoptr(ManagerStage) stage = stage_new("'restart': 'on-failure', " SLOW);
 
         start(stage, "", NULL);
         end(stage, STATUS_FAILURE);
         assert_restarts(stage, "t.1", " (attempt 1 of 5)");
-        turn(stage);
+        manager_stage_turn(stage);
         assert_events(stage, "+t.1 =t.1 ");
 }
 
 static void test_halt_calls_it_off(void) {
-        g_autoptr(Stage) stage = stage_new("'restart': 'always', " SLOW);
+        g_autoptr(ManagerStage) stage = stage_new("'restart': 'always', " SLOW);
         g_autofree char *not_running = NULL;
         char *error = NULL;
         unsigned count;
@@ -243,18 +197,18 @@ static void test_halt_calls_it_off(void) {
 }
 
 static void test_what_was_halted_stays(void) {
-        g_autoptr(Stage) stage = stage_new("'restart': 'always', " QUICK);
+        g_autoptr(ManagerStage) stage = stage_new("'restart': 'always', " QUICK);
         char *error = NULL;
 
         start(stage, "", NULL);
         g_assert_cmpint(manager_halt_run(stage->manager, "t.1", &(Caller){ .text = (char *) "UID 0" }, &error), ==, 0);
-        turn(stage);
+        manager_stage_turn(stage);
         assert_restart(stage, "t.1", NULL);
         assert_events(stage, "+t.1 =t.1 ");
 }
 
 static void test_start_instead(void) {
-        g_autoptr(Stage) stage = stage_new("'restart': 'always', " SLOW);
+        g_autoptr(ManagerStage) stage = stage_new("'restart': 'always', " SLOW);
 
         start(stage, "", NULL);
         end(stage, STATUS_FAILURE);
@@ -265,7 +219,7 @@ static void test_start_instead(void) {
 }
 
 static void test_instances_are_apart(void) {
-        g_autoptr(Stage) stage = stage_new("'restart': 'always', " SLOW);
+        g_autoptr(ManagerStage) stage = stage_new("'restart': 'always', " SLOW);
 
         start(stage, "a", NULL);
         end(stage, STATUS_FAILURE);
@@ -275,24 +229,24 @@ static void test_instances_are_apart(void) {
 }
 
 static void test_stop(void) {
-        g_autoptr(Stage) stage = stage_new("'restart': 'always', " SLOW);
+        g_autoptr(ManagerStage) stage = stage_new("'restart': 'always', " SLOW);
 
         start(stage, "a", NULL);
         end(stage, STATUS_FAILURE);
         start(stage, "b", NULL);
         manager_stop(stage->manager);
         assert_restart(stage, "t.1", NULL);
-        turn(stage);
+        manager_stage_turn(stage);
         assert_events(stage, "+t.1 =t.1 +t.2 =t.2 idle ");
         assert_restart(stage, "t.2", NULL);
 }
 
 static void test_a_tree_that_is_gone(void) {
-        g_autoptr(Stage) stage = stage_new("'restart': 'always', " QUICK);
+        g_autoptr(ManagerStage) stage = stage_new("'restart': 'always', " QUICK);
         g_autofree char *text = NULL;
 
         start(stage, "", NULL);
-        remove_tree(stage);
+        manager_stage_remove(stage, "t.json");
         g_ptr_array_unref(manager_reload(stage->manager));
         end(stage, STATUS_FAILURE);
         for (;;) {
@@ -320,7 +274,7 @@ static void test_policies(void) {
         };
 
         for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
-                g_autoptr(Stage) stage = stage_new(cases[i].header);
+                g_autoptr(ManagerStage) stage = stage_new(cases[i].header);
                 const Diagnostics *diagnostics = manager_tree(stage->manager, "t")->diagnostics;
                 g_autofree char *text = diagnostics_format(diagnostics, 0);
 
