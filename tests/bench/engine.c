@@ -10,9 +10,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "engine-leaves.h"
+#include "samples.h"
 
 #define SAMPLES 15
 #define TICKS 1000000
@@ -103,31 +103,14 @@ static Tree *build(const Entry *entries, size_t n_entries, GPtrArray *params) {
         return tree_builder_finish(builder);
 }
 
-static double now_ns(void) {
-        struct timespec now;
-
-        clock_gettime(CLOCK_MONOTONIC, &now);
-        return (double) now.tv_sec * 1e9 + (double) now.tv_nsec;
-}
-
-static int compare_doubles(const void *a, const void *b) {
-        double x = *(const double *) a, y = *(const double *) b;
-
-        return (x > y) - (x < y);
-}
-
-static double median(double samples[static SAMPLES]) {
-        qsort(samples, SAMPLES, sizeof(double), compare_doubles);
-        return samples[SAMPLES / 2];
-}
-
 /* Pairs of samples, taken in turns: their medians, and the median of their ratios. */
 static void report(const char *name, double values[static SAMPLES], double baselines[static SAMPLES]) {
         double ratios[SAMPLES];
 
         for (unsigned i = 0; i < SAMPLES; i++)
                 ratios[i] = values[i] / baselines[i];
-        printf("%s\t%.2f\t%.2f\t%.2f\n", name, median(values), median(baselines), median(ratios));
+        printf("%s\t%.2f\t%.2f\t%.2f\n", name, bench_median(values, SAMPLES), bench_median(baselines, SAMPLES),
+               bench_median(ratios, SAMPLES));
 }
 
 /* The hand-written side. The pointer is volatile, so each call is a real one through a pointer, as the engine's are. */
@@ -214,24 +197,24 @@ static const Shape shapes[] = {
 };
 
 static double sample_engine(Machine *machine) {
-        double begin = now_ns();
+        double begin = bench_now();
 
         for (unsigned i = 0; i < TICKS; i++) {
                 if (machine_tick(machine) != STATUS_SUCCESS)
                         abort();
         }
-        return (now_ns() - begin) / TICKS;
+        return (bench_now() - begin) / TICKS;
 }
 
 static double sample_handwritten(Handwritten handwritten) {
         /* Called through a pointer that is read each time, as machine_tick() is a call into a library. */
         Handwritten volatile tick = handwritten;
-        double begin = now_ns();
+        double begin = bench_now();
 
         for (unsigned i = 0; i < TICKS; i++)
                 if (tick() != STATUS_SUCCESS)
                         abort();
-        return (now_ns() - begin) / TICKS;
+        return (bench_now() - begin) / TICKS;
 }
 
 static void measure_shape(const Shape *shape) {
@@ -300,7 +283,7 @@ static double sample_wide(Wide *wide) {
         unsigned happened = 0;
 
         wide_for_each(wide, machine_start);
-        double begin = now_ns();
+        double begin = bench_now();
         for (unsigned i = 0; i < WIDE; i++) {
                 unsigned place = (unsigned) ((uint64_t) i * STRIDE % WIDE), child = place % wide->width;
                 Machine *machine = wide->machines->pdata[place / wide->width];
@@ -312,7 +295,7 @@ static double sample_wide(Wide *wide) {
                         abort();
                 happened++;
         }
-        double took = now_ns() - begin;
+        double took = bench_now() - begin;
         wide_for_each(wide, machine_halt);
 
         return took / happened;

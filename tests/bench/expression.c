@@ -9,22 +9,15 @@
 #include <lauxlib.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
+#include "samples.h"
 #include "script/scripts.h"
 
 #define SAMPLES 31
 #define EVALUATIONS 20000
 
-static double now_ns(void) {
-        struct timespec now;
-
-        clock_gettime(CLOCK_MONOTONIC, &now);
-        return (double) now.tv_sec * 1e9 + (double) now.tv_nsec;
-}
-
 static double evaluate(const Script *script, const Blackboard *blackboard) {
-        double begin = now_ns();
+        double begin = bench_now();
 
         for (unsigned i = 0; i < EVALUATIONS; i++) {
                 g_autofree char *error = NULL;
@@ -34,12 +27,12 @@ static double evaluate(const Script *script, const Blackboard *blackboard) {
                         abort();
         }
 
-        return (now_ns() - begin) / EVALUATIONS;
+        return (bench_now() - begin) / EVALUATIONS;
 }
 
 /* The function is on top of the stack. */
 static double call(lua_State *lua) {
-        double begin = now_ns();
+        double begin = bench_now();
 
         for (unsigned i = 0; i < EVALUATIONS; i++) {
                 lua_pushvalue(lua, -1);
@@ -48,18 +41,7 @@ static double call(lua_State *lua) {
                 lua_pop(lua, 1);
         }
 
-        return (now_ns() - begin) / EVALUATIONS;
-}
-
-static int compare_doubles(const void *a, const void *b) {
-        double x = *(const double *) a, y = *(const double *) b;
-
-        return (x > y) - (x < y);
-}
-
-static double median(double samples[static SAMPLES]) {
-        qsort(samples, SAMPLES, sizeof(double), compare_doubles);
-        return samples[SAMPLES / 2];
+        return (bench_now() - begin) / EVALUATIONS;
 }
 
 static lua_State *plain_lua(void) {
@@ -99,6 +81,7 @@ int main(void) {
         }
 
         lua_close(lua);
-        printf("%.1f\t%.1f\t%.3f\n", median(ours), median(plain), median(ratios));
+        printf("%.1f\t%.1f\t%.3f\n", bench_median(ours, SAMPLES), bench_median(plain, SAMPLES),
+               bench_median(ratios, SAMPLES));
         return EXIT_SUCCESS;
 }

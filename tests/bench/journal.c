@@ -8,9 +8,9 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "journal/progress.h"
+#include "samples.h"
 
 #define SAMPLES 15
 #define ROUNDS 20000u
@@ -58,13 +58,6 @@ static const ProgressHost host = {
         .journal_failed = journal_failed,
 };
 
-static double now_ns(void) {
-        struct timespec now;
-
-        clock_gettime(CLOCK_MONOTONIC, &now);
-        return (double) now.tv_sec * 1e9 + (double) now.tv_nsec;
-}
-
 /* Nanoseconds a round. Takes the writer. */
 static double measure(Definition *definition, JournalWriter *writer) {
         g_autoptr(Progress) progress = progress_new(definition, 1, 1, &host, NULL);
@@ -74,14 +67,14 @@ static double measure(Definition *definition, JournalWriter *writer) {
         progress_start(progress, 1);
         progress_tick(progress, 1);
 
-        begin = now_ns();
+        begin = bench_now();
         for (unsigned i = 0; i < ROUNDS; i++) {
                 leaf = STATUS_SUCCESS;
                 progress_leaf_ended(progress, 1, 1000 + i);
                 progress_tick(progress, 1000 + i);
         }
 
-        return (now_ns() - begin) / ROUNDS;
+        return (bench_now() - begin) / ROUNDS;
 }
 
 static JournalWriter *make_journal(const char *path) {
@@ -94,17 +87,6 @@ static JournalWriter *make_journal(const char *path) {
                 journal_failed(error, NULL);
 
         return writer;
-}
-
-static int compare_doubles(const void *a, const void *b) {
-        double x = *(const double *) a, y = *(const double *) b;
-
-        return (x > y) - (x < y);
-}
-
-static double median(double samples[static SAMPLES]) {
-        qsort(samples, SAMPLES, sizeof(double), compare_doubles);
-        return samples[SAMPLES / 2];
 }
 
 int main(int argc, char **argv) {
@@ -122,6 +104,6 @@ int main(int argc, char **argv) {
         }
 
         (void) remove(path);
-        printf("%.0f\t%.0f\n", median(with), median(without));
+        printf("%.0f\t%.0f\n", bench_median(with, SAMPLES), bench_median(without, SAMPLES));
         return EXIT_SUCCESS;
 }

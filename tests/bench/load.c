@@ -8,9 +8,9 @@
 #include <json-c/json_tokener.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "definition/definition.h"
+#include "samples.h"
 
 #define SAMPLES 15
 #define NODES 100000
@@ -34,47 +34,29 @@ static GString *write_tree(void) {
         return text;
 }
 
-static double now_ms(void) {
-        struct timespec now;
-
-        clock_gettime(CLOCK_MONOTONIC, &now);
-        return (double) now.tv_sec * 1e3 + (double) now.tv_nsec / 1e6;
-}
-
 static double load(const GString *text) {
         g_autoptr(Diagnostics) diagnostics = diagnostics_new("bench");
         Definition *definition;
-        double begin = now_ms(), took;
+        double begin = bench_now(), took;
 
         if (definition_load_text(text->str, text->len, tables, NULL, diagnostics, &definition) < 0)
                 abort();
 
-        took = now_ms() - begin;
+        took = (bench_now() - begin) / 1e6;
         definition_unref(definition);
         return took;
 }
 
 static double parse(const GString *text) {
-        double begin = now_ms(), took;
+        double begin = bench_now(), took;
         json_object *value = json_tokener_parse(text->str);
 
         if (!value)
                 abort();
 
-        took = now_ms() - begin;
+        took = (bench_now() - begin) / 1e6;
         json_object_put(value);
         return took;
-}
-
-static int compare_doubles(const void *a, const void *b) {
-        double x = *(const double *) a, y = *(const double *) b;
-
-        return (x > y) - (x < y);
-}
-
-static double median(double samples[static SAMPLES]) {
-        qsort(samples, SAMPLES, sizeof(double), compare_doubles);
-        return samples[SAMPLES / 2];
 }
 
 int main(void) {
@@ -87,6 +69,7 @@ int main(void) {
                 ratios[i] = loaded[i] / parsed[i];
         }
 
-        printf("%.2f\t%.2f\t%.3f\n", median(loaded), median(parsed), median(ratios));
+        printf("%.2f\t%.2f\t%.3f\n", bench_median(loaded, SAMPLES), bench_median(parsed, SAMPLES),
+               bench_median(ratios, SAMPLES));
         return EXIT_SUCCESS;
 }
