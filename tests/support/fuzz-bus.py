@@ -1,10 +1,12 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Calls every method of every object of a service on the system bus with whatever arguments, for some seconds, and gets
-and sets every property: fuzz-bus.py NAME SECONDS [SEED]. Says as JSON how many calls there were, what they were
-answered, and what must not happen: no answer, an error that has no name of its own, a service that has gone."""
+"""Calls every method of every object of a service on the system bus, for some seconds, and gets and sets every property:
+fuzz-bus.py NAME SECONDS WORDS [SEED]. The arguments are whatever there is of their types, or of others, and now and then
+one of the words for an argument of that name: WORDS is a JSON object of lists. Says as JSON what the calls were answered,
+and what must not happen: no answer, an error that has no name of its own, a service that has gone."""
 
 import collections
+import functools
 import json
 import random
 import sys
@@ -27,23 +29,19 @@ DOUBLES = [0.0, -0.0, 1.5, 1e308, 5e-324, float("inf"), float("-inf"), float("na
 ERRORS = ["AccessDenied", "InteractiveAuthorizationRequired", "InvalidArgs", "PropertyReadOnly", "UnknownInterface",
           "UnknownMethod", "UnknownObject", "UnknownProperty"]
 
-TREE = '{ "btd": 1, "blackboard": { "a": 1 }, "root": { "type": "%s" } }'
 STRINGS = [
-    "", " ", "a", "0", "-1", "1e999", "null", "true", "{}", "[]", '""', '"a"', '{"a":1}', "SUCCESS", "FAILURE", "success",
-    "%s%n%d", "../../etc/passwd", "/", "/org/btd1", "@", "a@b", "#1", "\t\n", "\u00e9\u4e2d\U0001f600", "\ufffd", "\x7f",
-    ":1.1", "org.btd1", "org.btd1.Manager", "org.btd1.Run", "Version", "Status", "a" * 255, "a" * 256, "[" * 5000, "9" * 400,
-    '{"a":' * 2000, "a" * 300000, TREE % "Sleep", TREE % "Sequence",
-    '{ "btd": 1, "root": { "type": "Sleep", "duration": "20ms" } }', '{ "btd": 1, "root": ',
-    '{ "btd": 1, "blackboard": { "a": 1 }, "root": { "type": "Repeat", "num_cycles": -1, "child": { "type": "Sleep", '
-    '"duration": "10ms" } } }',
+    "", " ", "a", "0", "-1", "1e999", "null", "true", "{}", "[]", '""', '"a"', '{"a":1}', "%s%n%d", "../../etc/passwd", "/",
+    "@", "a@b", "#1", "\t\n", "\u00e9\u4e2d\U0001f600", "\ufffd", "\x7f", ":1.1", "Version", "a" * 255, "a" * 256,
+    "9" * 400, "[" * 5000, '{"a":' * 2000, "a" * 300000,
 ]
 
 
 class Arguments:
     """Values of any type, extreme ones most of all."""
 
-    def __init__(self, dice):
+    def __init__(self, dice, fitting):
         self.dice = dice
+        self.fitting = fitting
         self.words = list(STRINGS)  # and what the service itself has said
 
     def remember(self, value):
@@ -99,8 +97,21 @@ class Arguments:
     def length(self, depth):
         return self.dice.choice([0, 1, 1, 2, 3, 40] if depth == 0 else [0, 1, 2])
 
-    def tuple(self, signature):
-        return GLib.Variant(f"({signature})", tuple(self.value(kind) for kind in split(signature)))
+    def argument(self, name, kind):
+        if name in self.fitting and self.dice.random() < 0.6:
+            return self.dice.choice(self.fitting[name])
+        return self.value(kind)
+
+    def tuple(self, arguments):
+        """Of (name, type)."""
+        if self.dice.random() < 0.1:
+            arguments = [(None, kind) for kind in split(self.signature())]
+        return GLib.Variant("(" + "".join(kind for _, kind in arguments) + ")",
+                            tuple(self.argument(*each) for each in arguments))
+
+    def property(self, interface, name, kind):
+        kind = kind if self.dice.random() < 0.7 else "s"
+        return GLib.Variant("(ssv)", (interface, name, GLib.Variant(kind, self.value(kind))))
 
 
 def split(signature):
@@ -115,10 +126,10 @@ def split(signature):
 
 
 class Fuzzer:
-    def __init__(self, name, seed):
+    def __init__(self, name, fitting, seed):
         self.name = name
         self.dice = random.Random(seed)
-        self.arguments = Arguments(self.dice)
+        self.arguments = Arguments(self.dice, fitting)
         self.connection = Gio.bus_get_sync(Gio.BusType.SYSTEM)
         self.connection.set_exit_on_close(False)
         self.answers = collections.defaultdict(collections.Counter)
@@ -132,7 +143,7 @@ class Fuzzer:
         return reply.unpack()[0]
 
     def introspect(self, path):
-        """The children of the object, and its methods and properties: (interface, member, signature, writes)."""
+        """The children of the object, and what can be called: (interface, method, maker of arguments)."""
         try:
             reply = self.connection.call_sync(self.name, path, "org.freedesktop.DBus.Introspectable", "Introspect", None,
                                               None, 0, TIMEOUT * 1000)
@@ -142,12 +153,16 @@ class Fuzzer:
         members = []
         for interface in node.iter("interface"):
             for method in interface.iter("method"):
-                signature = "".join(arg.get("type") for arg in method.iter("arg") if arg.get("direction") != "out")
-                members.append((interface.get("name"), method.get("name"), signature))
+                arguments = [(arg.get("name"), arg.get("type")) for arg in method.iter("arg")
+                             if arg.get("direction") != "out"]
+                own = interface.get("name").startswith(self.name)
+                members += [(interface.get("name"), method.get("name"),
+                             functools.partial(self.arguments.tuple, arguments))] * (10 if own else 1)
             for each in interface.iter("property"):
-                about = GLib.Variant("(ss)", (interface.get("name"), each.get("name")))
-                members.append((PROPERTIES, "Get", about))
-                members.append((PROPERTIES, "Set", (interface.get("name"), each.get("name"), each.get("type"))))
+                about = (interface.get("name"), each.get("name"))
+                members.append((PROPERTIES, "Get", functools.partial(GLib.Variant, "(ss)", about)))
+                members.append((PROPERTIES, "Set",
+                                functools.partial(self.arguments.property, *about, each.get("type"))))
         return [path.rstrip("/") + "/" + child.get("name") for child in node.findall("node")], members
 
     def objects(self):
@@ -162,19 +177,11 @@ class Fuzzer:
                 found.append((path, members))
         return found
 
-    def arguments_of(self, signature):
-        if isinstance(signature, GLib.Variant):
-            return signature
-        if isinstance(signature, tuple):
-            kind = signature[2] if self.dice.random() < 0.7 else "s"
-            return GLib.Variant("(ssv)", (signature[0], signature[1], GLib.Variant(kind, self.arguments.value(kind))))
-        return self.arguments.tuple(signature if self.dice.random() < 0.9 else self.arguments.signature())
-
-    def call(self, path, interface, member, signature):
+    def call(self, path, interface, member, make):
         flags = Gio.DBusCallFlags.NO_AUTO_START
         if self.dice.random() < 0.2:
             flags |= Gio.DBusCallFlags.ALLOW_INTERACTIVE_AUTHORIZATION
-        arguments = self.arguments_of(signature)
+        arguments = make()
         if arguments.get_size() > 4 * 1024 * 1024:
             return
         self.pending += 1
@@ -215,7 +222,7 @@ class Fuzzer:
 
 
 def main():
-    fuzzer = Fuzzer(sys.argv[1], int(sys.argv[3]) if len(sys.argv) > 3 else 1)
+    fuzzer = Fuzzer(sys.argv[1], json.loads(sys.argv[3]), int(sys.argv[4]) if len(sys.argv) > 4 else 1)
     fuzzer.run(float(sys.argv[2]))
     json.dump({"calls": sum(counter.total() for counter in fuzzer.answers.values()), "answers": fuzzer.answers,
                "findings": fuzzer.findings}, sys.stdout, indent=1)

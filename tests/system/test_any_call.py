@@ -9,19 +9,33 @@ import re
 import pytest
 
 import conftest
+from daemon import tree_text
 
 SECONDS = 6
 GROWTH_MAX = 4096  # KiB
 
 FUZZER = pathlib.Path(__file__).parents[1] / "support" / "fuzz-bus.py"
-INTERFACES = ["org.btd1.Manager", "org.btd1.Tree", "org.btd1.Run"]
+SLEEP = {"type": "Sleep", "duration": "1h"}
+ENDLESS = {"type": "Repeat", "num_cycles": -1, "child": {"type": "Sleep", "duration": "10ms"}}
+WORDS = {
+    "tree": ["camera"], "instance": ["", "a", "b"], "id": ["camera.1", "camera.2"], "name": ["a", "camera", "mine"],
+    "node": [0, 1], "status": ["success", "failure", "skipped"], "offset": [0, 100],
+    "variables": [{}, {"a": "1"}, {"b": "[1, null]", "a": '"x"'}],
+    "text": [tree_text({"type": "Sleep", "duration": "20ms"}), tree_text(ENDLESS, blackboard={"a": 1, "b": 2}), "{"],
+}
+# What changes something.
+CHANGES = {"org.btd1.Manager." + each for each in ["StartTree", "StartText", "HaltTree", "HaltRun", "Reload"]} | \
+    {"org.btd1.Tree.Start", "org.btd1.Tree.Halt"} | \
+    {"org.btd1.Run." + each for each in ["Halt", "SetVariables", "Pause", "Resume", "Step", "SetBreakpoint", "Force"]}
 
 
 def fuzz(machine, user, seconds, seed):
     machine.write("/usr/local/bin/fuzz-bus", FUZZER.read_text(encoding="utf-8"), 0o755)
-    report = json.loads(machine.check("fuzz-bus", "org.btd1", seconds, seed, user=user, timeout=seconds + 60))
+    report = json.loads(machine.check("fuzz-bus", "org.btd1", seconds, json.dumps(WORDS), seed, user=user,
+                                      timeout=seconds + 60))
+    print(json.dumps(report, indent=1))
     assert not report["findings"], "\n".join(report["findings"])
-    return report
+    return report["answers"]
 
 
 def pss(machine):
@@ -35,21 +49,22 @@ def pss(machine):
 
 @pytest.mark.parametrize("user", ["root", "nobody"])
 def test_any_call(machine, user):
-    machine.load("camera", {"type": "Sleep", "duration": "1h"})
-    machine.check("btctl", "start", "camera")
+    machine.load("camera", SLEEP, blackboard={"a": 1, "b": 2})
+    machine.check("btctl", "start", "camera@z")
     pid = machine.property("btd.service", "MainPID")
     fuzz(machine, user, SECONDS / 2, 1)
     before = pss(machine)
-    machine.check("btctl", "start", "camera")
+    machine.check("btctl", "start", "camera@z")
 
-    report = fuzz(machine, user, SECONDS, 2)
-    print(json.dumps(report, indent=1))
-    assert {method.rpartition(".")[0] for method in report["answers"]} >= set(INTERFACES)
-    assert report["calls"] > 100
-    assert machine.property("btd.service", "MainPID") == pid
+    answers = fuzz(machine, user, SECONDS, 2)
     after = pss(machine)
-    print(before, after)
+    assert set(answers) >= CHANGES
+    assert machine.property("btd.service", "MainPID") == pid
+    print(f"{before} KiB before, {after} KiB after")
     if not conftest.SANITIZED:
         assert after < before + GROWTH_MAX
-    warnings = machine.journal("-u", "btd.service", "-p", "warning")
-    print(warnings)
+
+    done = {method for method in CHANGES if answers[method].get("fine")}
+    assert not done if user == "nobody" else len(done) > len(CHANGES) / 2
+    warnings = machine.journal("-u", "btd.service", "-p", "warning").splitlines()
+    assert [line for line in warnings if not re.search(r": failed after .*: forced by UID 0", line)] == []
