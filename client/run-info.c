@@ -20,53 +20,40 @@ void run_info_free(RunInfo *run) {
         g_free(run);
 }
 
+/* What the message still owns. */
+static RunInfo *copy(const RunInfo *run) {
+        RunInfo *own = g_new(RunInfo, 1);
+
+        *own = *run;
+        own->id = g_strdup(run->id);
+        own->path = g_strdup(run->path);
+        own->tree = g_strdup(run->tree);
+        own->instance = g_strdup(run->instance);
+        own->status = g_strdup(run->status);
+        own->cause = g_strdup(run->cause);
+        own->restart = g_strdup(run->restart);
+        return own;
+}
+
 /* 1: there was one, 0: no more. */
 static int read_run(sd_bus_message *message, RunInfo **ret_run) {
-        const char *id, *path, *tree, *instance, *status, *cause, *restart;
-        uint64_t started, finished;
-        int r;
+        RunInfo run = { 0 };
+        int r = sd_bus_message_read(message, "(sosssttss)", &run.id, &run.path, &run.tree, &run.instance, &run.status,
+                                    &run.started, &run.finished, &run.cause, &run.restart);
 
-        r = sd_bus_message_read(message, "(sosssttss)", &id, &path, &tree, &instance, &status, &started, &finished,
-                                &cause, &restart);
-        if (r <= 0)
-                return r;
-
-        *ret_run = g_new(RunInfo, 1);
-        **ret_run = (RunInfo){
-                .id = g_strdup(id),
-                .path = g_strdup(path),
-                .tree = g_strdup(tree),
-                .instance = g_strdup(instance),
-                .status = g_strdup(status),
-                .started = started,
-                .finished = finished,
-                .cause = g_strdup(cause),
-                .restart = g_strdup(restart),
-        };
-        return 1;
+        if (r > 0)
+                *ret_run = copy(&run);
+        return r;
 }
 
 static int read_past_run(sd_bus_message *message, RunInfo **ret_run) {
-        const char *id, *tree, *instance, *status, *cause;
-        uint64_t started, finished;
-        int r;
+        RunInfo run = { .restart = (char *) "" };
+        int r = sd_bus_message_read(message, "(sssstts)", &run.id, &run.tree, &run.instance, &run.status, &run.started,
+                                    &run.finished, &run.cause);
 
-        r = sd_bus_message_read(message, "(sssstts)", &id, &tree, &instance, &status, &started, &finished, &cause);
-        if (r <= 0)
-                return r;
-
-        *ret_run = g_new(RunInfo, 1);
-        **ret_run = (RunInfo){
-                .id = g_strdup(id),
-                .tree = g_strdup(tree),
-                .instance = g_strdup(instance),
-                .status = g_strdup(status),
-                .started = started,
-                .finished = finished,
-                .cause = g_strdup(cause),
-                .restart = g_strdup(""),
-        };
-        return 1;
+        if (r > 0)
+                *ret_run = copy(&run);
+        return r;
 }
 
 static int read_runs(sd_bus_message *message, const char *type, int (*read)(sd_bus_message *, RunInfo **),
