@@ -64,8 +64,14 @@ static int method_answer(sd_bus_message *message, void *userdata, sd_bus_error *
         return sd_bus_reply_method_return(message, "u", service->n_calls);
 }
 
+static int property_get_ready(sd_bus *bus, const char *path, const char *interface, const char *property,
+                              sd_bus_message *reply, void *userdata, sd_bus_error *ret_error) {
+        return sd_bus_message_append(reply, "b", true);
+}
+
 static const sd_bus_vtable vtable[] = {
         SD_BUS_VTABLE_START(0),
+        SD_BUS_PROPERTY("Ready", "b", property_get_ready, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
         SD_BUS_METHOD_WITH_ARGS("Ask", SD_BUS_NO_ARGS, SD_BUS_RESULT("u", one), method_ask, SD_BUS_VTABLE_UNPRIVILEGED),
         SD_BUS_METHOD_WITH_ARGS("Wait", SD_BUS_NO_ARGS, SD_BUS_NO_RESULT, method_wait, SD_BUS_VTABLE_UNPRIVILEGED),
         SD_BUS_METHOD_WITH_ARGS("Hold", SD_BUS_NO_ARGS, SD_BUS_NO_RESULT, method_hold, SD_BUS_VTABLE_UNPRIVILEGED),

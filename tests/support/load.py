@@ -16,8 +16,8 @@ PLAIN = "org.example.Plain"
 
 POLICY = """<!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-BUS Bus Configuration 1.0//EN"
  "http://www.freedesktop.org/standards/dbus/1.0/busconfig.dtd">
-<busconfig><policy context="default">
-  <allow own_prefix="org.example"/><allow send_destination="*" send_interface="org.example.Load"/>
+<busconfig><policy context="default"><allow own_prefix="org.example"/>""" + "".join(
+    f'<allow send_destination="org.example.{name}"/>' for name in ("Beats", "Flap", "Held", "Plain")) + """
 </policy></busconfig>
 """
 
@@ -128,3 +128,14 @@ def check_memory(machine, before, what):
     after = settle(lambda: pss(machine), before * 1.1)
     print(f"{what}: PSS {before} KiB before, {after} KiB after")
     assert after <= before * 1.1, f"{what}: PSS was {before} KiB before and is {after} KiB after"
+
+
+@contextlib.contextmanager
+def finished(machine):
+    """The runs that end meanwhile: a list of their statuses."""
+    statuses = []
+    subscription = machine.client.connection.signal_subscribe(
+        client.BUS_NAME, "org.btd1.Manager", "RunFinished", client.MANAGER, None, 0,
+        lambda *arguments: statuses.append(arguments[5].unpack()[2]))
+    yield statuses
+    machine.client.connection.signal_unsubscribe(subscription)

@@ -5,7 +5,6 @@ Each load lasts some seconds, and a minute with BTD_LOAD=full in the environment
 else runs on the machine.
 """
 
-import contextlib
 import os
 import time
 
@@ -83,17 +82,6 @@ def pause(seconds):
     client.run(["sleep", str(seconds)], timeout=seconds + 20)
 
 
-@contextlib.contextmanager
-def finished(machine):
-    """What ends meanwhile: a list of statuses."""
-    statuses = []
-    subscription = machine.client.connection.signal_subscribe(
-        client.BUS_NAME, "org.btd1.Manager", "RunFinished", client.MANAGER, None, 0,
-        lambda *arguments: statuses.append(arguments[5].unpack()[2]))
-    yield statuses
-    machine.client.connection.signal_unsubscribe(subscription)
-
-
 def test_nothing(check):
     """What it is when btd has nothing to do."""
     check(pause)
@@ -101,7 +89,7 @@ def test_nothing(check):
 
 def test_a_thousand_runs(machine, check):
     def work(seconds):
-        with finished(machine) as statuses:
+        with load.finished(machine) as statuses:
             with load.Program(machine, "signals", "org.example.Beats", 0) as beats:
                 for n in range(1000):
                     machine.client.start("crowd", str(n))
@@ -174,7 +162,7 @@ def test_ten_thousand_signals_a_second(machine, check):
 @pytest.mark.parametrize("at_once", [1, 64])
 def test_starts_and_halts_without_end(machine, check, at_once):
     def work(seconds):
-        with finished(machine) as statuses:
+        with load.finished(machine) as statuses:
             with load.Program(machine, "churn", "quiet", at_once) as churn:
                 pause(seconds)
                 halted, errors = map(int, churn.end())
