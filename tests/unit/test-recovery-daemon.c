@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* What one daemon leaves to the next besides runs: restarts, autostarts, and that there is but one. */
+
+#include <errno.h>
+#include <glib/gstdio.h>
+
+#include "lasting-leaves.h"
+#include "recovery-stage.h"
+
+static const Caller test_caller = { .pid = 1234, .command = (char *) "test", .text = (char *) "UID 0 (test)" };
+
+static void test_restarts(void) {
+        g_autoptr(RecoveryStage) stage = recovery_stage_new(
+                "'restart': 'always', 'restart_backoff': { 'initial': '50ms', 'factor': 1 },"
+                "'restart_limit': { 'burst': 2 }, 'root': { 'type': 'Quick', 'name': 'A', 'fails': true }");
+
+        recovery_stage_start(stage, "");
+        recovery_stage_assert_finished(stage, "t.1", STATUS_FAILURE, "A: told to");
+        recovery_stage_kill(stage);
+        while (!manager_run(stage->manager, "t.2"))
+                g_main_context_iteration(stage->context, TRUE);
+        recovery_stage_turn(stage);
+        recovery_stage_kill(stage);
+        while (!manager_run(stage->manager, "t.3"))
+                g_main_context_iteration(stage->context, TRUE);
+        recovery_stage_turn(stage);
+        {
+                g_autofree char *text = manager_describe_restart(stage->manager, recovery_stage_run(stage, "t.3"));
+
+                g_assert_cmpstr(text, ==, "not restarted: it was restarted 2 times within 10min, which is the limit");
+        }
+}
+
+/* What was started by itself is not, once more. */
+static void test_autostart(void) {
+        g_autoptr(RecoveryStage) stage =
+                recovery_stage_new("'autostart': true, 'root': { 'type': 'Lasting', 'name': 'A' }");
+
+        recovery_stage_turn(stage);
+        g_assert_cmpstr(stage->events->str, ==, "+t.1 ");
+        recovery_stage_kill(stage);
+        g_assert_cmpstr(stage->events->str, ==, "+t.1 +t.1 ");
+        lasting_end("A", STATUS_SUCCESS);
+        recovery_stage_turn(stage);
+        recovery_stage_kill(stage);
+        g_assert_cmpstr(stage->events->str, ==, "+t.1 +t.1 =t.1 ");
+
+        /* Unless the daemon was stopped with all its runs. */
+        manager_stop(stage->manager);
+        recovery_stage_turn(stage);
+        manager_free(stage->manager);
+        timers_free(stage->timers);
+        recovery_stage_begin(stage);
+        recovery_stage_turn(stage);
+        g_assert_cmpstr(stage->events->str, ==, "+t.1 +t.1 =t.1 +t.2 ");
+}
+
+/* The daemon was killed before it could note that it has started it, or even before the run had begun. */
+static void test_autostart_not_noted(void) {
+        g_autoptr(RecoveryStage) stage =
+                recovery_stage_new("'autostart': true, 'root': { 'type': 'Lasting', 'name': 'A' }");
+        g_autofree char *noted = g_build_filename(stage->runtime, "autostarted", NULL),
+                        *path = recovery_stage_journal(stage, "t.1");
+
+        recovery_stage_turn(stage);
+        g_assert_cmpint(g_unlink(noted), ==, 0);
+        recovery_stage_kill(stage);
+        g_assert_cmpstr(stage->events->str, ==, "+t.1 +t.1 ");
+        g_assert_true(g_file_test(noted, G_FILE_TEST_EXISTS));
+
+        for (size_t length = 0; length < 2; length++) {
+                g_assert_cmpint(g_unlink(noted), ==, 0);
+                manager_leave(stage->manager);
+                manager_free(stage->manager);
+                timers_free(stage->timers);
+                g_string_truncate(stage->events, 0);
+                g_assert_true(g_file_set_contents(path, "btd-journal 1 {", length == 0 ? 0 : -1, NULL));
+                recovery_stage_begin(stage);
+                recovery_stage_turn(stage);
+                g_assert_cmpuint(manager_runs(stage->manager)->len, ==, 1);
+                g_assert_cmpstr(stage->events->str, ==, length == 0 ? "+t.2 " : "+t.3 ");
+                g_assert_false(g_file_test(path, G_FILE_TEST_EXISTS));
+                g_assert_cmpint(manager_halt_run(stage->manager, length == 0 ? "t.2" : "t.3", &test_caller, NULL), ==,
+                                0);
+                recovery_stage_turn(stage);
+        }
+}
+
+/* There was no time left to halt it: that is for the next daemon, as if this one had been killed. */
+static void test_given_up(void) {
+        g_autoptr(RecoveryStage) stage = recovery_stage_new("'root': { 'type': 'Lasting', 'name': 'A' }");
+
+        recovery_stage_start(stage, "");
+        lasting_stubborn("A");
+        manager_stop(stage->manager);
+        recovery_stage_turn(stage);
+        manager_free(stage->manager);
+        timers_free(stage->timers);
+        g_assert_cmpstr(lasting_events("A"), ==, "start halt abandon ");
+        recovery_stage_begin(stage);
+        recovery_stage_turn(stage);
+        g_assert_cmpstr(lasting_events("A"), ==, "start halt abandon recover halt ");
+        lasting_end("A", STATUS_FAILURE);
+        recovery_stage_turn(stage);
+        recovery_stage_assert_finished(stage, "t.1", STATUS_HALTED, "the daemon is stopping");
+}
+
+static void test_on_stop(void) {
+        g_autoptr(RecoveryStage) stage =
+                recovery_stage_new("'on_stop': 'halt', 'autostart': true, 'root': { 'type': 'Lasting', 'name': 'A' }");
+
+        recovery_stage_put(stage, "u.json", "{ 'btd': 1, 'root': { 'type': 'Lasting', 'name': 'B' } }");
+        g_ptr_array_unref(manager_reload(stage->manager));
+        {
+                g_autofree char *error = NULL;
+                Run *run;
+
+                g_assert_cmpint(manager_start(stage->manager, "u", "", NULL, "a test", &run, &error), ==, 0);
+        }
+        recovery_stage_turn(stage);
+        lasting_stubborn("A");
+        manager_leave(stage->manager);
+        recovery_stage_turn(stage);
+        g_assert_false(stage->idle);
+        lasting_end("A", STATUS_SUCCESS);
+        recovery_stage_turn(stage);
+        g_assert_true(stage->idle);
+        recovery_stage_assert_finished(stage, "t.1", STATUS_HALTED, "the daemon is stopping");
+        g_assert_cmpint(run_status(recovery_stage_run(stage, "u.1")), ==, STATUS_RUNNING);
+
+        manager_free(stage->manager);
+        timers_free(stage->timers);
+        g_assert_cmpstr(lasting_events("B"), ==, "start abandon ");
+        recovery_stage_begin(stage);
+        recovery_stage_turn(stage);
+        g_assert_cmpstr(lasting_events("B"), ==, "start abandon recover ");
+        g_assert_nonnull(manager_run(stage->manager, "t.2"));
+        g_assert_null(manager_run(stage->manager, "t.1"));
+}
+
+static void test_another_daemon(void) {
+        g_autoptr(RecoveryStage) stage = recovery_stage_new("'root': { 'type': 'Lasting', 'name': 'A' }");
+        const ManagerOptions options = {
+                .directories = (const char *const *) stage->trees,
+                .tables = lasting_tables,
+                .runtime_directory = stage->runtime,
+        };
+        g_autoptr(Manager) other = manager_new(stage->context, &stage->services, &options);
+        g_autofree char *error = NULL, *expected = NULL;
+
+        recovery_stage_start(stage, "");
+        expected = g_strdup_printf("%s is in use by another btd; give it another --runtime=", stage->runtime);
+        g_assert_cmpint(manager_recover(other, &error), ==, -EBUSY);
+        g_assert_cmpstr(error, ==, expected);
+        g_assert_cmpuint(manager_runs(other)->len, ==, 0);
+}
+
+int main(int argc, char **argv) {
+        g_test_init(&argc, &argv, NULL);
+        g_test_add_func("/recovery-daemon/restarts", test_restarts);
+        g_test_add_func("/recovery-daemon/autostart", test_autostart);
+        g_test_add_func("/recovery-daemon/autostart-not-noted", test_autostart_not_noted);
+        g_test_add_func("/recovery-daemon/given-up", test_given_up);
+        g_test_add_func("/recovery-daemon/on-stop", test_on_stop);
+        g_test_add_func("/recovery-daemon/another-daemon", test_another_daemon);
+        return g_test_run();
+}
