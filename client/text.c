@@ -17,7 +17,7 @@ char *text_clean(const char *text, bool ascii) {
         for (const char *p = valid; *p; p = g_utf8_next_char(p)) {
                 gunichar c = g_utf8_get_char(p);
 
-                if (g_ascii_isspace(c))
+                if (c < 128 && g_ascii_isspace(c))
                         g_string_append_c(clean, ' ');
                 else if (!g_unichar_isprint(c) || (ascii && c > 127))
                         g_string_append_c(clean, '?');

@@ -11,7 +11,7 @@ from btctl_runs import BAD, GOOD, LONG, UTF8, without_times
 
 
 def test_list(btd):
-    btd.tree("boot", GOOD, description="The \033[31mdevice", autostart=True)
+    btd.tree("boot", GOOD, description="The \033[31mdevice 名前", autostart=True)
     btd.tree("net", {"type": "Sequenc"})
     btd.start()
     _, path = btd.client.start("boot", "eth0")
@@ -22,11 +22,11 @@ def test_list(btd):
     lines = [re.split(r"  +", line) for line in result.stdout.splitlines()]
     assert lines[0] == ["TREE", "STATE", "AUTOSTART", "RUNS", "DESCRIPTION"]
     assert lines[1][:3] == ["boot", "ok", "yes"] and "boot.2 (eth0) success" in lines[1][3]
-    assert lines[1][4] == "The ?[31mdevice"
+    assert lines[1][4] == "The ?[31mdevice 名前"  # of which the first ends in the byte of a carriage return
     assert lines[2] == ["net", "failed", "no", "-"]
 
     trees = {tree["name"]: tree for tree in json.loads(btd.btctl("list", "--json").stdout)}
-    assert trees["boot"]["description"] == "The \033[31mdevice"
+    assert trees["boot"]["description"] == "The \033[31mdevice 名前"
     assert {run["id"] for run in trees["boot"]["runs"]} == {"boot.1", "boot.2"}
     assert trees["net"]["state"] == "failed" and trees["net"]["runs"] == []
 
