@@ -162,7 +162,8 @@ static void test_no_journal(void) {
         g_autofree char *text = journal_text(1);
 
         assert_refused("", "it is empty");
-        assert_refused("{}", "its first line does not fit its checksum");
+        assert_refused("{}", "its first line breaks off");
+        assert_refused("{}\n", "its first line does not fit its checksum");
         strstr(text, "\"boot\"")[1] = 'B';
         assert_refused(text, "its first line does not fit its checksum");
 }
