@@ -3,7 +3,9 @@
 /* One line an event: when, what symbol, of what, what. */
 
 #include <json-c/linkhash.h>
+#include <string.h>
 
+#include "basic/excerpt.h"
 #include "look.h"
 #include "story-line.h"
 
@@ -33,14 +35,16 @@ static const char *words_of(const char *what) {
         return NULL;
 }
 
-/* "who="eth0" n=3" */
+/* "who="eth0", n=3"; of what is long, such as the output of a program, the beginning. */
 static void append_values(const Output *output, GString *line, json_object *values) {
         const char *separator = " ";
 
         json_object_object_foreach(values, key, value) {
-                output_appendf(
-                        output, line, STYLE_PLAIN, "%s%s=%s", separator, key,
-                        json_object_to_json_string_ext(value, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE));
+                const char *text =
+                        json_object_to_json_string_ext(value, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE);
+                g_autofree char *shown = excerpt(text, strlen(text));
+
+                output_appendf(output, line, STYLE_PLAIN, "%s%s=%s", separator, key, shown);
                 separator = ", ";
         }
 }

@@ -194,6 +194,16 @@ def test_story_of_messages(kept):
         "event": "log", "node": 1, "path": "All/Say", "text": "with 3"}
 
 
+def test_story_of_a_long_value(kept):
+    """Whole only for programs."""
+    kept.tree("boot", GOOD, blackboard={"text": "", "n": 0})
+    kept.start()
+    kept.client.finish(kept.client.start("boot", "", {"text": json.dumps("x" * 1000), "n": "3"})[1])
+    first = kept.btctl("show", "boot.1").stdout.splitlines()[1]
+    assert 'text="' + "x" * 59 + "..., n=3" in first or 'n=3, text="' + "x" * 59 + "..." in first
+    assert json.loads(kept.btctl("show", "boot.1", "--json").stdout.splitlines()[0])["variables"]["text"] == "x" * 1000
+
+
 def test_history(kept):
     kept.tree("boot", BAD)
     kept.tree("net", GOOD)
