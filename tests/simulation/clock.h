@@ -14,3 +14,5 @@ void clock_set(uint64_t now);
 
 /* What a clock on the wall would say. */
 uint64_t clock_real(void);
+/* What this process has used of a processor. */
+uint64_t clock_processor(void);

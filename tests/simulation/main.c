@@ -25,10 +25,12 @@ typedef struct Wanted {
 } Wanted;
 
 static void print_tally(const Tally *tally, uint64_t started) {
-        double seconds = (double) (clock_real() - started) / 1e6;
+        double seconds = (double) (clock_real() - started) / 1e6, processor = (double) clock_processor() / 1e6;
 
-        printf("%" PRIu64 " simulations, %" PRIu64 " runs, %" PRIu64 " crashes in %.1f s: %.0f crashes a second\n",
-               tally->simulations, tally->runs, tally->deaths, seconds, (double) tally->deaths / seconds);
+        printf("%" PRIu64 " simulations, %" PRIu64 " runs, %" PRIu64 " crashes in %.1f s: %.0f a second, %.0f a second of "
+               "processor time\n",
+               tally->simulations, tally->runs, tally->deaths, seconds, (double) tally->deaths / seconds,
+               (double) tally->deaths / processor);
 }
 
 static int simulate(const Wanted *wanted, const char *program, const char *directory) {
@@ -37,6 +39,7 @@ static int simulate(const Wanted *wanted, const char *program, const char *direc
 
         for (uint64_t seed = (uint64_t) wanted->seed;; seed++) {
                 if (!simulation_run(seed, directory, &tally)) {
+                        print_tally(&tally, started);
                         printf("seed %" PRIu64 ": %s\nrepeat it with: %s --seed=%" PRIu64 " --count=1 --trace\n", seed,
                                violation_text(), program, seed);
                         return EXIT_FAILURE;

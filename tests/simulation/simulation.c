@@ -95,10 +95,11 @@ static void pass_time(uint64_t usec) {
 
 /* Soon, more often than late: the beginning of a life is the most dangerous time. */
 static void plan_death(Simulation *simulation) {
-        uint64_t most = dice_chance(&simulation->dice, 30) ? 200 : 40;
+        static const uint64_t calls[] = { 12, 25, 25, 50, 50, 150 };
+        uint64_t most = calls[dice_below(&simulation->dice, G_N_ELEMENTS(calls))];
+        bool dies = simulation->deadly && simulation->n_deaths < DEATHS_MOST;
 
-        kernel_kill_after(simulation->deadly && simulation->n_deaths < DEATHS_MOST ? dice_below(&simulation->dice, most)
-                                                                                   : UINT64_MAX);
+        kernel_kill_after(dies ? dice_below(&simulation->dice, most) : UINT64_MAX);
 }
 
 static void live(Simulation *simulation) {
