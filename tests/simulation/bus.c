@@ -170,6 +170,8 @@ static void on_arrived(void *userdata) {
         uint8_t type = 0;
 
         (void) sd_bus_message_get_type(parcel->message, &type);
+        if (type == SD_BUS_MESSAGE_SIGNAL && (link->open || parcel->time <= link->deaf_after))
+                bus.manners->heard(parcel->message);
         if (type != SD_BUS_MESSAGE_METHOD_CALL || (!link->open && parcel->time > link->deaf_after))
                 return;
 

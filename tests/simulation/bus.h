@@ -23,10 +23,10 @@ typedef struct Peer {
         void (*left)(Link *link); /* a connection is gone; or NULL */
 } Peer;
 
-/* How long a message is under way at most, how many percent of the signals come twice. */
 typedef struct BusManners {
-        uint64_t delay;
-        unsigned twice;
+        uint64_t delay;                        /* how long a message is under way at most */
+        unsigned twice;                        /* how many percent of the signals come twice */
+        void (*heard)(sd_bus_message *signal); /* a signal of the daemon */
 } BusManners;
 
 void bus_open(Dice dice, const BusManners *manners);

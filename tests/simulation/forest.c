@@ -93,6 +93,38 @@ static void add_call(Forest *forest) {
                 add(forest, ", \"on_recover\": \"rerun\"");
 }
 
+static void add_emit(Forest *forest) {
+        promise(forest, PROMISE_ONCE);
+        add(forest,
+            "\"type\": \"DBusEmit\", \"path\": \"/sim\", \"interface\": \"sim.Sim\", \"member\": \"Told\","
+            " \"signature\": \"uu\", \"args\": [%u, %u]",
+            forest->tree, number(forest));
+}
+
+static void add_signal(Forest *forest) {
+        add(forest,
+            "\"type\": \"DBusSignal\", \"sender\": \"sim.Service%u\", \"interface\": \"sim.Sim\","
+            " \"member\": \"Changed\", \"timeout\": \"%ums\"",
+            throw(forest, SERVICES_N), 1 + throw(forest, 500));
+}
+
+static void add_property(Forest *forest) {
+        add(forest,
+            "\"type\": \"DBusProperty\", \"destination\": \"sim.Service%u\", \"path\": \"/sim\","
+            " \"interface\": \"sim.Sim\", \"property\": \"Level\", \"equals\": %u",
+            throw(forest, SERVICES_N), throw(forest, 2));
+}
+
+static void add_name(Forest *forest) {
+        add(forest, "\"type\": \"DBusName\", \"name\": \"sim.Service%u\"", throw(forest, SERVICES_N));
+}
+
+/* Of any unit there is, often of one that something is done with. */
+static void add_state(Forest *forest) {
+        add(forest, "\"type\": \"UnitState\", \"unit\": \"sim-%c-%u-%u.service\"", "ops"[throw(forest, 3)],
+            forest -> tree, throw(forest, NODES_MOST));
+}
+
 static void add_sleep(Forest *forest) {
         add(forest, "\"type\": \"Sleep\", \"duration\": \"%ums\"", 1 + throw(forest, 200));
 }
@@ -117,9 +149,11 @@ static void add_constant(Forest *forest) {
  * is beside them in a Parallel has begun by then. */
 #define N_SLOW 8u
 static void (*const leaf_makers[])(Forest *forest) = {
-        add_unit_job, add_unit_job, add_unit_change, add_spawn,     add_spawn,    add_call,
-        add_call,     add_sleep,    add_script,      add_condition, add_constant,
+        add_unit_job, add_unit_job,  add_unit_change, add_spawn, add_spawn,  add_call,     add_call, add_sleep,
+        add_script,   add_condition, add_constant,    add_emit,  add_signal, add_property, add_name, add_state,
 };
+
+static void (*const condition_makers[])(Forest *forest) = { add_condition, add_property, add_name, add_state };
 
 static void add_lock(Forest *forest) {
         static const char *const locks[] = { "disk", "net" };
@@ -129,11 +163,19 @@ static void add_lock(Forest *forest) {
         ledger_lock(forest->tree, number(forest), lock + 1);
 }
 
+static bool is_condition(void (*maker)(Forest *forest)) {
+        for (unsigned i = 0; i < G_N_ELEMENTS(condition_makers); i++)
+                if (condition_makers[i] == maker)
+                        return true;
+
+        return false;
+}
+
 static void add_leaf(Forest *forest) {
         unsigned maker = throw(forest, forest->kind == FOREST_RECOVERABLE ? N_SLOW : G_N_ELEMENTS(leaf_makers));
 
         leaf_makers[maker](forest);
-        if (leaf_makers[maker] != add_condition && throw(forest, 12) == 0)
+        if (!is_condition(leaf_makers[maker]) && throw(forest, 12) == 0)
                 add_lock(forest);
 }
 
@@ -161,6 +203,14 @@ static const char *params_timeout(const Forest *forest) {
                                               ", \"timeout\": \"1s\"" };
 
         return params[throw(forest, 3)];
+}
+
+static const char *params_precondition(const Forest *forest) {
+        return ", \"if\": \"a < 3\"";
+}
+
+static const char *params_switch(const Forest *forest) {
+        return ", \"variable\": \"a\", \"cases\": [\"0\", \"1\"]";
 }
 
 static const char *params_delay(const Forest *forest) {
@@ -199,6 +249,9 @@ static const Shape shapes[] = {
         { "RetryUntilSuccessful", 0, 0, params_retry },
         { "Delay", 0, 0, params_delay },
         { "RunOnce", 0, 0, NULL },
+        { "RoundRobin", 2, 3, NULL },
+        { "Precondition", 0, 0, params_precondition },
+        { "Switch", 3, 3, params_switch },
 };
 
 static void add_node(Forest *forest, unsigned depth);
@@ -233,12 +286,20 @@ static void add_control(Forest *forest, unsigned depth) {
 
 /* While something holds that the tree itself can change. */
 static void add_reactive(Forest *forest) {
-        add(forest, "\"type\": \"ReactiveSequence\", \"children\": [ { ");
+        add(forest, "\"type\": \"%s\", \"children\": [ { ",
+            throw(forest, 3) == 0 ? "ReactiveFallback" : "ReactiveSequence");
         forest->node++;
-        add_condition(forest);
+        condition_makers[throw(forest, G_N_ELEMENTS(condition_makers))](forest);
         add(forest, " }, ");
         add_node(forest, 0);
         add(forest, " ]");
+}
+
+static void add_wait(Forest *forest) {
+        add(forest, "\"type\": \"WaitFor\"%s, \"child\": { ", params_timeout(forest));
+        forest->node++;
+        condition_makers[throw(forest, G_N_ELEMENTS(condition_makers))](forest);
+        add(forest, " }");
 }
 
 static void add_node(Forest *forest, unsigned depth) {
@@ -248,6 +309,8 @@ static void add_node(Forest *forest, unsigned depth) {
         forest->node++;
         if (depth == 0 || forest->node > NODES_MOST || choice < 3)
                 add_leaf(forest);
+        else if (choice == 3 && forest->kind == FOREST_ANY && throw(forest, 3) == 0)
+                add_wait(forest);
         else if (choice == 3 && forest->kind == FOREST_ANY)
                 add_reactive(forest);
         else

@@ -30,6 +30,7 @@ static struct {
         uint64_t left, calls;
         int kept_first, kept_end;
         Disk disk;
+        unsigned slow;
         char *paths[FDS_MAX]; /* of files that were opened to be written */
 } kernel = { .left = UINT64_MAX };
 
@@ -44,6 +45,7 @@ void kernel_open(const char *root, const KernelHooks *hooks, Dice dice) {
         kernel.hooks = hooks;
         kernel.dice = dice;
         kernel.disk = DISK_FINE;
+        kernel.slow = 0;
         kernel.calls = 0;
 }
 
@@ -77,6 +79,10 @@ void kernel_revive(void) {
 
 void kernel_set_disk(Disk disk) {
         kernel.disk = disk;
+}
+
+void kernel_set_slow(unsigned percent) {
+        kernel.slow = percent;
 }
 
 uint64_t kernel_calls(void) {
@@ -273,6 +279,10 @@ ssize_t sendmsg(int fd, const struct msghdr *message, int flags) {
         fate = fate_of("sendmsg", "");
         if (fate == FATE_NOT_DONE)
                 return (ssize_t) size_of(message);
+
+        /* Whoever reads it is slow. */
+        if (kernel.slow > 0 && dice_chance(&kernel.dice, kernel.slow))
+                return fail(EAGAIN);
 
         n = syscall(SYS_sendmsg, fd, message, flags);
         kernel.hooks->sent();

@@ -48,5 +48,7 @@ bool kernel_was_killed(void);
 void kernel_revive(void);
 
 void kernel_set_disk(Disk disk);
+/* So many percent of what is sent has to wait for its turn. */
+void kernel_set_slow(unsigned percent);
 /* How many calls there were. */
 uint64_t kernel_calls(void);

@@ -35,10 +35,24 @@ void __wrap_log_message(int level, const LogSubject *subject, const char *format
 static struct {
         bool quit, over;
         const LifeOptions *options;
-        unsigned long turns;
+        unsigned steps; /* of this simulation */
         int stored[LIFE_STORED_MAX];
         int n_stored;
 } life;
+
+/* Whatever comes to an end has done so by then. */
+#define STEPS_MOST 300000u
+
+/* False: this will never end. */
+static bool step(void) {
+        if (++life.steps < STEPS_MOST && !violation_text())
+                return true;
+
+        if (!violation_text())
+                violation("it does not come to an end");
+        life.over = true;
+        return false;
+}
 
 /* In place of poll(): nothing is waited for. */
 static gint world_turn(GPollFD *fds, guint n_fds, gint timeout) {
@@ -62,6 +76,8 @@ static gint world_turn(GPollFD *fds, guint n_fds, gint timeout) {
                         life.over = true;
                         break;
                 }
+                if (!step())
+                        break;
                 clock_set(MAX(next, clock_now()));
                 if (next == end)
                         break;
@@ -78,9 +94,7 @@ void __wrap_g_main_loop_run(GMainLoop *loop) {
         g_main_context_set_poll_func(context, world_turn);
         while (!life.quit && !life.over && !kernel_was_killed()) {
                 g_main_context_iteration(context, TRUE);
-                life.turns++;
-                if (violation_text())
-                        life.over = true;
+                (void) step();
         }
 }
 
@@ -135,7 +149,7 @@ void __wrap_log_message(int level, const LogSubject *subject, const char *format
         text = g_strdup_vprintf(format, args);
         va_end(args);
         trace("btd: %s%s%s", subject && subject->run ? subject->run : "", subject && subject->run ? ": " : "", text);
-        if (strstr(text, "cannot be taken up"))
+        if (strstr(text, "cannot be taken up") || strstr(text, "error: "))
                 violation("%s", text);
 }
 
@@ -165,15 +179,12 @@ Death life_live(const LifeOptions *options) {
         return killed ? DEATH_KILLED : life.over ? DEATH_NONE : DEATH_EXITED;
 }
 
-void life_forget(void) {
-        while (life.n_stored > 0)
-                close(life.stored[--life.n_stored]);
-}
-
 void life_terminate(void) {
         (void) kill(getpid(), SIGTERM);
 }
 
-unsigned long life_turns(void) {
-        return life.turns;
+void life_begin(void) {
+        life.steps = 0;
+        while (life.n_stored > 0)
+                close(life.stored[--life.n_stored]);
 }

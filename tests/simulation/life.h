@@ -26,10 +26,8 @@ typedef struct LifeOptions {
 } LifeOptions;
 
 Death life_live(const LifeOptions *options);
-/* What was put into the descriptor store is lost, too. */
-void life_forget(void);
+/* Another simulation: nothing is in the descriptor store. */
+void life_begin(void);
 
 /* The daemon is told to stop. */
 void life_terminate(void);
-/* In the main loop, how often it turned; over all lives. */
-unsigned long life_turns(void);

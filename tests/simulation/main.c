@@ -27,7 +27,8 @@ typedef struct Wanted {
 static void print_tally(const Tally *tally, uint64_t started) {
         double seconds = (double) (clock_real() - started) / 1e6, processor = (double) clock_processor() / 1e6;
 
-        printf("%" PRIu64 " simulations, %" PRIu64 " runs, %" PRIu64 " crashes in %.1f s: %.0f a second, %.0f a second of "
+        printf("%" PRIu64 " simulations, %" PRIu64 " runs, %" PRIu64
+               " crashes in %.1f s: %.0f a second, %.0f a second of "
                "processor time\n",
                tally->simulations, tally->runs, tally->deaths, seconds, (double) tally->deaths / seconds,
                (double) tally->deaths / processor);

@@ -20,7 +20,8 @@ static const Peer peers[SERVICES_N] = {
 static struct {
         uint64_t seed;
         bool silent;
-        GHashTable *due; /* when the answer to each comes, by the leaf and its beginning */
+        uint32_t levels[SERVICES_N]; /* a property of each, another one after each call */
+        GHashTable *due;             /* when the answer to each comes, by the leaf and its beginning */
 } services;
 
 typedef struct Answer {
@@ -66,12 +67,55 @@ static uint64_t answer_due(uint32_t tree, uint32_t node, uint64_t span) {
         return *due;
 }
 
+static const Peer *peer_of(sd_bus_message *call) {
+        const char *name = sd_bus_message_get_destination(call);
+
+        for (unsigned i = 0; i < SERVICES_N; i++)
+                if (g_str_equal(name, peers[i].name) || g_str_equal(name, peers[i].unique))
+                        return &peers[i];
+
+        return NULL;
+}
+
+static void on_get(Link *from, sd_bus_message *call) {
+        sd_bus_message *reply = bus_reply_new(call);
+
+        (void) sd_bus_message_append(reply, "v", "u", services.levels[peer_of(call) - peers]);
+        bus_reply(from, reply);
+}
+
+static void fill_level(sd_bus_message *signal, const void *userdata) {
+        const Peer *peer = userdata;
+
+        (void) sd_bus_message_append(signal, "sa{sv}as", "sim.Sim", 1, "Level", "u", services.levels[peer - peers], 0);
+}
+
+static void fill_nothing(sd_bus_message *signal, const void *userdata) {}
+
+static void change_level(const Peer *peer) {
+        services.levels[peer - peers] ^= 1;
+        bus_signal(peer, NULL, "/sim", "org.freedesktop.DBus.Properties", "PropertiesChanged", fill_level, peer);
+        bus_signal(peer, NULL, "/sim", "sim.Sim", "Changed", fill_nothing, NULL);
+}
+
+void services_heard(sd_bus_message *signal) {
+        uint32_t tree, node;
+
+        if (sd_bus_message_is_signal(signal, "sim.Sim", "Told") > 0 &&
+            sd_bus_message_read(signal, "uu", &tree, &node) >= 0)
+                ledger_effect(tree, node, "signal");
+}
+
 static void on_called(Link *from, sd_bus_message *call) {
         Answer *answer;
         uint32_t tree, node;
         uint64_t due;
         Dice dice;
 
+        if (sd_bus_message_is_method_call(call, "org.freedesktop.DBus.Properties", "Get") > 0) {
+                on_get(from, call);
+                return;
+        }
         if (sd_bus_message_read(call, "uu", &tree, &node) < 0)
                 return;
 
@@ -86,6 +130,7 @@ static void on_called(Link *from, sd_bus_message *call) {
                 .call = sd_bus_message_ref(call),
                 .fails = dice_chance(&dice, 25),
         };
+        change_level(peer_of(call));
         due = answer_due(tree, node, 50 + dice_below(&dice, dice_chance(&dice, 20) ? 2000000 : 20000));
         agenda_add(due - MIN(due, clock_now()), on_answer, answer, on_answer_dropped);
 }

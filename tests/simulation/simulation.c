@@ -32,7 +32,8 @@ typedef struct Simulation {
         ForestKind kind;
         BusManners manners;
         unsigned n_trees, n_deaths;
-        bool deadly; /* daemons are killed */
+        unsigned slow; /* how many percent of what is sent has to wait */
+        bool deadly;   /* daemons are killed */
 } Simulation;
 
 static const KernelHooks hooks = {
@@ -62,17 +63,18 @@ static void write_trees(Simulation *simulation) {
 static void open_world(Simulation *simulation) {
         clock_set(BEGINNING);
         violation_clear();
+        life_begin();
         ledger_open(TREES_MOST);
         bus_open(dice_of(simulation->seed, 2, 0, 0), &simulation->manners);
         systemd_open(simulation->seed);
-        services_open(simulation->seed, false);
+        services_open(simulation->seed, simulation->kind == FOREST_ANY && dice_chance(&simulation->dice, 30));
         kernel_open(simulation->directory, &hooks, dice_of(simulation->seed, 3, simulation->deadly, 0));
+        kernel_set_slow(simulation->slow);
         write_trees(simulation);
         trouble_open(dice_of(simulation->seed, 4, 0, 0), simulation->n_trees, simulation->kind == FOREST_RECOVERABLE);
 }
 
 static void close_world(void) {
-        life_forget();
         agenda_clear();
         services_close();
         systemd_close();
@@ -165,7 +167,12 @@ static void play_twice(Simulation *simulation, Tally *tally) {
 }
 
 bool simulation_run(uint64_t seed, const char *directory, Tally *tally) {
-        Simulation simulation = { .seed = seed, .directory = directory, .dice = dice_of(seed, 0, 0, 0) };
+        Simulation simulation = {
+                .seed = seed,
+                .directory = directory,
+                .dice = dice_of(seed, 0, 0, 0),
+                .manners = { .heard = services_heard },
+        };
 
         g_random_set_seed((guint32) seed);
         simulation.n_trees = 1 + (unsigned) dice_below(&simulation.dice, TREES_MOST);
@@ -175,6 +182,7 @@ bool simulation_run(uint64_t seed, const char *directory, Tally *tally) {
                 play_twice(&simulation, tally);
         } else {
                 simulation.manners.delay = dice_chance(&simulation.dice, 50) ? 0 : 5000;
+                simulation.slow = dice_chance(&simulation.dice, 70) ? 0 : 20;
                 simulation.manners.twice = dice_chance(&simulation.dice, 50) ? 0 : 30;
                 g_free(play(&simulation, true, tally));
         }

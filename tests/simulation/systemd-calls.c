@@ -87,6 +87,15 @@ static void on_transient(Link *link, sd_bus_message *call) {
         reply_job(link, call, systemd_ask(name, "start", link));
 }
 
+static void on_load(Link *link, sd_bus_message *call) {
+        sd_bus_message *reply = bus_reply_new(call);
+        const char *name;
+
+        if (sd_bus_message_read(call, "s", &name) >= 0)
+                (void) sd_bus_message_append(reply, "o", systemd_unit(name)->path);
+        bus_reply(link, reply);
+}
+
 static void on_unit_named(Link *link, sd_bus_message *call, const char *member) {
         const char *name;
 
@@ -167,6 +176,8 @@ void systemd_called(Link *link, sd_bus_message *call) {
                 on_transient(link, call);
         else if (g_str_equal(member, "ListUnitsByPatterns"))
                 on_list(link, call);
+        else if (g_str_equal(member, "LoadUnit"))
+                on_load(link, call);
         else if (g_str_equal(member, "Cancel"))
                 on_cancel(link, call);
         else if (g_str_equal(member, "Subscribe") || g_str_equal(member, "Unsubscribe")) {
@@ -176,5 +187,5 @@ void systemd_called(Link *link, sd_bus_message *call) {
                    g_str_equal(member, "UnrefUnit"))
                 on_unit_named(link, call, member);
         else
-                trace("systemd was asked for %s", member);
+                violation("systemd was asked for %s", member);
 }
