@@ -30,7 +30,7 @@ int __wrap_sd_listen_fds_with_names(int unset, char ***ret_names);
 int __wrap_sd_pid_notify_with_fds(pid_t pid, int unset, const char *state, const int *fds, unsigned n_fds);
 int __wrap_sd_notifyf(int unset, const char *format, ...);
 void __wrap_notify_try(const char *state);
-void __wrap_log_message(int level, const LogSubject *subject, const char *format, ...);
+void __wrap_log_message(int level, const LogSubject *subject, const char *format, ...) G_GNUC_PRINTF(3, 4);
 
 static struct {
         bool quit, over;
