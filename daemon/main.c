@@ -287,5 +287,6 @@ int main(int argc, char **argv) {
                 return r;
 
         log_open(options.log_level);
+        limits_enforce(&options.limits);
         return run(&options);
 }

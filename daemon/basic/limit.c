@@ -12,13 +12,23 @@
 
 #define VALUE_MAX 1000000u
 
-static const char *const names[LIMIT_MAX_] = {
-        [LIMIT_TREES] = "trees",
-        [LIMIT_RUNS] = "runs",
-        [LIMIT_RUNS_OF_A_CALLER] = "runs-of-a-caller",
-        [LIMIT_CALLS_OF_A_CALLER] = "calls-of-a-caller",
-        [LIMIT_SUBSCRIBERS] = "subscribers",
-        [LIMIT_SUBSCRIBERS_OF_A_CALLER] = "subscribers-of-a-caller",
+static const struct {
+        const char *name;
+        unsigned highest; /* that can be set */
+} kinds[LIMIT_MAX_] = {
+        [LIMIT_TREES] = { "trees", VALUE_MAX },
+        [LIMIT_RUNS] = { "runs", VALUE_MAX },
+        [LIMIT_RUNS_OF_A_CALLER] = { "runs-of-a-caller", VALUE_MAX },
+        [LIMIT_CALLS_OF_A_CALLER] = { "calls-of-a-caller", VALUE_MAX },
+        [LIMIT_SUBSCRIBERS] = { "subscribers", VALUE_MAX },
+        [LIMIT_SUBSCRIBERS_OF_A_CALLER] = { "subscribers-of-a-caller", VALUE_MAX },
+        [LIMIT_NODES] = { "nodes", VALUE_MAX },
+        [LIMIT_DEPTH] = { "depth", 1000 },
+        [LIMIT_VARIABLES] = { "variables-kib", VALUE_MAX },
+        [LIMIT_JOURNAL] = { "journal-kib", VALUE_MAX },
+        [LIMIT_HISTORY] = { "history", VALUE_MAX },
+        [LIMIT_HISTORY_SIZE] = { "history-mib", VALUE_MAX },
+        [LIMIT_HISTORY_AGE] = { "history-days", VALUE_MAX },
 };
 
 const Limits limits_default = {
@@ -29,14 +39,24 @@ const Limits limits_default = {
                 [LIMIT_CALLS_OF_A_CALLER] = 64,
                 [LIMIT_SUBSCRIBERS] = 1024,
                 [LIMIT_SUBSCRIBERS_OF_A_CALLER] = 64,
+                [LIMIT_NODES] = 1000000,
+                [LIMIT_DEPTH] = 1000,
+                [LIMIT_VARIABLES] = 8 * 1024,
+                [LIMIT_JOURNAL] = 16 * 1024,
+                [LIMIT_HISTORY] = 1000,
+                [LIMIT_HISTORY_SIZE] = 64,
+                [LIMIT_HISTORY_AGE] = 30,
         },
 };
+
+/* NULL: the defaults. */
+static const Limits *in_force;
 
 static int no_limit(const char *name, char **ret_error) {
         Nearest nearest = { .word = name };
 
         for (Limit limit = 0; limit < LIMIT_MAX_; limit++)
-                nearest_offer(&nearest, names[limit]);
+                nearest_offer(&nearest, kinds[limit].name);
 
         if (nearest.best)
                 *ret_error = g_strdup_printf("there is no limit '%s'; did you mean '%s'?", name, nearest.best);
@@ -48,14 +68,16 @@ static int no_limit(const char *name, char **ret_error) {
 int limits_set(Limits *limits, const char *text, char **ret_error) {
         size_t length = strcspn(text, "=");
         g_autofree char *name = g_strndup(text, length);
+        unsigned highest;
         guint64 value;
 
         for (Limit limit = 0; limit < LIMIT_MAX_; limit++) {
-                if (!g_str_equal(name, names[limit]))
+                if (!g_str_equal(name, kinds[limit].name))
                         continue;
 
-                if (!text[length] || !g_ascii_string_to_unsigned(text + length + 1, 10, 1, VALUE_MAX, &value, NULL)) {
-                        *ret_error = g_strdup_printf("'%s' needs a number from 1 to %u, like '%s=%u'", name, VALUE_MAX,
+                highest = kinds[limit].highest;
+                if (!text[length] || !g_ascii_string_to_unsigned(text + length + 1, 10, 1, highest, &value, NULL)) {
+                        *ret_error = g_strdup_printf("'%s' needs a number from 1 to %u, like '%s=%u'", name, highest,
                                                      name, limits_default.max[limit]);
                         return -EINVAL;
                 }
@@ -69,4 +91,16 @@ int limits_set(Limits *limits, const char *text, char **ret_error) {
 
 bool limits_bind(uint32_t uid) {
         return uid != 0 && uid != geteuid();
+}
+
+void limits_enforce(const Limits *limits) {
+        in_force = limits;
+}
+
+unsigned limits_in_force(Limit limit) {
+        return (in_force ?: &limits_default)->max[limit];
+}
+
+char *limit_size_text(unsigned kib) {
+        return kib % 1024 == 0 ? g_strdup_printf("%u MiB", kib / 1024) : g_strdup_printf("%u KiB", kib);
 }

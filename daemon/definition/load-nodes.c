@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "basic/excerpt.h"
+#include "basic/limit.h"
 #include "definition/loader.h"
 
 #define NAME_MAX_BYTES 255u
@@ -198,15 +199,17 @@ static void finish_node(Loader *loader, const Reading *reading) {
 
 /* Is there room for a node here? */
 static bool check_limits(Loader *loader, uint32_t item) {
-        if (loader->n_open >= TREE_DEPTH_MAX) {
+        if (loader->n_open >= limits_in_force(LIMIT_DEPTH)) {
                 loader_give_up_tree(loader);
                 loader_error(loader, item,
-                             g_strdup_printf("nested too deeply: a tree has at most %u levels", TREE_DEPTH_MAX));
+                             g_strdup_printf("nested too deeply: a tree has at most %u levels",
+                                             limits_in_force(LIMIT_DEPTH)));
                 return false;
         }
-        if (loader->plan->nodes->len >= TREE_NODES_MAX) {
+        if (loader->plan->nodes->len >= limits_in_force(LIMIT_NODES)) {
                 loader_give_up_tree(loader);
-                loader_error(loader, item, g_strdup_printf("a tree has at most %u nodes", TREE_NODES_MAX));
+                loader_error(loader, item,
+                             g_strdup_printf("a tree has at most %u nodes", limits_in_force(LIMIT_NODES)));
                 loader->n_open = 0;
                 return false;
         }

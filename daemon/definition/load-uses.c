@@ -5,6 +5,7 @@
  * first copy is made.
  */
 
+#include "basic/limit.h"
 #include "definition/loader.h"
 
 #define CIRCLE_MAX 30u /* more are not listed */
@@ -146,13 +147,13 @@ typedef struct Factor {
 } Factor;
 
 static uint64_t add_limited(uint64_t sum, uint64_t copies, uint64_t n) {
-        return MIN(sum + MIN(copies, TREE_NODES_MAX + 1) * n, TREE_NODES_MAX + 1);
+        return MIN(sum + MIN(copies, limits_in_force(LIMIT_NODES) + 1) * n, limits_in_force(LIMIT_NODES) + 1);
 }
 
 static void check_size(Loader *loader, Plan *plan, const PlanUse *use) {
-        bool was_small = !use->tree || use->tree->n_nodes <= TREE_NODES_MAX;
+        bool was_small = !use->tree || use->tree->n_nodes <= limits_in_force(LIMIT_NODES);
 
-        if (plan->n_nodes <= TREE_NODES_MAX)
+        if (plan->n_nodes <= limits_in_force(LIMIT_NODES))
                 return;
 
         plan->shapeless = true;
@@ -161,14 +162,14 @@ static void check_size(Loader *loader, Plan *plan, const PlanUse *use) {
                                 offset_of(loader, plan, use->node, use->copies > 0 ? "concurrency" : "tree"),
                                 g_strdup_printf("too many nodes: a tree has at most %u, counting what each SubTree "
                                                 "uses, and the child of a ForEach as often as its 'concurrency' says",
-                                                TREE_NODES_MAX));
+                                                limits_in_force(LIMIT_NODES)));
 }
 
 static void check_levels(Loader *loader, Plan *plan, const PlanUse *use) {
-        bool was_shallow = use->tree->levels <= TREE_DEPTH_MAX;
+        bool was_shallow = use->tree->levels <= limits_in_force(LIMIT_DEPTH);
 
-        plan->levels = MAX(plan->levels, MIN(use->depth + use->tree->levels, TREE_DEPTH_MAX + 1));
-        if (plan->levels <= TREE_DEPTH_MAX || plan->shapeless)
+        plan->levels = MAX(plan->levels, MIN(use->depth + use->tree->levels, limits_in_force(LIMIT_DEPTH) + 1));
+        if (plan->levels <= limits_in_force(LIMIT_DEPTH) || plan->shapeless)
                 return;
 
         plan->shapeless = true;
@@ -176,7 +177,7 @@ static void check_levels(Loader *loader, Plan *plan, const PlanUse *use) {
                 loader_error_in(loader, plan, use->node, offset_of(loader, plan, use->node, "tree"),
                                 g_strdup_printf("nested too deeply: with the tree that is used here, there are more "
                                                 "than %u levels",
-                                                TREE_DEPTH_MAX));
+                                                limits_in_force(LIMIT_DEPTH)));
 }
 
 /* Those from *at on, each as often as the ForEach around it says. The factors are those at the last of them then. */
@@ -200,7 +201,7 @@ static uint64_t count_until(const Plan *plan, GArray *factors, uint32_t *at, uin
 static void measure_use(Loader *loader, Plan *plan, const PlanUse *use, GArray *factors) {
         uint64_t copies = g_array_index(factors, Factor, factors->len - 1).copies;
         Factor inside = { .end = plan_node(plan, use->node)->end,
-                          .copies = MIN(copies * use->copies, TREE_NODES_MAX + 1) };
+                          .copies = MIN(copies * use->copies, limits_in_force(LIMIT_NODES) + 1) };
 
         if (use->copies > 0) {
                 g_array_append_val(factors, inside);

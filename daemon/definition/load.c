@@ -7,6 +7,7 @@
 
 #include <errno.h>
 
+#include "basic/limit.h"
 #include "definition/loader.h"
 
 #define ARENA_SIZE 1024u
@@ -109,7 +110,7 @@ static void check_tree(Loader *loader, const Expansion *expansion) {
 
 /* Trees that no other uses are made too, but only to be looked at, and only so many. */
 static void check_unused(Loader *loader) {
-        uint64_t n_left = TREE_NODES_MAX;
+        uint64_t n_left = limits_in_force(LIMIT_NODES);
 
         for (unsigned i = 0; i < loader->queue->len; i++) {
                 Plan *plan = g_ptr_array_index(loader->queue, i);

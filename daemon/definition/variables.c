@@ -28,10 +28,14 @@ static json_object *initial_variables(const ScopeInfo *info) {
         return variables;
 }
 
+json_object *variables_initial(const Definition *definition) {
+        return initial_variables(definition_scope_info(definition, 0));
+}
+
 Variables *variables_new(const Definition *definition) {
         unsigned n_scopes = definition_n_scopes(definition);
         Variables *variables = g_malloc0(sizeof(Variables) + n_scopes * sizeof(Scope));
-        g_autoptr(json_object) initial = initial_variables(definition_scope_info(definition, 0));
+        g_autoptr(json_object) initial = variables_initial(definition);
         Scope *outermost = variables->scopes;
 
         variables->definition = definition;

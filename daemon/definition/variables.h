@@ -16,6 +16,9 @@ typedef struct Variables Variables;
 Variables *variables_new(const Definition *definition);
 void variables_free(Variables *variables);
 
+/* What they are then, of the tree itself: an object to be freed. */
+json_object *variables_initial(const Definition *definition);
+
 /* What the node sees; the same object for the whole run. */
 Blackboard *variables_scope(Variables *variables, NodeId node);
 /* What can be seen from outside. */

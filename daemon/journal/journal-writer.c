@@ -7,10 +7,8 @@
 #include <unistd.h>
 
 #include "basic/cleanup.h"
+#include "basic/limit.h"
 #include "journal/journal-writer.h"
-
-/* It is kept in memory, and read as a whole when the daemon comes back. */
-#define JOURNAL_MAX (16ULL * 1024 * 1024)
 
 struct JournalWriter {
         char *path;
@@ -42,6 +40,18 @@ static int fail(JournalWriter *writer, int r, const char *why, char **ret_error)
         g_string_truncate(writer->pending, 0);
         unlink(writer->path);
         return r;
+}
+
+/* It is kept in memory, and read as a whole when the daemon comes back. */
+static uint64_t size_max(void) {
+        return (uint64_t) limits_in_force(LIMIT_JOURNAL) * 1024;
+}
+
+static int fail_for_size(JournalWriter *writer, char **ret_error) {
+        g_autofree char *size = limit_size_text(limits_in_force(LIMIT_JOURNAL));
+        g_autofree char *why = g_strdup_printf("has become larger than %s", size);
+
+        return fail(writer, -EFBIG, why, ret_error);
 }
 
 static JournalWriter *writer_new(const char *path, int fd, uint64_t size) {
@@ -131,8 +141,8 @@ int journal_writer_flush(JournalWriter *writer, char **ret_error) {
         if (writer->pending->len == 0)
                 return 0;
 
-        if (writer->size + writer->pending->len > JOURNAL_MAX)
-                return fail(writer, -EFBIG, "has become larger than 16 MiB", ret_error);
+        if (writer->size + writer->pending->len > size_max())
+                return fail_for_size(writer, ret_error);
 
         r = write_all(writer->fd, writer->pending->str, writer->pending->len);
         if (r < 0) {

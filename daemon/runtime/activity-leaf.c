@@ -75,6 +75,7 @@ void leaf_give_cause(Leaf *leaf, Cause *given) {
 void leaf_set_output(Leaf *leaf, const char *key, json_object *value) {
         Activity *activity = activity_of(leaf);
         json_object *hidden = secrets_hide_all(&activity->secrets, value);
+        g_autofree char *text = NULL;
 
         if (blackboard_has_room(leaf->blackboard, blackboard_growth(leaf->blackboard, key, hidden))) {
                 activity->context->output(activity, key, hidden, activity->context->userdata);
@@ -82,7 +83,8 @@ void leaf_set_output(Leaf *leaf, const char *key, json_object *value) {
         }
 
         activity->no_room = true;
-        leaf_set_cause(leaf, "%s: " BLACKBOARD_FULL_TEXT, key);
+        text = blackboard_full_text();
+        leaf_set_cause(leaf, "%s: %s", key, text);
         json_object_put(hidden);
 }
 

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "basic/limit.h"
 #include "journal/journal.h"
 #include "runtime/archive.h"
 #include "runtime/file-move.h"
@@ -107,14 +108,21 @@ static void drop_oldest(Archive *archive) {
         entry_free(entry);
 }
 
+/* Has the oldest to go? */
+static bool is_over(const Archive *archive, uint64_t now) {
+        const Entry *oldest = g_queue_peek_head((GQueue *) &archive->entries);
+        uint64_t bytes_max = (uint64_t) limits_in_force(LIMIT_HISTORY_SIZE) << 20;
+        uint64_t age_max = limits_in_force(LIMIT_HISTORY_AGE) * UINT64_C(86400) * G_USEC_PER_SEC;
+
+        return oldest && (archive->entries.length > limits_in_force(LIMIT_HISTORY) || archive->bytes > bytes_max ||
+                          oldest->time + age_max < now);
+}
+
 void archive_expire(Archive *archive) {
         uint64_t now = (uint64_t) g_get_real_time();
-        const Entry *oldest;
 
         read_directory(archive);
-        while ((oldest = g_queue_peek_head(&archive->entries)) &&
-               (archive->entries.length > ARCHIVE_RUNS_MAX || archive->bytes > ARCHIVE_BYTES_MAX ||
-                oldest->time + ARCHIVE_AGE_MAX < now))
+        while (is_over(archive, now))
                 drop_oldest(archive);
 }
 

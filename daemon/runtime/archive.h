@@ -2,14 +2,10 @@
 #pragma once
 
 /*
- * The journals of runs that have finished: the last ones, bounded in number, size and age.
+ * The journals of runs that have finished: the last ones, bounded in number, size and age, see basic/limit.h.
  */
 
 #include "journal/journal-summary.h"
-
-#define ARCHIVE_RUNS_MAX 1000u
-#define ARCHIVE_BYTES_MAX (UINT64_C(64) << 20)
-#define ARCHIVE_AGE_MAX (30 * UINT64_C(86400) * G_USEC_PER_SEC)
 
 typedef struct Archive Archive;
 

@@ -6,9 +6,12 @@
  */
 
 #include <inttypes.h>
+#include <json-c/linkhash.h>
 
+#include "basic/cleanup.h"
 #include "basic/log.h"
 #include "basic/span.h"
+#include "definition/variables.h"
 #include "runtime/manager-state.h"
 #include "runtime/request.h"
 #include "runtime/run-journal.h"
@@ -117,12 +120,23 @@ int manager_check_order(const Manager *manager, const Order *order, char **ret_e
                 return MANAGER_STOPPING;
         }
 
-        if (order->variables && blackboard_bytes_of(order->variables) > BLACKBOARD_BYTES_MAX) {
-                *ret_error = g_strdup(BLACKBOARD_FULL_TEXT);
-                return MANAGER_LIMIT;
+        return request_check(order->instance, order->variables, ret_error);
+}
+
+/* With those that the tree begins with itself. */
+static int check_variables(const Definition *definition, const Order *order, char **ret_error) {
+        g_autoptr(json_object) variables = variables_initial(definition);
+
+        if (order->variables) {
+                json_object_object_foreach(order->variables, key, value)
+                        json_object_object_add(variables, key, json_object_get(value));
         }
 
-        return request_check(order->instance, order->variables, ret_error);
+        if (blackboard_bytes_of(variables) <= blackboard_bytes_max())
+                return 0;
+
+        *ret_error = blackboard_full_text();
+        return MANAGER_LIMIT;
 }
 
 static int find_definition(Manager *manager, const char *tree, const LibraryEntry **ret_entry, char **ret_error) {
@@ -161,7 +175,9 @@ int manager_carry_out(Manager *manager, const char *tree, Definition *definition
         if (before && !order->starter)
                 mine.uid = run_caller(before);
 
-        r = definition_check_start(definition, order->variables, ret_error);
+        r = check_variables(definition, order, ret_error);
+        if (r >= 0)
+                r = definition_check_start(definition, order->variables, ret_error);
         if (r < 0)
                 return r;
         if (before && run_status(before) == STATUS_RUNNING)

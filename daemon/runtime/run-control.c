@@ -96,7 +96,7 @@ static int check_room(Run *run, json_object *values, char **ret_error) {
         if (blackboard_has_room(blackboard, growth))
                 return 0;
 
-        *ret_error = g_strdup(BLACKBOARD_FULL_TEXT);
+        *ret_error = blackboard_full_text();
         return -EDQUOT;
 }
 

@@ -8,6 +8,7 @@
 #include <json-c/linkhash.h>
 #include <string.h>
 
+#include "basic/limit.h"
 #include "script/blackboard.h"
 
 #define KEY_MAX 255u
@@ -189,8 +190,18 @@ int64_t blackboard_growth(const Blackboard *blackboard, const char *key, json_ob
         return (int64_t) blackboard_bytes_of(value) - (int64_t) (variable ? variable->bytes : 0);
 }
 
+uint64_t blackboard_bytes_max(void) {
+        return (uint64_t) limits_in_force(LIMIT_VARIABLES) * 1024;
+}
+
+char *blackboard_full_text(void) {
+        g_autofree char *size = limit_size_text(limits_in_force(LIMIT_VARIABLES));
+
+        return g_strdup_printf("the variables of the run would come to more than %s", size);
+}
+
 bool blackboard_has_room(const Blackboard *blackboard, int64_t growth) {
-        return growth <= 0 || blackboard->outermost->total + (uint64_t) growth <= BLACKBOARD_BYTES_MAX;
+        return growth <= 0 || blackboard->outermost->total + (uint64_t) growth <= blackboard_bytes_max();
 }
 
 void blackboard_set(Blackboard *blackboard, const char *key, json_object *value) {

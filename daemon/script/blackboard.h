@@ -60,11 +60,12 @@ BlackboardWatch *blackboard_watch(Blackboard *blackboard, const char *const *key
 void blackboard_watch_free(BlackboardWatch *watch);
 
 /*
- * All variables of a run, in all scopes, may come to so many bytes, about as many as they have as JSON. Whoever brings
- * in something new sees to it; the variables do so for nobody.
+ * All variables of a run, in all scopes, may come to so many bytes (LIMIT_VARIABLES), about as many as they have as
+ * JSON. Whoever brings in something new sees to it; the variables do so for nobody.
  */
-#define BLACKBOARD_BYTES_MAX (8u << 20)
-#define BLACKBOARD_FULL_TEXT "the variables of the run would come to more than 8 MiB"
+uint64_t blackboard_bytes_max(void);
+/* What is said about more. To be freed. */
+char *blackboard_full_text(void);
 
 uint64_t blackboard_bytes_of(json_object *value);
 /* How many more, or fewer, there are when the variable has that value. */

@@ -96,6 +96,7 @@ static bool has_changed(const Blackboard *blackboard, const char *name, json_obj
 
 static int check_room(const Script *script, const Blackboard *blackboard, json_object *const *values,
                       char **ret_error) {
+        g_autofree char *text = NULL;
         int64_t growth = 0;
 
         for (unsigned i = 0; i < script->uses->len; i++) {
@@ -107,7 +108,8 @@ static int check_room(const Script *script, const Blackboard *blackboard, json_o
         if (blackboard_has_room(blackboard, growth))
                 return 0;
 
-        *ret_error = script_error_value(script, BLACKBOARD_FULL_TEXT);
+        text = blackboard_full_text();
+        *ret_error = script_error_value(script, text);
         return -EINVAL;
 }
 

@@ -7,6 +7,7 @@
 #include <sys/time.h>
 #include <unistd.h>
 
+#include "basic/limit.h"
 #include "runtime/archive.h"
 
 typedef struct Fixture {
@@ -107,14 +108,14 @@ static void test_size(Fixture *fixture, gconstpointer data) {
 static void test_number(Fixture *fixture, gconstpointer data) {
         g_autoptr(GPtrArray) runs = NULL;
 
-        for (unsigned i = 0; i <= ARCHIVE_RUNS_MAX; i++) {
+        for (unsigned i = 0; i <= limits_default.max[LIMIT_HISTORY]; i++) {
                 g_autofree char *run = g_strdup_printf("n.%u", i);
 
                 add(fixture, run, 1, 1);
         }
 
         runs = archive_list(fixture->archive);
-        g_assert_cmpuint(runs->len, ==, ARCHIVE_RUNS_MAX);
+        g_assert_cmpuint(runs->len, ==, limits_default.max[LIMIT_HISTORY]);
         g_assert_cmpstr(runs->pdata[0], ==, "n.1");
 }
 

@@ -388,11 +388,11 @@ static void test_seen(void) {
 /* Whatever is set, unset and forgotten: what is there counts once. */
 static void test_bytes(void) {
         g_autoptr(Blackboard) outermost = blackboard_new();
-        g_autofree char *text = g_strnfill(BLACKBOARD_BYTES_MAX - 2, 'x');
+        g_autofree char *text = g_strnfill(blackboard_bytes_max() - 2, 'x');
         json_object *whole = json_object_new_string(text);
         g_autoptr(json_object) more = json_object_new_int(1), none = json_object_new_object();
 
-        g_assert_cmpuint(blackboard_bytes_of(whole), ==, BLACKBOARD_BYTES_MAX);
+        g_assert_cmpuint(blackboard_bytes_of(whole), ==, blackboard_bytes_max());
         {
                 g_autoptr(Blackboard) scope = blackboard_new_scope(outermost);
 
@@ -406,7 +406,7 @@ static void test_bytes(void) {
         blackboard_set(outermost, "a", whole);
         g_assert_false(blackboard_has_room(outermost, 1));
         blackboard_reset(outermost, none);
-        g_assert_true(blackboard_has_room(outermost, BLACKBOARD_BYTES_MAX));
+        g_assert_true(blackboard_has_room(outermost, blackboard_bytes_max()));
 }
 
 int main(int argc, char **argv) {

@@ -33,6 +33,8 @@ static void test_refused(void) {
                 { "runs=0", "'runs' needs a number from 1 to 1000000, like 'runs=1024'" },
                 { "trees=1000001", "'trees' needs a number from 1 to 1000000, like 'trees=10000'" },
                 { "runs=-1", "'runs' needs a number from 1 to 1000000, like 'runs=1024'" },
+                { "depth=1001", "'depth' needs a number from 1 to 1000, like 'depth=1000'" },
+                { "history-mb=1", "there is no limit 'history-mb'; did you mean 'history-mib'?" },
                 { "runs=1x", "'runs' needs a number from 1 to 1000000, like 'runs=1024'" },
         };
 
@@ -46,6 +48,24 @@ static void test_refused(void) {
         }
 }
 
+static void test_enforce(void) {
+        Limits limits = limits_default;
+
+        g_assert_cmpuint(limits_in_force(LIMIT_HISTORY), ==, 1000);
+        limits.max[LIMIT_HISTORY] = 5;
+        limits_enforce(&limits);
+        g_assert_cmpuint(limits_in_force(LIMIT_HISTORY), ==, 5);
+        limits_enforce(NULL);
+        g_assert_cmpuint(limits_in_force(LIMIT_HISTORY), ==, 1000);
+}
+
+static void test_size(void) {
+        g_autofree char *mib = limit_size_text(8192), *kib = limit_size_text(1500);
+
+        g_assert_cmpstr(mib, ==, "8 MiB");
+        g_assert_cmpstr(kib, ==, "1500 KiB");
+}
+
 static void test_bind(void) {
         g_assert_false(limits_bind(0));
         g_assert_false(limits_bind(geteuid()));
@@ -56,6 +76,8 @@ int main(int argc, char **argv) {
         g_test_init(&argc, &argv, NULL);
         g_test_add_func("/limit/set", test_set);
         g_test_add_func("/limit/refused", test_refused);
+        g_test_add_func("/limit/enforce", test_enforce);
+        g_test_add_func("/limit/size", test_size);
         g_test_add_func("/limit/bind", test_bind);
         return g_test_run();
 }

@@ -68,7 +68,7 @@ static void test_runs_of_a_caller(void) {
 
 static void test_variables(void) {
         g_autoptr(ManagerStage) stage = stage_new();
-        g_autofree char *text = g_strnfill(BLACKBOARD_BYTES_MAX, 'x'), *error = NULL;
+        g_autofree char *text = g_strnfill(blackboard_bytes_max(), 'x'), *error = NULL;
         g_autoptr(json_object) variables = json_object_new_object();
         Run *run;
 

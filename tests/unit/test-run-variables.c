@@ -29,7 +29,7 @@ static void assert_variable(const RunStage *stage, const char *key, const char *
 
 /* All but a few bytes of what there may be. */
 static json_object *nearly_all(void) {
-        g_autofree char *text = g_strnfill(BLACKBOARD_BYTES_MAX - 100, 'x');
+        g_autofree char *text = g_strnfill(blackboard_bytes_max() - 100, 'x');
 
         return json_object_new_string(text);
 }
