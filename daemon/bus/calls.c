@@ -42,6 +42,7 @@ struct Calls {
         uint64_t retry_at;    /* nothing is sent before; 0: the bus has not refused anything */
         unsigned n_abandoned; /* calls on this bus that were cancelled in flight */
         bool stuck;
+        unsigned n_unsent; /* calls in flight that have hooks, and may be in our own queue yet */
 };
 
 /* Who is called. */
@@ -60,6 +61,7 @@ struct Call {
         sd_bus_message *message;
         CallMake make; /* makes the message; NULL: it was given */
         const CallHooks *hooks;
+        bool unsent; /* they have not been told that it has been */
         sd_bus_slot *slot;
         int error; /* why it could not be sent */
         CallDone done;
@@ -94,6 +96,8 @@ static void call_leave_queue(Call *call) {
                 return;
 
         g_queue_unlink(call->queue, &call->link);
+        calls->n_unsent -= call->unsent;
+        call->unsent = false;
         if (call->queue == &calls->in_flight)
                 receiver->n_in_flight--;
         else if (receiver && receiver->waiting.length == 0)
@@ -193,6 +197,26 @@ static int call_prepare(Call *call) {
         return call->make(bus, &call->message, call->userdata);
 }
 
+static void call_tell_sent(Call *call) {
+        if (!call->unsent)
+                return;
+
+        call->unsent = false;
+        call->calls->n_unsent--;
+        call->hooks->sent(call->userdata);
+}
+
+/* What sd-bus only keeps for a socket that takes no more would be lost with the daemon. */
+static void calls_tell_sent(Calls *calls) {
+        uint64_t n_queued = 0;
+
+        if (calls->n_unsent == 0 || sd_bus_get_n_queued_write(calls->bus, &n_queued) < 0 || n_queued > 0)
+                return;
+
+        for (const GList *link = calls->in_flight.head; link; link = link->next)
+                call_tell_sent(link->data);
+}
+
 static int on_reply(sd_bus_message *reply, void *userdata, sd_bus_error *ret_error);
 
 /* False: the bus is going; the call waits for the next. */
@@ -209,8 +233,9 @@ static bool call_send(Call *call) {
 
         if (r >= 0) {
                 call_move(call, &calls->in_flight);
-                if (call->hooks)
-                        call->hooks->sent(call->userdata);
+                call->unsent = call->hooks;
+                calls->n_unsent += call->unsent;
+                calls_tell_sent(calls);
                 return true;
         }
 
@@ -278,6 +303,7 @@ static int on_reply(sd_bus_message *reply, void *userdata, sd_bus_error *ret_err
                 return 1;
         }
 
+        call_tell_sent(call);
         calls_answered(calls);
         if (sd_bus_message_is_method_error(reply, NULL) > 0)
                 call_finish(call, NULL, sd_bus_message_get_error(reply));
@@ -350,6 +376,7 @@ void calls_detach(Calls *calls) {
 
 void calls_settle(Calls *calls) {
         calls_finish_failed(calls);
+        calls_tell_sent(calls);
 
         if (calls->stuck) {
                 log_warning("bus '%s': takes no more calls, since too many were never answered; connecting anew",

@@ -51,8 +51,8 @@ typedef void (*CallDone)(sd_bus_message *reply, const sd_bus_error *error, void 
  * sent again. There is no timeout here. Freeing the call cancels it: a reply that comes later is ignored. */
 Call *connection_call(Connection *connection, sd_bus_message *message, CallDone done, void *userdata);
 
-/* The same, told when it is sent next, and when it has been: again if it is sent again. For those who keep a record of
- * what they do. */
+/* The same, told when it is sent next, and when all of it has left the daemon: again if it is sent again. For those who
+ * keep a record of what they do. */
 typedef struct CallHooks {
         void (*sending)(void *userdata);
         void (*sent)(void *userdata);

@@ -60,6 +60,58 @@ static void test_unsendable(ConnectionStage *stage) {
         g_assert_true(g_str_has_suffix(outcome.error, ": the call could not be sent: Bad message"));
 }
 
+typedef struct Record {
+        Outcome outcome;
+        unsigned n_sending, n_sent;
+} Record;
+
+static void on_sending(void *userdata) {
+        ((Record *) userdata)->n_sending++;
+}
+
+static void on_sent(void *userdata) {
+        ((Record *) userdata)->n_sent++;
+}
+
+static void on_record_done(sd_bus_message *reply, const sd_bus_error *error, void *userdata) {
+        Record *record = userdata;
+
+        g_assert_cmpuint(record->n_sent, ==, 1);
+        outcome_on_done(reply, error, &record->outcome);
+}
+
+/* More than a socket takes at once, to nobody. */
+static void send_much(Connection *connection) {
+        const size_t size = 16 * 1024 * 1024;
+        g_autoptr(sd_bus_message) message = NULL;
+        void *space;
+
+        g_assert_cmpint(sd_bus_message_new_method_call(connection_bus(connection), &message, "org.example.Nobody", "/",
+                                                       NULL, "Call"),
+                        >=, 0);
+        g_assert_cmpint(sd_bus_message_append_array_space(message, 'y', size, &space), >=, 0);
+        memset(space, 0, size);
+        g_assert_cmpint(sd_bus_message_set_expect_reply(message, false), >=, 0);
+        g_assert_cmpint(sd_bus_send(connection_bus(connection), message, NULL), >=, 0);
+}
+
+/* What waits in our own memory for a socket that is full would be lost with the daemon. */
+static void test_sent_is_sent(ConnectionStage *stage) {
+        static const CallHooks hooks = { .sending = on_sending, .sent = on_sent };
+        g_autoptr(sd_bus_message) message = NULL;
+        Record record = { 0 };
+
+        wait_until(connection_is_ready(stage->connection));
+        send_much(stage->connection);
+        message = make_call(stage->connection, "Echo");
+        g_assert_cmpint(sd_bus_message_append(message, "u", 7), >=, 0);
+        record.outcome.call = connection_call_hooked(stage->connection, message, &hooks, on_record_done, &record);
+        g_assert_cmpuint(record.n_sending, ==, 1);
+        g_assert_cmpuint(record.n_sent, ==, 0);
+        wait_until(record.outcome.done);
+        outcome_clear(&record.outcome);
+}
+
 static int make_nothing(sd_bus *bus, sd_bus_message **ret_message, void *userdata) {
         return -ENOBUFS;
 }
@@ -262,6 +314,7 @@ int main(int argc, char **argv) {
         connection_stage_add("calls", "bus-dies", test_bus_dies);
         connection_stage_add("calls", "peer-vanishes", test_peer_vanishes);
         connection_stage_add("calls", "cancel", test_cancel);
+        connection_stage_add("calls", "sent-is-sent", test_sent_is_sent);
         connection_stage_add("calls", "share", test_share);
         connection_stage_add("calls", "free-in-callback", test_free_in_callback);
         connection_stage_add_limited("calls", "many-of-128", "<limit name=\"max_replies_per_connection\">128</limit>",
