@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "basic/cleanup.h"
 #include "definition/definition.h"
 #include "example-types.h"
 #include "fuzz.h"
@@ -120,6 +121,33 @@ static void check_extras(const Definition *definition, NodeId node) {
         g_assert_cmpuint(definition_halt_timeout(definition, node), >, 0);
 }
 
+static void check_templates(const Definition *definition, NodeId node) {
+        for (const Param *param = definition_tree(definition)->nodes[node].type->params; param && param->name;
+             param++) {
+                json_object *template = definition_template(definition, node, param);
+
+                g_assert_true(!template || json_object_to_json_string(template));
+        }
+}
+
+static void check_files(const Definition *definition) {
+        g_assert_cmpuint(definition_n_files(definition), >, 0);
+        g_assert_cmpstr(definition_text(definition), ==, definition_file_text(definition, 0));
+        g_assert_cmpuint(strlen(definition_hash(definition)), ==, 64);
+        for (size_t i = 0; i < definition_n_files(definition); i++)
+                g_assert_cmpuint(strlen(definition_file_hash(definition, i)), ==, 64);
+}
+
+/* Before it is started, and while it runs. */
+static void check_variables(const Definition *definition) {
+        g_autoptr(json_object) variables = json_object_new_object();
+        g_autofree char *start = NULL, *set = NULL;
+
+        json_object_object_add(variables, "x", json_object_new_int(1));
+        g_assert_true((definition_check_start(definition, NULL, &start) < 0) == (start != NULL));
+        g_assert_true((definition_check_set(definition, variables, &set) < 0) == (set != NULL));
+}
+
 static void check_nodes(const Definition *definition) {
         g_autoptr(Blackboard) blackboard = blackboard_new();
         const Tree *tree = definition_tree(definition);
@@ -137,6 +165,7 @@ static void check_nodes(const Definition *definition) {
                 g_assert_true(*path);
                 check_scope(definition, node);
                 check_extras(definition, node);
+                check_templates(definition, node);
         }
 }
 
@@ -154,10 +183,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         g_assert_true((r < 0) == (diagnostics_count_errors(diagnostics) > 0));
         g_assert_true((r < 0) == (definition == NULL));
         check_diagnostics(diagnostics);
+        if (definition)
+                check_files(definition);
         if (definition && definition_tree(definition)) {
-                g_autofree char *error = NULL;
-
-                (void) definition_check_start(definition, NULL, &error);
+                check_variables(definition);
                 check_nodes(definition);
         }
 

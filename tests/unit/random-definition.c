@@ -216,17 +216,25 @@ static void add_node(Growth *growth, const NodeType *type, unsigned depth) {
 }
 
 static char *random_text(Dice *dice, unsigned depth) {
+        static const char retries[] = "{ \"type\": \"RetryUntilSuccessful\", \"num_attempts\": 3, \"backoff\": "
+                                      "{ \"initial\": \"1ms\", \"max\": \"3ms\" }, \"child\": ";
         GString *text = g_string_new("{ \"btd\": 1, \"interval\": \"3ms\", \"blackboard\": { \"a\": 0, \"b\": 1, "
                                      "\"list\": [1, 2, 3] }, \"trees\": { \"sub\": { \"inputs\": { \"a\": "
                                      "{ \"type\": \"any\", \"default\": 1 } }, \"outputs\": { \"b\": \"any\" }, "
                                      "\"blackboard\": { \"list\": [4, 5] }, \"root\": { \"type\": \"Sequence\", "
                                      "\"children\": [ { \"type\": \"Code\", \"code\": \"b = 1\" }, ");
         Growth growth = { .text = text, .dice = dice, .inner = true };
+        size_t root;
 
         add_node(&growth, random_type(&growth, depth / 2), depth / 2);
         g_string_append(text, " ] } } }, \"root\": ");
         growth.inner = false;
+        root = text->len;
         add_node(&growth, random_type(&growth, depth), depth);
+        if (dice_roll(dice, 4) == 1) {
+                g_string_insert(text, (gssize) root, retries);
+                g_string_append(text, " }");
+        }
         g_string_append(text, " }");
         return g_string_free(text, false);
 }

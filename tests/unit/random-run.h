@@ -21,7 +21,8 @@ typedef struct RandomRun {
         GHashTable *timers; /* deadlines, by node */
         GArray *waiting;    /* for their locks: of NodeId */
         uint64_t now;
-        World rules; /* what is known of the nodes; its machine is that of the progress */
+        Status *told; /* of each node: what it has changed to */
+        World rules;  /* what is known of the nodes; its machine is that of the progress */
 
         /* Behind each record of an input: it can be looked at. */
         void (*seen)(struct RandomRun *run, void *userdata);
@@ -55,8 +56,12 @@ char *random_run_describe_replay(const Replay *replay);
 /* Fails with the first line that differs. */
 void random_run_assert_same(const char *replayed, const char *seen);
 
-/* Between random-run.c and random-inputs.c: something happens; false: it could not. */
+/* Between random-run.c, random-inputs.c and random-world.c. Something happens; false: it could not. */
 bool random_run_happen(RandomRun *run);
+extern const ProgressHost random_run_host;
+RandomLeaf *random_leaf_new(RandomRun *run, NodeId node);
+/* Its code. */
+void random_leaf_run(RandomLeaf *leaf);
 void random_leaf_set(RandomLeaf *leaf, Status status);
 void random_leaf_remember(RandomLeaf *leaf);
 void random_leaf_free(RandomLeaf *leaf);

@@ -32,6 +32,11 @@ static void add_node(GString *text, const Progress *progress, NodeId node) {
                                history_rounds(history, node), progress_deadline(progress, node));
         add_json(text, variables);
         add_cause(text, history_last_cause(history, node));
+        if (history_status(history, node) == STATUS_HALTED) {
+                g_autoptr(Cause) halted = progress_node_cause(progress, node);
+
+                add_cause(text, halted);
+        }
         g_string_append_c(text, '\n');
 }
 
