@@ -72,7 +72,8 @@ static char *bus_description(const Options *options) {
 static int no_bus(const Client *client, int r) {
         g_autofree char *bus = bus_description(&client->options);
 
-        report_error("cannot connect to %s: %s", bus, g_strerror(-r));
+        report_error("cannot connect to %s: %s", bus,
+                     r == -EHOSTDOWN ? "no container of that name is running" : g_strerror(-r));
         return EXIT_NO_DAEMON;
 }
 
