@@ -105,15 +105,21 @@ static char *included_path(const Loader *loader, const TreeFile *from, const cha
 
 static void read_heading(Loader *loader, Unit *unit, TreeFile *file, Header *header);
 
+/* A text alone is in no file. */
+static void append_name(GString *text, const TreeFile *file) {
+        g_string_append_printf(text, "%s%s", file->name, file->path ? TREE_SUFFIX : "");
+}
+
 /* "a.json includes b.json includes a.json": from first on, then last. */
 static char *include_chain(const Loader *loader, unsigned first, const TreeFile *last) {
         GString *chain = g_string_new(NULL);
 
-        for (unsigned i = first; i < loader->including->len; i++)
-                g_string_append_printf(chain, "%s%s includes ", ((TreeFile *) loader->including->pdata[i])->name,
-                                       TREE_SUFFIX);
+        for (unsigned i = first; i < loader->including->len; i++) {
+                append_name(chain, loader->including->pdata[i]);
+                g_string_append(chain, " includes ");
+        }
 
-        g_string_append_printf(chain, "%s%s", last->name, TREE_SUFFIX);
+        append_name(chain, last);
         return g_string_free(chain, false);
 }
 

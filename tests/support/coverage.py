@@ -4,6 +4,7 @@
 no more than a twentieth may be left out, and every text for people in the rooms that have an answer for somebody outside,
 all of which must have been made, in each of its variants."""
 
+import itertools
 import json
 import pathlib
 import re
@@ -14,7 +15,9 @@ TOP = pathlib.Path(__file__).resolve().parents[2]
 MEASURED = ["engine", "definition"]
 LINES_MIN = 95.0
 # Where errors of tree files and of callers on the bus come from.
-ANSWERING = ["script", "definition", "runtime", "bus"]
+ANSWERING = ["script", "definition", "runtime", "bus", "service"]
+# Nor is what is only logged, or said of a mistake in the program itself.
+NO_ANSWER = ("log_", "g_error")
 UNREACHED = TOP / "tests" / "support" / "unreached-messages"
 
 TOKEN = re.compile(r"""/\*.*?\*/ | //[^\n]* | "(?:\\.|[^"\\\n])*" | '(?:\\.|[^'\\\n])*' | \w+ | \s+ | .""", re.S | re.X)
@@ -26,12 +29,26 @@ WORDS = re.compile(r"[A-Za-z'].* |[ ].*[A-Za-z]")
 
 def measure(build):
     """Path from the top -> the lines of code: number -> how often they ran, and how often each of their branches."""
-    command = ["gcovr", "--root", TOP, "--filter", str(TOP / "daemon") + "/", "--exclude-unreachable-branches",
-               "--exclude-throw-branches", "--json", "-", build]
-    report = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)
-    return {file["file"]: {line["line_number"]: (line["count"], [branch["count"] for branch in line["branches"]])
-                           for line in file["lines"] if not line["gcovr/noncode"]}
-            for file in report["files"]}
+    counters = [path for path in (build / "daemon").rglob("*.gcda") if path.with_suffix(".o").exists()]
+    gcov = subprocess.run(["gcov", "--json-format", "--stdout", "--branch-probabilities", *counters], check=True, cwd=build,
+                          stdout=subprocess.PIPE, text=True)
+    files = {}
+    for report in map(json.loads, gcov.stdout.splitlines()):
+        for file in report["files"]:
+            path = (build / file["file"]).resolve()
+            if path.is_relative_to(TOP / "daemon"):
+                lines = files.setdefault(str(path.relative_to(TOP)), {})
+                for line in file["lines"]:
+                    add(lines, line)
+    return files
+
+
+def add(lines, line):
+    """A header has lines in several objects, each time with the same branches."""
+    count, branches = lines.get(line["line_number"], (0, []))
+    more = [branch["count"] for branch in line["branches"] if not branch["throw"]]
+    pairs = itertools.zip_longest(branches, more, fillvalue=0)
+    lines[line["line_number"]] = (count + line["count"], [one + other for one, other in pairs])
 
 
 def share(counts):
@@ -91,11 +108,11 @@ def without_heads(statement):
 
 
 def messages(path):
-    """(text, first line, last line) of each statement that makes one. What is only logged is no answer."""
+    """(text, first line, last line) of each statement that makes one."""
     text = (TOP / path).read_text(encoding="utf-8")
     macros = set(MACRO_TEXT.findall(text))
     for statement in map(without_heads, statements(text)):
-        if not statement or statement[0][0].startswith("log_"):
+        if not statement or statement[0][0].startswith(NO_ANSWER):
             continue
         words = [token for token, _ in statement if token in macros or token[0] == '"' and WORDS.search(token[1:-1])]
         if words:
@@ -106,9 +123,8 @@ def check_messages(files):
     """Messages that no test has seen in all variants, but for those that are listed with the reason."""
     allowed = [line for line in UNREACHED.read_text(encoding="utf-8").splitlines() if line and line[0] != "#"]
     used, wrong, total = set(), [], 0
-    for path, lines in sorted(files.items()):
-        if path.split("/")[1] not in ANSWERING or not path.endswith(".c"):
-            continue
+    for path in sorted(str(path.relative_to(TOP)) for room in ANSWERING for path in (TOP / "daemon" / room).glob("*.c")):
+        lines = files.get(path, {})
         for text, first, last in messages(path):
             code = {number: lines[number] for number in range(first, last + 1) if number in lines}
             total += bool(code)
@@ -126,7 +142,7 @@ def check_messages(files):
 
 
 def main():
-    files = measure(sys.argv[1])
+    files = measure(pathlib.Path(sys.argv[1]).resolve())
     wrong = print_table(files) + check_messages(files)
     print("\n".join(wrong), file=sys.stderr)
     return 1 if wrong else 0

@@ -93,6 +93,8 @@ def show_failure(request, machine):
 
 
 def end_machine(machine):
+    if COVERAGE and machine.leader:  # what is killed has not counted
+        machine.check("systemctl", "stop", "btd.service")
     log = machine.log() if machine.leader else ""
     machine.close()
     daemon.check_report(log, "btd")
