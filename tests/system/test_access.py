@@ -18,6 +18,8 @@ polkit.addRule(function(action, subject) {
         return polkit.Result.YES;
     if (action.id == "org.btd1.control" && action.lookup("run") == "camera.1" && subject.user == "games")
         return polkit.Result.YES;
+    if (action.lookup("tree") == "forbidden")
+        return polkit.Result.NO;
 });
 """
 
@@ -69,6 +71,14 @@ def test_a_rule_permits_one_tree(machine):
     assert "you have to authenticate" in refusal(machine, "start", "other", user="games")
     assert "you have to authenticate" in refusal(machine, "start", "camera@nobody", user="nobody")
     machine.check("btctl", "halt", "camera", "--wait")
+
+
+def test_a_rule_forbids_one_tree(machine):
+    machine.load("forbidden", SLEEP)
+    assert refusal(machine, "start", "forbidden", user="games") == \
+        "btctl: you may not start 'forbidden': polkit refuses org.btd1.start\n"
+    machine.check("btctl", "start", "forbidden")
+    machine.check("btctl", "halt", "forbidden", "--wait")
 
 
 def test_root_needs_no_polkit(machine):

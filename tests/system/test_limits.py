@@ -9,7 +9,7 @@ SLEEP = {"type": "Sleep", "duration": "1h"}
 
 DROP_IN = """[Service]
 ExecStart=
-ExecStart=btd --limit=runs-of-a-caller=1 --limit=subscribers-of-a-caller=1
+ExecStart=btd --limit=runs-of-a-caller=1 --limit=subscribers-of-a-caller=1 --limit=calls-of-a-caller=1
 SetCredential=token:correct-horse
 """
 
@@ -49,6 +49,18 @@ def test_subscribers_of_a_user(machine):
     assert result.stderr.count("which is the limit") == 1
     assert "btctl: 1 programs of yours are subscribed already, which is the limit for one user; end one of them\n" \
         in result.stderr
+
+
+def test_calls_of_a_user(machine):
+    """Of two programs, while polkit does not answer: one waits for it, and the other is told so at once."""
+    machine.load("camera", SLEEP)
+    machine.check("systemctl", "kill", "--signal=STOP", "polkit.service")
+    try:
+        result = machine.run("timeout", "3", "sh", "-c", "btctl start camera@x & btctl start camera@y & wait", user="games")
+    finally:
+        machine.check("systemctl", "kill", "--signal=CONT", "polkit.service")
+    assert result.stderr == "btctl: 1 calls of yours are waiting to be answered; wait for one of them\n"
+    machine.check("btctl", "halt", "camera", "--wait")
 
 
 def test_a_secret_of_the_unit(machine):

@@ -18,6 +18,8 @@ static int camera_answer_get(Camera *camera, sd_bus_message *message, bool power
         g_assert_cmpint(sd_bus_message_read(message, "ss", NULL, &property), >, 0);
         if (g_str_equal(property, "Powered"))
                 return sd_bus_reply_method_return(message, "v", "b", powered);
+        if (g_str_equal(property, "Mute"))
+                return sd_bus_reply_method_error(message, &SD_BUS_ERROR_MAKE_CONST("org.example.Error.Mute", NULL));
         if (g_str_equal(property, "Count"))
                 return sd_bus_reply_method_return(message, "v", "u", 3);
         if (g_str_equal(property, "Zero"))

@@ -66,7 +66,9 @@ static void fake_release(Leaf *leaf) {
 }
 
 static void fake_describe(Leaf *leaf, GString *text) {
-        g_string_append(text, "the test to go on");
+        const FakeParams *params = leaf->params;
+
+        g_string_append(text, params->text ? params->text : "the test to go on");
 }
 
 static const LeafKind fake_kind = {
@@ -91,7 +93,7 @@ static const Param fake_params[] = {
           .offset = offsetof(FakeParams, timeout),
           .fallback = "\"infinity\"",
           .doc = "limit" },
-        { .name = "text", .kind = PARAM_STRING, .offset = offsetof(FakeParams, text), .doc = "any" },
+        { .name = "text", .kind = PARAM_STRING, .offset = offsetof(FakeParams, text), .doc = "what it says" },
         {},
 };
 

@@ -157,10 +157,23 @@ static void test_garbage(void) {
         g_assert_cmpuint(mallinfo2().uordblks + mallinfo2().hblkhd, <, before + 4 * 1024 * 1024);
 }
 
+/* To compile, too, takes no more than there is. */
+static void test_compiling(void) {
+        g_autoptr(Scripts) scripts = scripts_new();
+        g_autofree char *text = g_strnfill(9 * 1024 * 1024, 'x'), *code = NULL, *error = NULL;
+        const Script *script;
+        size_t offset;
+
+        code = g_strdup_printf("x = '%s'", text);
+        g_assert_cmpint(scripts_compile(scripts, SCRIPT_CODE, code, NULL, &script, &error, &offset), ==, -EINVAL);
+        g_assert_cmpstr(error, ==, "needs more than 8 MiB of memory");
+}
+
 int main(int argc, char **argv) {
         g_test_init(&argc, &argv, NULL);
 
         g_test_add_func("/budget/limits", test_limits);
         g_test_add_func("/budget/garbage", test_garbage);
+        g_test_add_func("/budget/compiling", test_compiling);
         return g_test_run();
 }

@@ -286,6 +286,16 @@ static void test_object_goes(CameraStage *stage) {
         actor_expect(actor, 3, STATUS_SUCCESS, NULL);
 }
 
+static void test_unreadable(CameraStage *stage) {
+        g_autoptr(Actor) actor = NULL, mute = NULL;
+
+        actor = camera_stage_look(stage, "Nothing", "");
+        actor_expect(actor, 1, STATUS_FAILURE,
+                     "Nothing cannot be read: org.freedesktop.DBus.Error.UnknownProperty: no property Nothing");
+        mute = camera_stage_look(stage, "Mute", "");
+        actor_expect(mute, 1, STATUS_FAILURE, "Mute cannot be read: org.example.Error.Mute: no reason given");
+}
+
 static void test_bus_dies(CameraStage *stage) {
         g_autoptr(Actor) actor = NULL;
 
@@ -348,6 +358,7 @@ int main(int argc, char **argv) {
         camera_stage_add("dbus-property", "service-restarts", test_service_restarts);
         camera_stage_add("dbus-property", "service-goes", test_service_goes);
         camera_stage_add("dbus-property", "object-goes", test_object_goes);
+        camera_stage_add("dbus-property", "unreadable", test_unreadable);
         camera_stage_add("dbus-property", "bus-dies", test_bus_dies);
         camera_stage_add("dbus-property", "released", test_released);
         camera_stage_add("dbus-property", "describe", test_describe);

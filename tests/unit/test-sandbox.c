@@ -159,6 +159,7 @@ static void test_ways_out(void) {
                   "table.concat({ {} }): invalid value (table) at index 1 in table for 'concat'" },
                 { "('x'):gsub('x', function() return {} end)",
                   "('x'):gsub('x', function() return {} end): invalid replacement value (a table)" },
+                { "('x'):gsub('x', '%y')", "('x'):gsub('x', '%y'): invalid use of '%' in replacement string" },
                 /* Conversions that are too wide. */
                 { "string.format('%99999d', 1)",
                   "string.format('%99999d', 1): invalid conversion specification: '%99999d'" },

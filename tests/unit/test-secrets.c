@@ -5,6 +5,7 @@
 #include <glib/gstdio.h>
 #include <json-c/json_tokener.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "basic/cleanup.h"
 #include "run-stage.h"
@@ -37,7 +38,7 @@ static Vault *vault_new(void) {
 }
 
 static void vault_free(Vault *vault) {
-        const char *const names[] = { "pass", "longer", "odd", "binary", "large", "empty", "directory" };
+        const char *const names[] = { "pass", "longer", "odd", "binary", "large", "empty", "directory", "loop" };
 
         for (size_t i = 0; i < G_N_ELEMENTS(names); i++) {
                 g_autofree char *path = path_of(vault, names[i]);
@@ -71,7 +72,8 @@ static void assert_unknown(Vault *vault, const char *name, int r, const char *ex
 
 static void test_get(void) {
         g_autoptr(Vault) vault = vault_new();
-        g_autofree char *large = g_strnfill(SECRET_LENGTH_MAX + 1, 'x'), *directory = path_of(vault, "directory");
+        g_autofree char *large = g_strnfill(SECRET_LENGTH_MAX + 1, 'x'), *directory = path_of(vault, "directory"),
+                        *loop = path_of(vault, "loop");
 
         know(vault, "pass", "hunter22");
         know(vault, "longer", "hunter22-and-more");
@@ -81,12 +83,15 @@ static void test_get(void) {
         put(vault, "binary", "a\0b", 3);
         put(vault, "large", large, -1);
         g_assert_cmpint(g_mkdir(directory, 0700), ==, 0);
+        g_assert_cmpint(symlink("loop", loop), ==, 0);
         assert_unknown(vault, "none", -ENOENT,
                        "there is no credential 'none'; give btd one with LoadCredential= or SetCredential=, see "
                        "systemd.exec(5)");
         assert_unknown(vault, "binary", -EINVAL, "the credential 'binary' is not text");
         assert_unknown(vault, "large", -EFBIG, "the credential 'large' is too large: more than 1048576 bytes");
         assert_unknown(vault, "directory", -EISDIR, "the credential 'directory' cannot be read: Is a directory");
+        assert_unknown(vault, "loop", -ELOOP,
+                       "the credential 'loop' cannot be read: Too many levels of symbolic links");
 
         vault->secrets.directory = NULL;
         assert_unknown(vault, "pass", -ENOENT,
