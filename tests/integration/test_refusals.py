@@ -103,7 +103,9 @@ def test_nothing_is_loaded_while_it_stops(btd, tmp_path):
         "type": "PathExists", "path": str(tmp_path / "go")}}]})
     btd.start()
     btd.client.subscribe("org.freedesktop.DBus.Properties", path="/org/btd1")
-    btd.client.start("boot")
+    path = btd.client.start("boot")[1]
+    while btd.client.nodes(path)["Long"]["status"] != "running":  # a run that has not begun has nothing to be done
+        pass
     btd.process.terminate()
     btd.client.wait_signal("PropertiesChanged", lambda s: s.args[1].get("Status") == "stopping")
 
