@@ -16,6 +16,7 @@ typedef struct Forest {
         GString *text;
         Dice *dice;
         unsigned tree, node; /* the number of the next one */
+        bool told;           /* one node tells what another one has found */
         ForestKind kind;
 } Forest;
 
@@ -302,6 +303,22 @@ static void add_wait(Forest *forest) {
         add(forest, " }");
 }
 
+/* What a process has written goes by way of a variable to a service, which knows what it must be. */
+static void add_told(Forest *forest) {
+        forest->told = true;
+        add(forest, "\"type\": \"Sequence\", \"children\": [ { \"type\": \"Spawn\", \"as\": \"unit\","
+                    " \"argv\": [\"/bin/true\"], \"stdout\": \"told\" }, { ");
+        forest->node++;
+        promise(forest, PROMISE_EXACTLY);
+        forest->node++;
+        promise(forest, PROMISE_AGAIN);
+        add(forest,
+            "\"type\": \"DBusCall\", \"destination\": \"sim.Service0\", \"path\": \"/sim\","
+            " \"interface\": \"sim.Sim\", \"member\": \"Do\", \"signature\": \"uus\","
+            " \"args\": [%u, %u, \"{told}\"], \"on_recover\": \"rerun\" } ]",
+            forest->tree, number(forest));
+}
+
 static void add_node(Forest *forest, unsigned depth) {
         unsigned choice = throw(forest, 10);
 
@@ -309,6 +326,8 @@ static void add_node(Forest *forest, unsigned depth) {
         forest->node++;
         if (depth == 0 || forest->node > NODES_MOST || choice < 3)
                 add_leaf(forest);
+        else if (choice == 4 && !forest->told)
+                add_told(forest);
         else if (choice == 3 && forest->kind == FOREST_ANY && throw(forest, 3) == 0)
                 add_wait(forest);
         else if (choice == 3 && forest->kind == FOREST_ANY)
@@ -344,7 +363,7 @@ char *forest_tree(Dice *dice, unsigned tree, ForestKind kind) {
                 add(&forest, "\"restart\": \"on-failure\", \"restart_limit\": { \"burst\": 2 }, ");
         if (kind == FOREST_ANY && throw(&forest, 4) == 0)
                 add(&forest, "\"on_stop\": \"halt\", ");
-        add(&forest, "\"blackboard\": { \"a\": 0, \"b\": 1, \"out\": \"\" }, \"root\": ");
+        add(&forest, "\"blackboard\": { \"a\": 0, \"b\": 1, \"out\": \"\", \"told\": \"\" }, \"root\": ");
         if (throw(&forest, 2) == 0)
                 add_root(&forest);
         else

@@ -364,6 +364,16 @@ void ledger_check(void) {
         }
 }
 
+bool ledger_is_strict(unsigned tree) {
+        const Account *account = &ledger.accounts[tree];
+        bool forced = false;
+
+        for (unsigned k = 0; k < account->runs->len; k++)
+                forced |= ((const Entry *) account->runs->pdata[k])->forced;
+
+        return !account->loose && !forced;
+}
+
 bool ledger_has_doubts(void) {
         for (unsigned i = 0; i < ledger.n_accounts; i++)
                 for (unsigned node = 0; node < NODES_MAX; node++)

@@ -47,6 +47,8 @@ unsigned ledger_n_begun(unsigned tree, unsigned node);
 char **ledger_running(void);
 unsigned ledger_n_runs(void);
 bool ledger_has_run(unsigned tree);
+/* Nothing of the tree was lost to a disk, or forced by a user. */
+bool ledger_is_strict(unsigned tree);
 /* Something may have been asked for twice, since nobody could know. */
 bool ledger_has_doubts(void);
 /* When all is over: what is missing is a violation. */

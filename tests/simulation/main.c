@@ -34,15 +34,31 @@ static void print_tally(const Tally *tally, uint64_t started) {
                (double) tally->deaths / processor);
 }
 
-static int simulate(const Wanted *wanted, const char *program, const char *directory) {
+static const char *program;
+static uint64_t seed;
+
+static void print_how_to_repeat(void) {
+        printf("repeat it with: %s --seed=%" PRIu64 " --count=1 --trace\n", program, seed);
+}
+
+/* An assertion of the daemon is a rule, too. */
+static void on_abort(int number) {
+        printf("seed %" PRIu64 ": the daemon has ended by signal %i\n", seed, number);
+        print_how_to_repeat();
+        fflush(stdout);
+        (void) signal(number, SIG_DFL);
+        (void) raise(number);
+}
+
+static int simulate(const Wanted *wanted, const char *directory) {
         uint64_t started = clock_real(), end = started + (uint64_t) wanted->seconds * 1000000;
         Tally tally = { 0 };
 
-        for (uint64_t seed = (uint64_t) wanted->seed;; seed++) {
+        for (seed = (uint64_t) wanted->seed;; seed++) {
                 if (!simulation_run(seed, directory, &tally)) {
                         print_tally(&tally, started);
-                        printf("seed %" PRIu64 ": %s\nrepeat it with: %s --seed=%" PRIu64 " --count=1 --trace\n", seed,
-                               violation_text(), program, seed);
+                        printf("seed %" PRIu64 ": %s\n", seed, violation_text());
+                        print_how_to_repeat();
                         return EXIT_FAILURE;
                 }
                 if (wanted->seconds > 0 ? clock_real() >= end : tally.simulations >= (uint64_t) wanted->count)
@@ -77,9 +93,12 @@ int main(int argc, char **argv) {
         g_setenv("NOTIFY_SOCKET", "/nowhere", TRUE);
         /* Of the processes that go on writing when nobody reads any more. */
         (void) signal(SIGPIPE, SIG_IGN);
+        (void) signal(SIGABRT, on_abort);
+        (void) signal(SIGSEGV, on_abort);
         trace_open(wanted.trace);
         directory = directory_new();
-        r = simulate(&wanted, argv[0], directory);
+        program = argv[0];
+        r = simulate(&wanted, directory);
         directory_remove(directory);
         return r;
 }

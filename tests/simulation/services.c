@@ -98,6 +98,16 @@ static void change_level(const Peer *peer) {
         bus_signal(peer, NULL, "/sim", "sim.Sim", "Changed", fill_nothing, NULL);
 }
 
+/* See add_told() in forest.c. */
+static void check_told(sd_bus_message *call, uint32_t tree, uint32_t node) {
+        g_autofree char *expected = g_strdup_printf("output of %u", node - 1);
+        const char *told;
+
+        if (sd_bus_message_has_signature(call, "uus") > 0 && sd_bus_message_read(call, "s", &told) >= 0 &&
+            !g_str_equal(told, expected) && ledger_is_strict(tree))
+                violation("t%u #%u is told '%s', not '%s'", tree, node, told, expected);
+}
+
 void services_heard(sd_bus_message *signal) {
         uint32_t tree, node;
 
@@ -130,6 +140,7 @@ static void on_called(Link *from, sd_bus_message *call) {
                 .call = sd_bus_message_ref(call),
                 .fails = dice_chance(&dice, 25),
         };
+        check_told(call, tree, node);
         change_level(peer_of(call));
         due = answer_due(tree, node, 50 + dice_below(&dice, dice_chance(&dice, 20) ? 2000000 : 20000));
         agenda_add(due - MIN(due, clock_now()), on_answer, answer, on_answer_dropped);
