@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * A job for a unit, and a look behind it.
- *
- * A job that starts a unit is "done" also when a condition of the unit was not met, and as soon as the process of a
- * Type=simple service was forked. So the unit is looked at then, and a service of which systemd cannot know whether
- * it could be executed gets a moment to show it.
+ * A job for a unit, with a look before it and one behind it.
  *
  * A unit that nobody needs is unloaded when its job has ended, and with it goes what became of its conditions. A
  * reference keeps it, but costs systemd more than everything else here. So a look before the job tells whether
@@ -14,18 +10,15 @@
 
 #include "leaves/unit-job.h"
 #include "basic/cleanup.h"
-#include "basic/timers.h"
 #include "bus/buses.h"
 #include "engine/tree.h"
 #include "leaves/dbus-error.h"
 #include "leaves/systemd-job.h"
 #include "leaves/systemd.h"
 #include "leaves/unit-before.h"
+#include "leaves/unit-behind.h"
 #include "leaves/unit-name.h"
 #include "leaves/unit-past.h"
-
-/* How long a Type=simple service must last to count as started. */
-#define SETTLE_USEC (100 * 1000u)
 
 typedef struct UnitJob {
         UnitVerb verb;
@@ -38,10 +31,8 @@ typedef struct UnitJob {
         bool conditional; /* it has conditions */
         bool referenced;
         Job *job;
-        Call *call;      /* looking at the unit, behind the job */
-        char *result;    /* of the job, once it has ended */
-        bool detailed;   /* all facts have been read */
-        Timer *settling; /* or it has settled */
+        UnitBehind *behind;
+        char *result; /* of the job, once it has ended */
         UnitFacts facts;
 } UnitJob;
 
@@ -85,12 +76,10 @@ static void unit_job_begin_again(Leaf *leaf, json_object *memory) {
         UnitJob *op = leaf->op;
 
         op->unheard = true;
-        op->detailed = false;
         g_clear_pointer(&op->before, unit_before_free);
-        g_clear_pointer(&op->call, call_free);
         g_clear_pointer(&op->job, job_free);
+        g_clear_pointer(&op->behind, unit_behind_free);
         g_clear_pointer(&op->result, g_free);
-        g_clear_pointer(&op->settling, timer_free);
         unit_job_look_back(leaf, memory);
         json_object_put(memory);
 }
@@ -103,99 +92,37 @@ static void unit_job_find_out(Leaf *leaf, bool sent, bool heard) {
         unit_job_begin_again(leaf, memory);
 }
 
-/* After the job has ended. */
-static void unit_job_fail_or_find_out(Leaf *leaf, const sd_bus_error *error) {
-        if (goes_unheard(leaf, error))
-                unit_job_find_out(leaf, true, true);
-        else
-                unit_job_fail_with(leaf, error);
+static void on_behind_done(void *userdata) {
+        leaf_end(userdata, STATUS_SUCCESS);
 }
 
-static void unit_job_judge(Leaf *leaf);
-
-/* Also where they could not be read, the little that is known is better than nothing. */
-static void on_details(sd_bus_message *reply, const sd_bus_error *error, void *userdata) {
-        Leaf *leaf = userdata;
-        UnitJob *op = leaf->op;
-
-        if (error && goes_unheard(leaf, error)) {
-                unit_job_find_out(leaf, true, true);
-                return;
-        }
-
-        op->detailed = true;
-        if (reply)
-                (void) unit_facts_read(&op->facts, reply);
-
-        if (reply && is(op->result, "done"))
-                unit_job_judge(leaf);
-        else
-                unit_job_fail(leaf);
-}
-
-static void unit_job_read_details(Leaf *leaf) {
-        UnitJob *op = leaf->op;
-
-        call_free(op->call);
-        op->call = systemd_get_all(op->connection, op->path, "", on_details, leaf);
-}
-
-static void on_state(sd_bus_message *reply, const sd_bus_error *error, void *userdata) {
-        Leaf *leaf = userdata;
-        UnitJob *op = leaf->op;
-        const char *state;
-
-        if (error) {
-                unit_job_fail_or_find_out(leaf, error);
-                return;
-        }
-
-        if (sd_bus_message_read(reply, "v", "s", &state) >= 0)
-                unit_facts_set(&op->facts.active_state, state);
-        unit_job_judge(leaf);
-}
-
-static void unit_job_read_state(void *userdata) {
-        Leaf *leaf = userdata;
-        UnitJob *op = leaf->op;
-
-        call_free(op->call);
-        op->call = systemd_get(op->connection, op->path, SYSTEMD_UNIT, "ActiveState", on_state, leaf);
-}
-
-static void on_type(sd_bus_message *reply, const sd_bus_error *error, void *userdata) {
-        Leaf *leaf = userdata;
-        UnitJob *op = leaf->op;
-        const char *type;
-
+static void on_behind_failed(const sd_bus_error *error, void *userdata) {
         if (error)
-                unit_job_fail_or_find_out(leaf, error);
-        else if (sd_bus_message_read(reply, "v", "s", &type) >= 0 && (is(type, "simple") || is(type, "idle")))
-                op->settling = timer_new(leaf->services->timers, SETTLE_USEC, unit_job_read_state, leaf);
+                unit_job_fail_with(userdata, error);
         else
-                leaf_end(leaf, STATUS_SUCCESS);
+                unit_job_fail(userdata);
 }
 
-/* A oneshot service is inactive when it has done its work, and any other may have done all that it had to do. */
-static void unit_job_judge(Leaf *leaf) {
+static bool on_behind_lost(const sd_bus_error *error, void *userdata) {
+        bool unheard = goes_unheard(userdata, error);
+
+        if (unheard)
+                unit_job_find_out(userdata, true, true);
+
+        return unheard;
+}
+
+static UnitBehind *unit_job_look_behind(Leaf *leaf) {
+        static const UnitBehindCallbacks callbacks = {
+                .done = on_behind_done,
+                .failed = on_behind_failed,
+                .lost = on_behind_lost,
+        };
         UnitJob *op = leaf->op;
-        const char *state = op->facts.active_state;
 
-        if (!op->facts.condition_result || !(is(state, "active") || is(state, "reloading") || is(state, "inactive"))) {
-                if (op->detailed)
-                        unit_job_fail(leaf);
-                else
-                        unit_job_read_details(leaf);
-                return;
-        }
-
-        if (!is(state, "active") || !g_str_has_suffix(op->unit, ".service") || op->settling) {
-                leaf_end(leaf, STATUS_SUCCESS);
-                return;
-        }
-
-        call_free(op->call);
-        op->call = systemd_get(op->connection, op->path, SYSTEMD_SERVICE, "Type", on_type, leaf);
+        op->behind = unit_behind_new(leaf->services->timers, op->connection, op->unit, op->path, &op->facts, &callbacks,
+                                     leaf);
+        return op->behind;
 }
 
 /* systemd answers as soon as it has read a request: where it has left without, it has not. */
@@ -221,10 +148,12 @@ static void on_job_done(const char *result, const sd_bus_error *error, void *use
 
         op->result = g_strdup(result);
         op->facts.condition_result = true;
-        if (!is(result, "done") || op->conditional)
-                unit_job_read_details(leaf);
+        if (!is(result, "done"))
+                unit_behind_explain(unit_job_look_behind(leaf));
+        else if (op->conditional)
+                unit_behind_check_all(unit_job_look_behind(leaf));
         else if (op->verb == UNIT_START || op->verb == UNIT_RESTART)
-                unit_job_read_state(leaf);
+                unit_behind_check_state(unit_job_look_behind(leaf));
         else
                 leaf_end(leaf, STATUS_SUCCESS);
 }
@@ -338,11 +267,10 @@ static void unit_job_take_result(Leaf *leaf, UnitFacts *facts) {
         unit_facts_clear(&op->facts);
         op->facts = *facts;
         *facts = (UnitFacts){};
-        op->detailed = true;
         if (failed)
                 unit_job_fail(leaf);
         else
-                unit_job_judge(leaf);
+                unit_behind_judge(unit_job_look_behind(leaf));
 }
 
 static void on_past_known(UnitPastVerdict verdict, UnitFacts *facts, void *userdata) {
@@ -422,8 +350,7 @@ static void unit_job_release(Leaf *leaf) {
         job_free(op->job);
         unit_past_free(op->past);
         unit_before_free(op->before);
-        call_free(op->call);
-        timer_free(op->settling);
+        unit_behind_free(op->behind);
         unit_facts_clear(&op->facts);
         g_free(op->result);
         g_free(op->unit);
