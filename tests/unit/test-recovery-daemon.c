@@ -12,7 +12,7 @@ static const Caller test_caller = { .pid = 1234, .command = (char *) "test", .te
 
 static void test_restarts(void) {
         g_autoptr(RecoveryStage) stage = recovery_stage_new(
-                "'restart': 'always', 'restart_backoff': { 'initial': '50ms', 'factor': 1 },"
+                "'restart': 'always', 'restart_backoff': { 'initial': '300ms', 'factor': 1 },"
                 "'restart_limit': { 'burst': 2 }, 'root': { 'type': 'Quick', 'name': 'A', 'fails': true }");
 
         recovery_stage_start(stage, "");
