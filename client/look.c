@@ -14,20 +14,21 @@ typedef struct Look {
 } Look;
 
 static const Look looks[] = {
-        { "idle", STYLE_DIM, "○", "-" },          { "running", STYLE_CYAN, "●", "*" },
-        { "success", STYLE_GREEN, "✓", "+" },     { "failure", STYLE_RED, "✗", "x" },
-        { "skipped", STYLE_DIM, "↷", ">" },       { "halted", STYLE_MAGENTA, "■", "#" },
-        { "halting", STYLE_MAGENTA, "●", "*" },   { "paused", STYLE_YELLOW, "‖", "=" },
-        { "error", STYLE_RED, "!", "!" },         { "ok", STYLE_GREEN, "✓", "+" },
-        { "broken", STYLE_YELLOW, "!", "!" },     { "failed", STYLE_RED, "✗", "x" },
-        { "stopping", STYLE_MAGENTA, "●", "*" },  { "log", STYLE_PLAIN, "»", ">" },
-        { "warning", STYLE_YELLOW, "!", "!" },    { "waiting", STYLE_YELLOW, "●", "*" },
-        { "started", STYLE_CYAN, "»", ">" },      { "resumed", STYLE_CYAN, "»", ">" },
-        { "stepped", STYLE_CYAN, "»", ">" },      { "set", STYLE_CYAN, "»", ">" },
-        { "breakpoint", STYLE_YELLOW, "‖", "=" }, { "cleared", STYLE_YELLOW, "‖", "=" },
-        { "stands", STYLE_YELLOW, "‖", "=" },     { "forced", STYLE_YELLOW, "!", "!" },
-        { "timer", STYLE_DIM, "·", "." },         { "locked", STYLE_DIM, "·", "." },
-        { "recovered", STYLE_CYAN, "»", ">" },    { "rerun", STYLE_CYAN, "»", ">" },
+        { "idle", STYLE_DIM, "○", "-" },         { "running", STYLE_CYAN, "●", "*" },
+        { "success", STYLE_GREEN, "✓", "+" },    { "failure", STYLE_RED, "✗", "x" },
+        { "skipped", STYLE_DIM, "↷", ">" },      { "halted", STYLE_MAGENTA, "■", "#" },
+        { "halting", STYLE_MAGENTA, "●", "*" },  { "paused", STYLE_YELLOW, "‖", "=" },
+        { "error", STYLE_RED, "!", "!" },        { "ok", STYLE_GREEN, "✓", "+" },
+        { "broken", STYLE_YELLOW, "!", "!" },    { "failed", STYLE_RED, "✗", "x" },
+        { "stopping", STYLE_MAGENTA, "●", "*" }, { "log", STYLE_PLAIN, "»", ">" },
+        { "warning", STYLE_YELLOW, "!", "!" },   { "waiting", STYLE_YELLOW, "●", "*" },
+        { "started", STYLE_CYAN, "»", ">" },     { "cut", STYLE_DIM, "·", "." },
+        { "resumed", STYLE_CYAN, "»", ">" },     { "stepped", STYLE_CYAN, "»", ">" },
+        { "set", STYLE_CYAN, "»", ">" },         { "breakpoint", STYLE_YELLOW, "‖", "=" },
+        { "cleared", STYLE_YELLOW, "‖", "=" },   { "stands", STYLE_YELLOW, "‖", "=" },
+        { "forced", STYLE_YELLOW, "!", "!" },    { "timer", STYLE_DIM, "·", "." },
+        { "locked", STYLE_DIM, "·", "." },       { "recovered", STYLE_CYAN, "»", ">" },
+        { "rerun", STYLE_CYAN, "»", ">" },
 };
 
 static const Look look_unknown = { NULL, STYLE_PLAIN, "?", "?" };

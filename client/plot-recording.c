@@ -8,8 +8,8 @@
 
 typedef struct Plotter {
         Timeline *timeline;
-        uint64_t end;
-        Status status; /* of the run, when the story is told */
+        uint64_t begin, end; /* since the start of the run */
+        Status status;       /* of the run, when the story is told */
         char *why;
 } Plotter;
 
@@ -22,29 +22,34 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Plotter, plotter_clear)
 
 static void on_event(const StoryEvent *event, void *userdata) {
         Plotter *plotter = userdata;
+        uint64_t time = event->time - plotter->begin;
 
         plotter->end = event->time;
         if (event->node == NODE_NONE && event->status != STATUS_IDLE) {
                 plotter->status = event->status;
                 plotter->why = g_strdup(event->text);
         } else if (event->status != STATUS_IDLE) {
-                timeline_change(plotter->timeline, event->node, event->status, event->time, event->text);
+                timeline_change(plotter->timeline, event->node, event->status, time, event->text);
         } else if (event->node == NODE_NONE && !g_str_equal(event->what, "started")) {
-                timeline_mark(plotter->timeline, event->time, event->what, event->text);
+                timeline_mark(plotter->timeline, time, event->what, event->text);
         }
 }
 
 /* "failure after 3.2s: Boot/LoadConfig: exited with status 3" */
 static char *subtitle_of(const Plotter *plotter) {
-        g_autofree char *span = span_format_rounded(plotter->end);
+        g_autofree char *span = span_format_rounded(plotter->end), *begin = span_format_rounded(plotter->begin),
+                        *cut = plotter->begin > 0 ? g_strdup_printf(", drawn from %s on", begin) : g_strdup("");
         bool running = plotter->status == STATUS_RUNNING;
 
-        return g_strdup_printf("%s %s %s%s%s", status_to_string(plotter->status), running ? "for" : "after", span,
-                               plotter->why ? ": " : "", plotter->why ?: "");
+        return g_strdup_printf("%s %s %s%s%s%s", status_to_string(plotter->status), running ? "for" : "after", span,
+                               cut, plotter->why ? ": " : "", plotter->why ?: "");
 }
 
 char *plot_recording(const Recording *recording, PlotFormat format, char **ret_error) {
-        g_auto(Plotter) plotter = { .timeline = timeline_new(definition_tree(recording->definition)) };
+        g_auto(Plotter) plotter = {
+                .timeline = timeline_new(definition_tree(recording->definition)),
+                .begin = recording_begin(recording),
+        };
         const JournalHeader *header = &recording->journal->header;
         g_autoptr(Story) story = NULL;
         g_autofree char *subtitle = NULL;
@@ -53,7 +58,7 @@ char *plot_recording(const Recording *recording, PlotFormat format, char **ret_e
             story_tell(story, UINT64_MAX, ret_error) < 0)
                 return NULL;
 
-        timeline_finish(plotter.timeline, plotter.end);
+        timeline_finish(plotter.timeline, plotter.end - plotter.begin);
         subtitle = subtitle_of(&plotter);
-        return format(plotter.timeline, &(PlotTitle){ header->run, subtitle, header->started });
+        return format(plotter.timeline, &(PlotTitle){ header->run, subtitle, header->started + plotter.begin });
 }

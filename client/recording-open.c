@@ -10,30 +10,26 @@
 #include "recording.h"
 #include "target.h"
 
+#define TRIES_MAX 3u
+
 static bool is_file(const char *operand) {
         return strchr(operand, '/') || g_str_has_suffix(operand, JOURNAL_SUFFIX);
 }
 
-static int make(const char *name, const char *text, size_t length, Recording **ret_recording) {
-        g_autofree char *error = NULL;
-
-        if (recording_new(name, text, length, node_type_tables, ret_recording, &error) < 0)
-                return report_error("%s: %s", name, error);
-
-        return EXIT_SUCCESS;
-}
-
 static int open_file(const char *path, Recording **ret_recording) {
         g_autoptr(GError) error = NULL;
-        g_autofree char *text = NULL;
+        g_autofree char *text = NULL, *why = NULL;
         gsize length;
         int saved;
 
-        if (g_file_get_contents(path, &text, &length, &error))
-                return make(path, text, length, ret_recording);
+        if (!g_file_get_contents(path, &text, &length, &error)) {
+                saved = errno;
+                return report_error("%s: cannot be read: %s", path, g_strerror(saved));
+        }
+        if (recording_new(path, text, length, node_type_tables, ret_recording, &why) < 0)
+                return report_error("%s: %s", path, why);
 
-        saved = errno;
-        return report_error("%s: cannot be read: %s", path, g_strerror(saved));
+        return EXIT_SUCCESS;
 }
 
 /* btd gives as much of a journal at once as it has the time for. */
@@ -54,18 +50,38 @@ static int read_part(Client *client, const char *id, GByteArray *text, size_t *r
         return EXIT_SUCCESS;
 }
 
-static int open_run(Client *client, const char *id, Recording **ret_recording) {
-        g_autoptr(GByteArray) text = g_byte_array_new();
+static int read_all(Client *client, const char *id, GByteArray *text) {
         size_t size;
-        int status;
 
+        g_byte_array_set_size(text, 0);
         do {
-                status = read_part(client, id, text, &size);
+                int status = read_part(client, id, text, &size);
+
                 if (status != EXIT_SUCCESS)
                         return status;
         } while (size > 0);
 
-        return make(id, (const char *) text->data, text->len, ret_recording);
+        return EXIT_SUCCESS;
+}
+
+/* Between two parts the beginning may have been cut off; then they do not fit together, but the next time they will. */
+static int open_run(Client *client, const char *id, Recording **ret_recording) {
+        g_autoptr(GByteArray) text = g_byte_array_new();
+        g_autofree char *error = NULL;
+
+        for (unsigned tries = 0; tries < TRIES_MAX; tries++) {
+                int status = read_all(client, id, text);
+
+                if (status != EXIT_SUCCESS)
+                        return status;
+
+                g_clear_pointer(&error, g_free);
+                if (recording_new(id, (const char *) text->data, text->len, node_type_tables, ret_recording, &error) >=
+                    0)
+                        return EXIT_SUCCESS;
+        }
+
+        return report_error("%s: %s", id, error);
 }
 
 /* Is it one of those that run? Those that have finished have the record that says so. */

@@ -39,6 +39,13 @@ static const Record *last_record(const Recording *recording) {
         return records->len > 0 ? &g_array_index(records, Record, records->len - 1) : NULL;
 }
 
+uint64_t recording_begin(const Recording *recording) {
+        const GArray *records = recording->journal->records;
+        const Record *first = records->len > 0 ? &g_array_index(records, Record, 0) : NULL;
+
+        return first && first->kind == RECORD_SNAPSHOT ? first->time : 0;
+}
+
 uint64_t recording_length(const Recording *recording) {
         uint64_t now = (uint64_t) g_get_real_time(), started = recording->journal->header.started;
         const Record *last = last_record(recording);

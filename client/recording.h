@@ -24,6 +24,9 @@ int recording_new(const char *name, const char *text, size_t length, const NodeT
                   Recording **ret_recording, char **ret_error);
 void recording_free(Recording *recording);
 
+/* Where it begins, in microseconds since its start: 0, unless it was going on for so long that what was before is not
+ * kept. */
+uint64_t recording_begin(const Recording *recording);
 /* What is known of it, in microseconds since its start: up to now of a run that goes on, else to its last record. */
 uint64_t recording_length(const Recording *recording);
 

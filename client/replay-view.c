@@ -44,7 +44,7 @@ static char *lock_detail(const Recording *recording, const Replay *replay, NodeI
         const GArray *locks = replay_locks(replay);
 
         for (unsigned i = 0; i < locks->len; i++) {
-                const ReplayLock *lock = &g_array_index(locks, ReplayLock, i);
+                const ProgressLock *lock = &g_array_index(locks, ProgressLock, i);
 
                 if (lock->node == node && !lock->held)
                         return g_strdup_printf("waits for the lock '%s'", definition_lock(recording->definition, node));

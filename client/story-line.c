@@ -14,6 +14,7 @@ static const struct {
         const char *what, *words;
 } phrases[] = {
         { "started", "started" },
+        { "cut", "what was before is not kept" },
         { "set", "set" },
         { "timer", "its time is over" },
         { "resumed", "resumed" },

@@ -141,7 +141,8 @@ static json_object *values_of(const Story *story, const Record *record) {
 }
 
 static void add_record(Story *story, const Record *record) {
-        const char *what = word_of(record);
+        bool cut = record->kind == RECORD_SNAPSHOT && story->told == 0;
+        const char *what = cut ? "cut" : word_of(record);
 
         if (what)
                 add(story, (StoryEvent){
@@ -192,6 +193,20 @@ static void on_changed(NodeId node, void *userdata) {
                            .duration = status == STATUS_RUNNING ? 0 : history_duration(history, node, now),
                            .text = cause ? cause_describe(tree_of(story), cause, node) : NULL,
                    });
+}
+
+/* Of the nodes that were running when the story begins in the middle. */
+static void add_running(Story *story, uint64_t time) {
+        const History *history = progress_history(replay_progress(story->replay));
+
+        for (NodeId node = 0; node < tree_of(story)->n_nodes; node++)
+                if (history_status(history, node) == STATUS_RUNNING && is_news(story, node, STATUS_RUNNING))
+                        add(story, (StoryEvent){
+                                           .time = time,
+                                           .node = node,
+                                           .what = status_to_string(STATUS_RUNNING),
+                                           .status = STATUS_RUNNING,
+                                   });
 }
 
 static bool stands_at(const GArray *stops, NodeId node) {
@@ -269,6 +284,8 @@ static int tell_record(Story *story, const Record *record, char **ret_error) {
                 return r;
 
         add_answers(story);
+        if (record->kind == RECORD_SNAPSHOT && story->told == 1)
+                add_running(story, record->time);
         add_stops(story, record->time);
         if (record->kind == RECORD_FINISHED)
                 add_status(story, record->time);

@@ -9,6 +9,7 @@
 #include "recording.h"
 
 /* what: a node's status or the run's in words; or
+ *   "cut"      what was before is not kept; those that were running then follow as if they began
  *   "started"  the run was, by whom is the text
  *   "halting"  it was halted, and is over when all that goes on has ended
  *   "set"      variables were: from outside, or by a node

@@ -33,6 +33,12 @@ static void print(const Client *client, const Recording *recording, const Replay
         fputs(text->str, stdout);
 }
 
+static int report_too_early(const Recording *recording) {
+        g_autofree char *begin = span_format_rounded(recording_begin(recording));
+
+        return report_error("%s: what was before %s is not kept", recording->name, begin);
+}
+
 /* Behind its end nothing changes any more. */
 int verb_replay(Client *client, char **operands) {
         g_autoptr(Recording) recording = NULL;
@@ -48,6 +54,9 @@ int verb_replay(Client *client, char **operands) {
                 return status;
 
         until = MIN(until, recording_length(recording));
+        if (until < recording_begin(recording))
+                return report_too_early(recording);
+
         start = recording->journal->header.start;
         if (replay_new(recording->journal, recording->definition, &replay, &error) < 0 ||
             replay_until(replay, start + until, &error) < 0)

@@ -4,7 +4,7 @@
 
 #include "basic/cause-json.h"
 
-static json_object *link_to_json(const Cause *cause) {
+json_object *cause_link_to_json(const Cause *cause) {
         json_object *json = json_object_new_object();
 
         json_object_object_add(json, "kind", json_object_new_string(cause->kind));
@@ -22,7 +22,7 @@ json_object *cause_to_json(const Cause *cause) {
         json_object *json = json_object_new_array();
 
         for (; cause; cause = cause->because)
-                json_object_array_add(json, link_to_json(cause));
+                json_object_array_add(json, cause_link_to_json(cause));
 
         return json;
 }
@@ -41,7 +41,7 @@ static const char *kind_of(json_object *json) {
         return kind ? g_intern_string(json_object_get_string(kind)) : NULL;
 }
 
-static Cause *link_from_json(json_object *json) {
+Cause *cause_link_from_json(json_object *json) {
         const char *kind = json_object_is_type(json, json_type_object) ? kind_of(json) : NULL;
         json_object *text, *facts, *node;
         Cause *cause;
@@ -66,7 +66,7 @@ Cause *cause_from_json(json_object *json) {
                 return NULL;
 
         for (size_t i = json_object_array_length(json); i > 0; i--) {
-                Cause *cause = link_from_json(json_object_array_get_idx(json, i - 1));
+                Cause *cause = cause_link_from_json(json_object_array_get_idx(json, i - 1));
 
                 if (!cause)
                         return NULL;

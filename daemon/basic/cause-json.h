@@ -11,3 +11,7 @@
 json_object *cause_to_json(const Cause *cause);
 /* NULL: it is not one. */
 Cause *cause_from_json(json_object *json);
+
+/* One of the links alone, without what it goes back to. */
+json_object *cause_link_to_json(const Cause *cause);
+Cause *cause_link_from_json(json_object *json);

@@ -72,6 +72,31 @@ uint64_t causes_serial(const Causes *causes, NodeId node) {
         return entry ? entry->serial : 0;
 }
 
+static gint compare_serials(gconstpointer a, gconstpointer b, gpointer userdata) {
+        uint64_t x = causes_serial(userdata, *(const NodeId *) a), y = causes_serial(userdata, *(const NodeId *) b);
+
+        return (x > y) - (x < y);
+}
+
+GArray *causes_nodes(const Causes *causes) {
+        GArray *nodes = g_array_new(FALSE, FALSE, sizeof(NodeId));
+        GHashTableIter iter;
+        void *key;
+
+        if (!causes->entries)
+                return nodes;
+
+        g_hash_table_iter_init(&iter, causes->entries);
+        while (g_hash_table_iter_next(&iter, &key, NULL)) {
+                NodeId node = GPOINTER_TO_UINT(key);
+
+                g_array_append_val(nodes, node);
+        }
+
+        g_array_sort_with_data(nodes, compare_serials, (void *) causes);
+        return nodes;
+}
+
 static bool tells_element(const Tree *tree, const Cause *cause) {
         return g_str_equal(cause->kind, CAUSE_ELEMENT) ||
                (g_str_equal(cause->kind, CAUSE_THRESHOLD) && cause->node != NODE_NONE &&

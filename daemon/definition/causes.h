@@ -19,6 +19,9 @@ void causes_free(Causes *causes);
 void causes_set(Causes *causes, NodeId node, Cause *cause);
 void causes_drop(Causes *causes, NodeId node);
 
+/* The nodes that have one, in the order in which they were set: of NodeId. */
+GArray *causes_nodes(const Causes *causes);
+
 /* Borrowed; NULL: none. */
 Cause *causes_get(const Causes *causes, NodeId node);
 /* The later it was set, the greater; 0: none. */

@@ -312,6 +312,36 @@ NodeId history_halted_by(const History *history, NodeId node) {
         return node;
 }
 
+bool history_image(const History *history, NodeId node, HistoryImage *ret_image) {
+        const Record *record = record_of(history, node);
+
+        *ret_image = (HistoryImage){
+                .since = record->since,
+                .duration = record->duration,
+                .status = (uint32_t) record->status,
+                .count = (uint32_t) record->count,
+        };
+        return record->since > 0 || record->count > 0;
+}
+
+bool history_restore(History *history, NodeId node, const HistoryImage *image) {
+        if (image->since > TIME_MAX || image->duration > TIME_MAX || image->status >= STATUS_MAX_ ||
+            image->count > UINT16_MAX)
+                return false;
+
+        *record_to_change(history, node) = (Record){
+                .since = image->since,
+                .duration = image->duration,
+                .status = image->status,
+                .count = image->count,
+        };
+        return true;
+}
+
+Causes *history_causes(const History *history) {
+        return history->causes;
+}
+
 /* They are in no list any more. */
 static void clear_changed(History *history) {
         for (unsigned i = 0; i < history->changes->len; i++)

@@ -47,6 +47,18 @@ NodeId history_last_failed(const History *history, NodeId node);
 /* For a node that was halted: the one above it that was not, and so has stopped it; NODE_NONE: the run was halted. */
 NodeId history_halted_by(const History *history, NodeId node);
 
+/* What became of a node, as numbers, for who writes it down and makes the same history again. Times are since the start
+ * of the run, plus one; 0: never. */
+typedef struct HistoryImage {
+        uint64_t since, duration;
+        uint32_t status, count;
+} HistoryImage;
+/* False: nothing has. */
+bool history_image(const History *history, NodeId node, HistoryImage *ret_image);
+/* Of a new history. False: nothing can have become of a node that way. */
+bool history_restore(History *history, NodeId node, const HistoryImage *image);
+Causes *history_causes(const History *history);
+
 /* Collects the nodes that change, each once, while watched. */
 void history_set_watched(History *history, bool watched);
 /* Those since the last call, in order of change; NULL when there are none. */

@@ -28,13 +28,16 @@ static Verdict test_script(Variables *variables, const Blackboard *scope, const 
         return truth ? VERDICT_YES : VERDICT_NO;
 }
 
-/* Halts and hooks come before the outcome is told, and may set what the expression has read. */
-static void note_seen(Variables *variables, NodeId node, const Script *script) {
+void variables_note_seen(Variables *variables, NodeId node, json_object *values) {
         if (!variables->seen)
                 variables->seen = g_hash_table_new_full(NULL, NULL, NULL, on_value_dropped);
 
-        g_hash_table_replace(variables->seen, GUINT_TO_POINTER(node),
-                             seen_variables(variables_scope(variables, node), script_reads(script)));
+        g_hash_table_replace(variables->seen, GUINT_TO_POINTER(node), values);
+}
+
+/* Halts and hooks come before the outcome is told, and may set what the expression has read. */
+static void note_seen(Variables *variables, NodeId node, const Script *script) {
+        variables_note_seen(variables, node, seen_variables(variables_scope(variables, node), script_reads(script)));
 }
 
 json_object *variables_seen(const Variables *variables, NodeId node) {

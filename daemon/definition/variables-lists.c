@@ -73,10 +73,11 @@ uint32_t variables_elements(Variables *variables, NodeId for_each) {
 void variables_hand_out(Variables *variables, NodeId for_each, NodeId child, uint32_t index) {
         const ForEachParams *params = definition_tree(variables->definition)->nodes[for_each].params;
         Scope *scope = variables_get_scope(variables, definition_scope(variables->definition, child));
-        json_object *items = NULL;
+        json_object *items, *item = NULL;
 
-        variables_get_kept(variables, for_each, &items);
-        blackboard_set(scope->blackboard, params->as, json_object_get(json_object_array_get_idx(items, index)));
+        if (variables_get_kept(variables, for_each, &items))
+                item = json_object_array_get_idx(items, index);
+        blackboard_set(scope->blackboard, params->as, json_object_get(item));
         if (params->index)
                 blackboard_set(scope->blackboard, params->index, json_object_new_int64(index));
         scope->element = index;

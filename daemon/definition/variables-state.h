@@ -37,6 +37,9 @@ Scope *variables_get_scope(Variables *variables, unsigned index);
 /* What it holds by now is no news to those inside. */
 void variables_begin_scope(Scope *scope);
 
+/* Takes what the expression has seen. */
+void variables_note_seen(Variables *variables, NodeId node, json_object *values);
+
 /* Takes the facts and the text. */
 void variables_set_error(Variables *variables, const char *kind, json_object *facts, char *error);
 

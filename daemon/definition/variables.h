@@ -32,6 +32,10 @@ Cause *variables_error(const Variables *variables);
 /* What the guard or the test of the node saw when it last decided about it; a new reference. */
 json_object *variables_seen(const Variables *variables, NodeId node);
 
+/* All that they are between two inputs, but the error; and the same again, of new ones. False: they cannot be so. */
+json_object *variables_image(const Variables *variables);
+bool variables_restore(Variables *variables, json_object *json, Cause *error);
+
 /* As the callbacks of a MachineHost. */
 Verdict variables_guard(Variables *variables, NodeId node, Guard guard);
 Verdict variables_hook(Variables *variables, NodeId node, Hook hook);

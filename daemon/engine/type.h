@@ -117,6 +117,12 @@ typedef enum NodeTypeFlags {
         TYPE_FOR_EACH = 1 << 11,
         /* The first of its children that fails is why it fails, whatever comes behind that. */
         TYPE_FIRST_FAILURE = 1 << 12,
+        /* What its position means, so that one which was written down can be checked: a child, or 0 for none; a child
+         * whenever it runs, and besides that also the last child; or a status. */
+        TYPE_AT_CHILD = 1 << 13,
+        TYPE_AT_CHILD_ALWAYS = 1 << 14,
+        TYPE_AT_LAST_CHILD = 1 << 15,
+        TYPE_AT_STATUS = 1 << 16,
 } NodeTypeFlags;
 
 /* The parameters of the types that have scopes of their own, which the loader and hosts read too. */

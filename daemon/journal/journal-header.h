@@ -12,7 +12,7 @@
 #include <stdbool.h>
 
 /* A daemon reads the journals of all versions up to this. */
-#define JOURNAL_VERSION 1u
+#define JOURNAL_VERSION 2u
 
 typedef struct JournalHeader {
         char *boot;     /* the boot ID: in another boot, nothing of the run is left */

@@ -4,16 +4,26 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <unistd.h>
 
 #include "basic/cleanup.h"
 #include "basic/limit.h"
 #include "journal/journal-writer.h"
 
+#define PIECE (UINT64_C(64) << 10)
+/* There are two at most, but with snapshots that may be larger. */
+#define PARTS 16u
+
+static uint64_t part; /* 0: as it follows from how large it may become */
+
 struct JournalWriter {
         char *path;
         int fd; /* -1: it has failed */
         uint64_t size;
+        uint64_t body;      /* where the records begin */
+        uint64_t newest;    /* where the newest snapshot is, or 0 */
+        uint64_t next_part; /* from this size on there is to be another one */
         GString *pending;
 };
 
@@ -57,7 +67,12 @@ static int fail_for_size(JournalWriter *writer, char **ret_error) {
 static JournalWriter *writer_new(const char *path, int fd, uint64_t size) {
         JournalWriter *writer = g_new0(JournalWriter, 1);
 
-        *writer = (JournalWriter){ .path = g_strdup(path), .fd = fd, .size = size, .pending = g_string_new(NULL) };
+        *writer = (JournalWriter){
+                .path = g_strdup(path),
+                .fd = fd,
+                .size = size,
+                .pending = g_string_new(NULL),
+        };
         return writer;
 }
 
@@ -75,6 +90,11 @@ static int open_file(const char *path, int flags, int *ret_fd, char **ret_error)
         return 0;
 }
 
+/* The next part begins so far behind the one that begins there. */
+static void plan_part(JournalWriter *writer, uint64_t begin) {
+        writer->next_part = begin + (part > 0 ? part : size_max() / PARTS);
+}
+
 int journal_writer_create(const char *path, const JournalHeader *header, JournalWriter **ret_writer, char **ret_error) {
         g_autoptr(JournalWriter) writer = NULL;
         int fd = -1, r;
@@ -89,25 +109,32 @@ int journal_writer_create(const char *path, const JournalHeader *header, Journal
         if (r < 0)
                 return r;
 
+        writer->body = writer->size;
+        plan_part(writer, writer->size);
         *ret_writer = g_steal_pointer(&writer);
         return 0;
 }
 
-int journal_writer_resume(const char *path, uint64_t size, JournalWriter **ret_writer, char **ret_error) {
+int journal_writer_resume(const char *path, const Journal *journal, JournalWriter **ret_writer, char **ret_error) {
+        JournalWriter *writer;
         g_auto(AutoFd) fd = -1;
         int r;
 
         r = open_file(path, 0, &fd, ret_error);
         if (r < 0)
                 return r;
-        if (ftruncate(fd, (off_t) size) < 0) {
+        if (ftruncate(fd, (off_t) journal->size) < 0) {
                 r = -errno;
                 *ret_error = g_strdup_printf("%s cannot be written: %s", path, g_strerror(-r));
                 return r;
         }
 
-        *ret_writer = writer_new(path, fd, size);
+        writer = writer_new(path, fd, journal->size);
+        writer->body = journal->body;
+        writer->newest = journal->newest;
+        plan_part(writer, journal->newest > 0 ? journal->newest : journal->body);
         fd = -1;
+        *ret_writer = writer;
         return 0;
 }
 
@@ -153,6 +180,87 @@ int journal_writer_flush(JournalWriter *writer, char **ret_error) {
 
         writer->size += writer->pending->len;
         g_string_truncate(writer->pending, 0);
+        return 0;
+}
+
+bool journal_writer_is_due(const JournalWriter *writer) {
+        return writer->fd >= 0 && writer->size >= writer->next_part;
+}
+
+void journal_writer_set_part(uint64_t bytes) {
+        part = bytes;
+}
+
+static int copy(int from, uint64_t offset, uint64_t size, int to) {
+        g_autofree char *piece = g_malloc(PIECE);
+
+        while (size > 0) {
+                ssize_t n = pread(from, piece, MIN(size, PIECE), (off_t) offset);
+                int r = n > 0 ? write_all(to, piece, (size_t) n) : 0;
+
+                if (r < 0)
+                        return r;
+                if (n <= 0)
+                        return n < 0 ? -errno : -EIO;
+
+                offset += (uint64_t) n;
+                size -= (uint64_t) n;
+        }
+
+        return 0;
+}
+
+/* All but what is between the header and the snapshot. */
+static int copy_rest(const JournalWriter *writer, int to) {
+        g_auto(AutoFd) from = open(writer->path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+        int r;
+
+        if (from < 0)
+                return -errno;
+
+        r = copy(from, 0, writer->body, to);
+        if (r >= 0)
+                r = copy(from, writer->newest, writer->size - writer->newest, to);
+
+        return r;
+}
+
+/* If that cannot be done now, the journal is as it was, only larger. */
+static void cut(JournalWriter *writer) {
+        g_autofree char *path = g_strconcat(writer->path, JOURNAL_NEW_SUFFIX, NULL);
+        g_auto(AutoFd) fd = -1;
+
+        (void) unlink(path);
+        fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+        if (fd < 0 || copy_rest(writer, fd) < 0 || rename(path, writer->path) < 0) {
+                (void) unlink(path);
+                return;
+        }
+
+        writer->size -= writer->newest - writer->body;
+        writer->newest = writer->body;
+        close(writer->fd);
+        writer->fd = fd;
+        fd = -1;
+}
+
+/* One that is larger than what comes between them would be written all the time. */
+int journal_writer_add_snapshot(JournalWriter *writer, const Record *record, char **ret_error) {
+        uint64_t begin = writer->size;
+        int r;
+
+        if (writer->newest > writer->body) {
+                cut(writer);
+                begin = writer->size;
+        }
+
+        journal_writer_add(writer, record);
+        r = journal_writer_flush(writer, ret_error);
+        if (r < 0)
+                return r;
+
+        writer->newest = begin;
+        plan_part(writer, MAX(writer->size, begin + 2 * (writer->size - begin)));
         return 0;
 }
 

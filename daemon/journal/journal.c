@@ -43,8 +43,18 @@ static int read_header(Journal *journal, const char *text, size_t length, char *
 
         r = journal_header_parse(line.text, line.length, &journal->header, ret_error);
         if (r >= 0)
-                journal->size = line.next;
+                journal->size = journal->body = line.next;
         return r;
+}
+
+static void add_record(Journal *journal, const Record *record, uint64_t next) {
+        if (record->kind == RECORD_SNAPSHOT) {
+                journal->newest = journal->size;
+                journal->newest_record = journal->records->len;
+        }
+
+        g_array_append_val(journal->records, *record);
+        journal->size = next;
 }
 
 static int read_records(Journal *journal, const char *text, size_t length, char **ret_error) {
@@ -56,8 +66,7 @@ static int read_records(Journal *journal, const char *text, size_t length, char 
 
                 r = record_parse(line.text, line.length, &record, &error);
                 if (r >= 0 && line.whole) {
-                        g_array_append_val(journal->records, record);
-                        journal->size = line.next;
+                        add_record(journal, &record, line.next);
                         continue;
                 }
                 if (r >= 0)

@@ -10,12 +10,17 @@
 #include "journal/record.h"
 
 #define JOURNAL_SUFFIX ".journal"
+/* Behind that, of one that is to take its place. */
+#define JOURNAL_NEW_SUFFIX ".new"
 
 typedef struct Journal {
         JournalHeader header;
-        GArray *records; /* of Record */
-        uint64_t size;   /* bytes of the lines that are whole: where to write on */
-        bool torn;       /* there was more */
+        GArray *records;        /* of Record */
+        uint64_t size;          /* bytes of the lines that are whole: where to write on */
+        uint64_t body;          /* where the records begin */
+        uint64_t newest;        /* where the newest snapshot is; 0: there is none */
+        unsigned newest_record; /* which of the records that is */
+        bool torn;              /* there was more */
 } Journal;
 
 /* -EBADMSG: damaged; -ENODATA: it breaks off before anything has happened; -EPROTONOSUPPORT: of a version that is not

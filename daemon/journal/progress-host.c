@@ -4,27 +4,26 @@
 
 #include "journal/progress-state.h"
 
-typedef struct NodeTimer {
-        uint64_t span, deadline;
-        bool armed;
-} NodeTimer;
-
 static const NodeTimer *get_timer(const Progress *progress, NodeId node) {
         return progress->timers ? g_hash_table_lookup(progress->timers, GUINT_TO_POINTER(node)) : NULL;
 }
 
-void progress_arm_timer(Progress *progress, NodeId node, uint64_t usec) {
-        NodeTimer *timer = g_new(NodeTimer, 1);
-
+void progress_put_timer(Progress *progress, NodeId node, NodeTimer *timer) {
         if (!progress->timers)
                 progress->timers = g_hash_table_new_full(NULL, NULL, NULL, g_free);
+
+        g_hash_table_replace(progress->timers, GUINT_TO_POINTER(node), timer);
+}
+
+void progress_arm_timer(Progress *progress, NodeId node, uint64_t usec) {
+        NodeTimer *timer = g_new(NodeTimer, 1);
 
         *timer = (NodeTimer){
                 .span = usec,
                 .deadline = usec < UINT64_MAX - progress->now ? progress->now + usec : UINT64_MAX,
                 .armed = true,
         };
-        g_hash_table_replace(progress->timers, GUINT_TO_POINTER(node), timer);
+        progress_put_timer(progress, node, timer);
         progress->host->timer_arm(node, timer->deadline, progress->userdata);
 }
 
@@ -162,12 +161,25 @@ static void host_timer_disarm(Machine *machine, NodeId node) {
         progress_drop_timer(machine_userdata(machine), node);
 }
 
+ProgressLock *progress_find_lock(const Progress *progress, NodeId node) {
+        for (unsigned i = 0; i < progress->locks->len; i++) {
+                ProgressLock *lock = &g_array_index(progress->locks, ProgressLock, i);
+
+                if (lock->node == node)
+                        return lock;
+        }
+
+        return NULL;
+}
+
 static bool host_lock(Machine *machine, NodeId node) {
         Progress *progress = machine_userdata(machine);
-        bool held = progress->host->lock(node, progress->userdata);
+        ProgressLock lock = { .node = node, .since = progress->now };
 
-        progress_note(progress, held ? RECORD_AT_ONCE_LOCKED : RECORD_WAITS, node);
-        return held;
+        lock.held = progress->host->lock(node, progress->userdata);
+        g_array_append_val(progress->locks, lock);
+        progress_note(progress, lock.held ? RECORD_AT_ONCE_LOCKED : RECORD_WAITS, node);
+        return lock.held;
 }
 
 /* Whoever gets it next may go on at once. */
@@ -175,6 +187,8 @@ static void host_unlock(Machine *machine, NodeId node) {
         Progress *progress = machine_userdata(machine);
 
         progress_flush(progress);
+        g_array_remove_index(progress->locks, (unsigned) (progress_find_lock(progress, node) -
+                                                          (ProgressLock *) (void *) progress->locks->data));
         progress->host->unlock(node, progress->userdata);
 }
 

@@ -13,6 +13,7 @@
 #include "basic/cause-json.h"
 #include "basic/cleanup.h"
 #include "journal/progress-state.h"
+#include "journal/snapshot.h"
 
 /* What was seen of a condition last. */
 typedef struct Value {
@@ -179,12 +180,34 @@ void progress_forget_value(Progress *progress, NodeId node) {
                 g_hash_table_remove(progress->values, GUINT_TO_POINTER(node));
 }
 
+static void lose_journal(Progress *progress, const char *error) {
+        g_clear_pointer(&progress->writer, journal_writer_free);
+        progress->host->journal_failed(error, progress->userdata);
+}
+
+void progress_note_snapshot(Progress *progress) {
+        g_autoptr(json_object) snapshot = NULL;
+        g_autofree char *error = NULL;
+        Record record = { .kind = RECORD_SNAPSHOT, .node = NODE_NONE };
+
+        if (!progress->writer || !progress->machine || !progress->host->leaf_report ||
+            !journal_writer_is_due(progress->writer))
+                return;
+
+        /* It has what conditions are by now, which need not be what was seen of them. */
+        snapshot = snapshot_of(progress);
+        g_clear_pointer(&progress->values, g_hash_table_unref);
+        record.time = progress->now - progress->start;
+        record.details = snapshot;
+        if (journal_writer_add_snapshot(progress->writer, &record, &error) < 0)
+                lose_journal(progress, error);
+}
+
 void progress_flush(Progress *progress) {
         g_autofree char *error = NULL;
 
         if (!progress->writer || journal_writer_flush(progress->writer, &error) >= 0)
                 return;
 
-        g_clear_pointer(&progress->writer, journal_writer_free);
-        progress->host->journal_failed(error, progress->userdata);
+        lose_journal(progress, error);
 }

@@ -9,6 +9,11 @@
 
 #include "journal/progress.h"
 
+typedef struct NodeTimer {
+        uint64_t span, deadline;
+        bool armed;
+} NodeTimer;
+
 struct Progress {
         Definition *definition;
         const ProgressHost *host;
@@ -22,6 +27,7 @@ struct Progress {
         History *history;
         Causes *forced;       /* of outcomes that nodes have been given */
         GHashTable *timers;   /* of NodeTimer, by node; NULL until there is one, as with */
+        GArray *locks;        /* of ProgressLock */
         GHashTable *values;   /* of Value: what was seen of conditions last, by node */
         GHashTable *broken;   /* of Cause: what could not be evaluated, by node */
         json_object *outputs; /* of the leaf that is being started */
@@ -48,6 +54,10 @@ void progress_end(Progress *progress);
 
 extern const MachineHost progress_machine_host;
 
+ProgressLock *progress_find_lock(const Progress *progress, NodeId node);
+
+/* Takes the timer; nobody is told. */
+void progress_put_timer(Progress *progress, NodeId node, NodeTimer *timer);
 void progress_arm_timer(Progress *progress, NodeId node, uint64_t usec);
 void progress_drop_timer(Progress *progress, NodeId node);
 /* Unless it is armed: a RateController's outlasts its child, until that may start again. */
@@ -89,3 +99,5 @@ void progress_note_start(Progress *progress, NodeId node, Status status, const C
 void progress_note_look(Progress *progress, NodeId node, Status status, Cause *cause);
 void progress_forget_value(Progress *progress, NodeId node);
 void progress_flush(Progress *progress);
+/* All that there is to it now, where it is time for that; while it is not at work. */
+void progress_note_snapshot(Progress *progress);

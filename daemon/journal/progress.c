@@ -25,6 +25,7 @@ Progress *progress_new(Definition *definition, uint64_t seed, uint64_t start, co
         progress->machine = machine_new(tree, &progress_machine_host, progress, seed);
         progress->history = history_new(tree, start);
         progress->forced = causes_new(tree);
+        progress->locks = g_array_new(FALSE, FALSE, sizeof(ProgressLock));
         progress->refused = NODE_NONE;
         progress->status = STATUS_RUNNING;
         progress->start = progress->now = start;
@@ -44,6 +45,7 @@ void progress_free(Progress *progress) {
                 return;
 
         clear_machine(progress);
+        g_array_unref(progress->locks);
         g_clear_pointer(&progress->breakpoints, g_array_unref);
         g_clear_pointer(&progress->stops, g_array_unref);
         journal_writer_free(progress->writer);
@@ -169,6 +171,7 @@ Status progress_tick(Progress *progress, uint64_t now) {
         else if (progress->halting)
                 progress_pass_breakpoints(progress);
 
+        progress_note_snapshot(progress);
         return progress->status;
 }
 
@@ -228,8 +231,12 @@ void progress_timer_expired(Progress *progress, NodeId node, uint64_t now) {
 }
 
 void progress_lock_granted(Progress *progress, NodeId node, uint64_t now) {
+        ProgressLock *lock = progress_find_lock(progress, node);
+
         progress_begin(progress, now);
         progress_note(progress, RECORD_LOCKED, node);
+        lock->held = true;
+        lock->since = now;
         machine_lock_granted(progress->machine, node);
         progress_end(progress);
 }
@@ -334,6 +341,16 @@ const Machine *progress_machine(const Progress *progress) {
 
 bool progress_is_busy(const Progress *progress) {
         return progress->busy;
+}
+
+const GArray *progress_locks(const Progress *progress) {
+        return progress->locks;
+}
+
+bool progress_waits_for_lock(const Progress *progress, NodeId node) {
+        const ProgressLock *lock = progress_find_lock(progress, node);
+
+        return lock && !lock->held;
 }
 
 uint64_t progress_now(const Progress *progress) {

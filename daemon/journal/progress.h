@@ -16,6 +16,23 @@
 
 typedef struct Progress Progress;
 
+/* A lock that a node holds or waits for. */
+typedef struct ProgressLock {
+        NodeId node;
+        bool held;
+        uint64_t since; /* it holds it, or waits */
+} ProgressLock;
+
+/* What there is to know of a leaf besides its status and its cause, for a snapshot. */
+typedef struct LeafReport {
+        uint32_t attempt;    /* from 1 */
+        uint64_t since;      /* it was started then */
+        bool begun;          /* an action that may have been started in the world */
+        bool halted;         /* an action that is ending */
+        bool remembers;      /* see progress_remember() */
+        json_object *memory; /* borrowed, or NULL */
+} LeafReport;
+
 /* The world, as a run sees it. None of these may call back into the progress. */
 typedef struct ProgressHost {
         /* A leaf, from its start on. attempt: how often its node has been started, from 1. */
@@ -29,6 +46,8 @@ typedef struct ProgressHost {
         Cause *(*leaf_cause)(void *leaf);
         /* Actions only. True: has ended. False: is ending, progress_leaf_ended() follows. */
         bool (*leaf_halt)(void *leaf);
+        /* NULL: there are no snapshots of this world. */
+        void (*leaf_report)(void *leaf, LeafReport *ret_report);
         /* Nothing is asked of it any more. */
         void (*leaf_free)(void *leaf);
 
@@ -142,6 +161,9 @@ bool progress_take_moved(Progress *progress);
 /* What leaf_start has answered, or the host has said; NULL: it has not been started, or is no node of a leaf. */
 void *progress_leaf(const Progress *progress, NodeId node);
 void progress_set_leaf(Progress *progress, NodeId node, void *leaf);
+/* Of ProgressLock, in the order in which they were asked for; borrowed. */
+const GArray *progress_locks(const Progress *progress);
+bool progress_waits_for_lock(const Progress *progress, NodeId node);
 /* UINT64_MAX: it is not armed. */
 uint64_t progress_deadline(const Progress *progress, NodeId node);
 

@@ -40,6 +40,7 @@ static const char *const kind_names[RECORD_KIND_MAX_] = {
         [RECORD_RECOVERED] = "recovered",
         [RECORD_RERUN] = "rerun",
         [RECORD_FINISHED] = "finished",
+        [RECORD_SNAPSHOT] = "snapshot",
 };
 
 const char *record_kind_to_string(RecordKind kind) {

@@ -44,6 +44,7 @@ typedef enum RecordKind {
         RECORD_RECOVERED, /* another daemon has taken it up */
         RECORD_RERUN,     /* NODE: an action is started by that daemon, again or because it had not been yet */
         RECORD_FINISHED,  /* {status, cause} */
+        RECORD_SNAPSHOT,  /* {...}: all that it has come to, see snapshot.h; what was before may be missing */
         RECORD_KIND_MAX_,
 } RecordKind;
 

@@ -92,6 +92,13 @@ void replay_set_outputs(Replay *replay, NodeId node, json_object *values, uint64
                 progress_set_output(replay->progress, node, key, json_object_get(value), now);
 }
 
+void replay_leaf_begin_again(ReplayLeaf *leaf, uint64_t now) {
+        leaf->begun = true;
+        leaf->since = now;
+        leaf->remembers = false;
+        g_clear_pointer(&leaf->memory, json_object_put);
+}
+
 void replay_leaf_remember(ReplayLeaf *leaf, const Record *record) {
         leaf->remembers = true;
         json_object_put(leaf->memory);
@@ -216,33 +223,29 @@ static void on_timer_arm(NodeId node, uint64_t deadline, void *userdata) {}
 
 static void on_timer_disarm(NodeId node, void *userdata) {}
 
-ReplayLock *replay_find_lock(const Replay *replay, NodeId node) {
-        for (unsigned i = 0; i < replay->locks->len; i++) {
-                ReplayLock *lock = &g_array_index(replay->locks, ReplayLock, i);
-
-                if (lock->node == node)
-                        return lock;
-        }
-
-        return NULL;
-}
-
 static bool on_lock(NodeId node, void *userdata) {
         Replay *replay = userdata;
-        ReplayLock lock = { .node = node, .since = progress_now(replay->progress) };
+        bool held = take_answer(replay, RECORD_AT_ONCE_LOCKED, node);
 
-        lock.held = take_answer(replay, RECORD_AT_ONCE_LOCKED, node);
-        if (!lock.held)
+        if (!held)
                 take_answer(replay, RECORD_WAITS, node);
-        g_array_append_val(replay->locks, lock);
-        return lock.held;
+
+        return held;
 }
 
-static void on_unlock(NodeId node, void *userdata) {
-        const Replay *replay = userdata;
-        const ReplayLock *lock = replay_find_lock(replay, node);
+static void on_unlock(NodeId node, void *userdata) {}
 
-        g_array_remove_index(replay->locks, (unsigned) (lock - (const ReplayLock *) (void *) replay->locks->data));
+static void on_leaf_report(void *data, LeafReport *ret_report) {
+        const ReplayLeaf *leaf = data;
+
+        *ret_report = (LeafReport){
+                .attempt = leaf->attempt,
+                .since = leaf->since,
+                .begun = leaf->begun,
+                .halted = leaf->halted,
+                .remembers = leaf->remembers,
+                .memory = leaf->memory,
+        };
 }
 
 const ProgressHost replay_host = {
@@ -251,6 +254,7 @@ const ProgressHost replay_host = {
         .leaf_look = on_leaf_look,
         .leaf_cause = on_leaf_cause,
         .leaf_halt = on_leaf_halt,
+        .leaf_report = on_leaf_report,
         .leaf_free = on_leaf_free,
         .timer_arm = on_timer_arm,
         .timer_disarm = on_timer_disarm,

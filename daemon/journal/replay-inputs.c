@@ -6,7 +6,7 @@
 #include "journal/replay-state.h"
 
 static void apply_start(Replay *replay, const Record *record, uint64_t now) {
-        if (replay->position > 1)
+        if (replay->position > 1 || replay->begin > 0)
                 replay_misfit(replay, "the run has begun already");
         else
                 progress_start(replay->progress, now);
@@ -74,16 +74,10 @@ static void apply_note(Replay *replay, const Record *record, uint64_t now) {
 }
 
 static void apply_locked(Replay *replay, const Record *record, uint64_t now) {
-        ReplayLock *lock = replay_find_lock(replay, record->node);
-
-        if (!lock || lock->held) {
+        if (progress_waits_for_lock(replay->progress, record->node))
+                progress_lock_granted(replay->progress, record->node, now);
+        else
                 replay_misfit(replay, "node #%u waits for no lock", record->node);
-                return;
-        }
-
-        lock->held = true;
-        lock->since = now;
-        progress_lock_granted(replay->progress, record->node, now);
 }
 
 static void apply_halt(Replay *replay, const Record *record, uint64_t now) {
@@ -127,7 +121,7 @@ static void apply_rerun(Replay *replay, const Record *record, uint64_t now) {
         ReplayLeaf *leaf = progress_leaf(replay->progress, record->node);
 
         if (leaf)
-                leaf->begun = true;
+                replay_leaf_begin_again(leaf, now);
         else
                 replay_misfit(replay, "node #%u is not running", record->node);
 }
@@ -137,6 +131,11 @@ static void apply_finished(Replay *replay, const Record *record, uint64_t now) {
 
         if (replay_status(record) != status)
                 replay_misfit(replay, "the run is %s by then", status_to_string(status));
+}
+
+static void apply_snapshot(Replay *replay, const Record *record, uint64_t now) {
+        if (replay->position == replay->begin + 1)
+                replay_restore(replay, record, now);
 }
 
 typedef enum Scope {
@@ -172,6 +171,7 @@ static const Input inputs[RECORD_KIND_MAX_] = {
         [RECORD_RECOVERED] = { apply_recovered },
         [RECORD_RERUN] = { apply_rerun, OF_NODE },
         [RECORD_FINISHED] = { apply_finished, .last = true },
+        [RECORD_SNAPSHOT] = { apply_snapshot },
         /* Answers, which do not happen by themselves. */
         [RECORD_BEGIN] = { .scope = OF_NODE },
         [RECORD_AT_ONCE] = { .scope = OF_NODE },
@@ -202,7 +202,7 @@ void replay_apply(Replay *replay, const Record *record) {
                               status_to_string(progress_status(replay->progress)));
         else if (input->waiting && progress_is_halting(replay->progress))
                 replay_misfit(replay, "'%s' does not happen to a run that is being halted", kind);
-        else if (replay->position == 1 && record->kind != RECORD_START)
+        else if (replay->position == 1 && record->kind != RECORD_START && record->kind != RECORD_SNAPSHOT)
                 replay_misfit(replay, "the run has not begun");
         else
                 input->apply(replay, record, replay->journal->header.start + record->time);

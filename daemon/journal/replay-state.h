@@ -11,9 +11,10 @@
 struct Replay {
         const Journal *journal;
         Progress *progress;
+        unsigned begin;    /* the record that it began with */
         unsigned position; /* of the next record */
         GQueue leaves;     /* of ReplayLeaf */
-        GArray *locks;     /* of ReplayLock */
+        GArray *locks;     /* of ProgressLock, once the progress was taken */
         char *error;       /* what does not fit, or NULL */
 };
 
@@ -33,13 +34,15 @@ void replay_set_outcome(ReplayLeaf *leaf, const Record *record);
 void replay_set_outputs(Replay *replay, NodeId node, json_object *values, uint64_t now);
 
 extern const ProgressHost replay_host;
+void replay_leaf_begin_again(ReplayLeaf *leaf, uint64_t now);
 void replay_leaf_remember(ReplayLeaf *leaf, const Record *record);
 /* It has ended: what it makes of variables alone is not recorded, but done again. */
 void replay_leaf_compute(ReplayLeaf *leaf);
 void replay_leaf_free(ReplayLeaf *leaf);
-ReplayLock *replay_find_lock(const Replay *replay, NodeId node);
 
 /* Is it of a node, if it has to be, and is there such a node? */
 bool replay_has_node(const Replay *replay, const Record *record);
+/* It begins as the snapshot says. */
+void replay_restore(Replay *replay, const Record *record, uint64_t now);
 /* The record, which was read, happens to the run. */
 void replay_apply(Replay *replay, const Record *record);

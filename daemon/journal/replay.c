@@ -69,7 +69,8 @@ static void check_nodes(Replay *replay) {
         replay->position = 0;
 }
 
-int replay_new(const Journal *journal, Definition *definition, Replay **ret_replay, char **ret_error) {
+static int replay_new_from(const Journal *journal, unsigned begin, Definition *definition, Replay **ret_replay,
+                           char **ret_error) {
         const JournalHeader *header = &journal->header;
         g_autoptr(Replay) replay = NULL;
 
@@ -78,7 +79,6 @@ int replay_new(const Journal *journal, Definition *definition, Replay **ret_repl
 
         replay = g_new0(Replay, 1);
         replay->journal = journal;
-        replay->locks = g_array_new(FALSE, FALSE, sizeof(ReplayLock));
         replay->progress = progress_new(definition, header->seed, header->start, &replay_host, replay);
         progress_give(replay->progress, header->variables);
         check_nodes(replay);
@@ -87,8 +87,17 @@ int replay_new(const Journal *journal, Definition *definition, Replay **ret_repl
                 return -EBADMSG;
         }
 
+        replay->begin = replay->position = begin;
         *ret_replay = g_steal_pointer(&replay);
         return 0;
+}
+
+int replay_new(const Journal *journal, Definition *definition, Replay **ret_replay, char **ret_error) {
+        return replay_new_from(journal, 0, definition, ret_replay, ret_error);
+}
+
+int replay_new_of_end(const Journal *journal, Definition *definition, Replay **ret_replay, char **ret_error) {
+        return replay_new_from(journal, journal->newest_record, definition, ret_replay, ret_error);
 }
 
 void replay_free(Replay *replay) {
@@ -98,7 +107,7 @@ void replay_free(Replay *replay) {
         while (replay->leaves.head)
                 replay_leaf_free(replay->leaves.head->data);
         progress_free(replay->progress);
-        g_array_unref(replay->locks);
+        g_clear_pointer(&replay->locks, g_array_unref);
         g_free(replay->error);
         g_free(replay);
 }
@@ -122,9 +131,10 @@ const GQueue *replay_leaves(const Replay *replay) {
 }
 
 const GArray *replay_locks(const Replay *replay) {
-        return replay->locks;
+        return replay->progress ? progress_locks(replay->progress) : replay->locks;
 }
 
 Progress *replay_take(Replay *replay) {
+        replay->locks = g_array_copy((GArray *) progress_locks(replay->progress));
         return g_steal_pointer(&replay->progress);
 }

@@ -31,16 +31,11 @@ typedef struct ReplayLeaf {
         GList link;
 } ReplayLeaf;
 
-/* A lock that a node holds or waits for. */
-typedef struct ReplayLock {
-        NodeId node;
-        bool held;
-        uint64_t since; /* it holds it, or waits */
-} ReplayLock;
-
 /* The definition is that of the header, see journal-definition.h; both are borrowed. -EBADMSG: the journal does not fit
  * it, with a text for people. */
 int replay_new(const Journal *journal, Definition *definition, Replay **ret_replay, char **ret_error);
+/* The same, but it begins with the newest snapshot, where there is one. */
+int replay_new_of_end(const Journal *journal, Definition *definition, Replay **ret_replay, char **ret_error);
 void replay_free(Replay *replay);
 
 /* One input further, with all that follows from it. 1; 0: there are no more; -EBADMSG: as above. */
@@ -55,7 +50,7 @@ unsigned replay_position(const Replay *replay);
 /* The last of them says that the run has finished. */
 bool replay_has_finished(const Replay *replay);
 
-/* Of ReplayLeaf, in order of start; and of ReplayLock. Borrowed, until the next step. */
+/* Of ReplayLeaf, in order of start; and of ProgressLock. Borrowed, until the next step. */
 const GQueue *replay_leaves(const Replay *replay);
 const GArray *replay_locks(const Replay *replay);
 

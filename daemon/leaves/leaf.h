@@ -83,7 +83,7 @@ struct Leaf {
 
         /* For recover: has leaf_remember() been called, and with what last (NULL: nothing). */
         bool remembers;
-        json_object *memory;
+        json_object *memory; /* borrowed, until it says something else */
         /* For release: the daemon goes, and what the leaf has started is for the next one. */
         bool abandoned;
 

@@ -91,10 +91,11 @@ void leaf_set_output(Leaf *leaf, const char *key, json_object *value) {
 void leaf_remember(Leaf *leaf, json_object *memory) {
         Activity *activity = activity_of(leaf);
 
+        json_object_put(leaf->memory);
+        leaf->memory = memory;
         leaf->remembers = true;
         if (activity->context->durable)
                 activity->context->remember(activity, memory, activity->context->userdata);
-        json_object_put(memory);
 }
 
 void leaf_lost(Leaf *leaf) {

@@ -30,6 +30,7 @@ static void start_again(Activity *activity) {
         g_clear_pointer(&activity->timeout, timer_free);
         activity->leaf.started = (uint64_t) g_get_monotonic_time();
         activity->leaf.remembers = false;
+        g_clear_pointer(&activity->leaf.memory, json_object_put);
         activity_call_start(activity);
 }
 
@@ -81,7 +82,7 @@ Activity *activity_recover(ActivityContext *context, const ReplayLeaf *past) {
         Activity *activity = activity_new(context, past->node, past->attempt, past->since);
 
         activity->leaf.remembers = past->remembers;
-        activity->leaf.memory = past->memory;
+        activity->leaf.memory = json_object_get(past->memory);
         activity->cause = past->cause ? cause_ref(past->cause) : NULL;
         if (!activity_is_condition(activity) && past->status != STATUS_RUNNING) {
                 activity->status = past->status;
@@ -94,6 +95,5 @@ Activity *activity_recover(ActivityContext *context, const ReplayLeaf *past) {
         else if (activity->status == STATUS_RUNNING)
                 recover_action(activity, past);
 
-        activity->leaf.memory = NULL;
         return activity;
 }

@@ -180,6 +180,7 @@ void activity_free(Activity *activity) {
         params_clear(&activity->params);
         secrets_clear(&activity->secrets);
         cause_unref(activity->cause);
+        json_object_put(activity->leaf.memory);
         g_free(activity);
 }
 
@@ -204,6 +205,17 @@ NodeId activity_node(const Activity *activity) {
 
 uint32_t activity_attempt(const Activity *activity) {
         return activity->leaf.attempt;
+}
+
+void activity_report(const Activity *activity, LeafReport *ret_report) {
+        *ret_report = (LeafReport){
+                .attempt = activity->leaf.attempt,
+                .since = activity->leaf.started,
+                .begun = true,
+                .halted = activity->halted,
+                .remembers = activity->leaf.remembers,
+                .memory = activity->leaf.memory,
+        };
 }
 
 Status activity_status(const Activity *activity) {

@@ -52,6 +52,7 @@ Status activity_look(Activity *activity);
 
 NodeId activity_node(const Activity *activity);
 uint32_t activity_attempt(const Activity *activity);
+void activity_report(const Activity *activity, LeafReport *ret_report);
 /* RUNNING until it has ended, or its value is known. */
 Status activity_status(const Activity *activity);
 /* Halted, by its run, and not over yet. */

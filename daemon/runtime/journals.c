@@ -64,6 +64,19 @@ static char *path_of(const Journals *journals, const char *run) {
         return g_build_filename(journals->directory, file, NULL);
 }
 
+/* A daemon was killed while it cut one off at its beginning. */
+static void remove_unfinished(const Journals *journals) {
+        g_autoptr(GDir) directory = g_dir_open(journals->directory, 0, NULL);
+        const char *name;
+
+        while (directory && (name = g_dir_read_name(directory)))
+                if (g_str_has_suffix(name, JOURNAL_SUFFIX JOURNAL_NEW_SUFFIX)) {
+                        g_autofree char *path = g_build_filename(journals->directory, name, NULL);
+
+                        g_unlink(path);
+                }
+}
+
 int journals_claim(Journals *journals, char **ret_error) {
         g_autofree char *path = NULL;
         int r;
@@ -74,8 +87,10 @@ int journals_claim(Journals *journals, char **ret_error) {
         (void) g_mkdir_with_parents(journals->runtime_directory, 0700);
         path = g_build_filename(journals->runtime_directory, "lock", NULL);
         journals->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-        if (journals->lock >= 0 && flock(journals->lock, LOCK_EX | LOCK_NB) >= 0)
+        if (journals->lock >= 0 && flock(journals->lock, LOCK_EX | LOCK_NB) >= 0) {
+                remove_unfinished(journals);
                 return 0;
+        }
 
         r = errno == EWOULDBLOCK ? -EBUSY : -errno;
         *ret_error = r == -EBUSY ? g_strdup_printf("%s is in use by another btd; give it another --runtime=",

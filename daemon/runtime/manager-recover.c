@@ -27,7 +27,7 @@ typedef struct Left {
 /* Across all runs. */
 typedef struct LeftLock {
         Run *run;
-        const ReplayLock *lock;
+        const ProgressLock *lock;
 } LeftLock;
 
 static void left_clear(void *data) {
@@ -123,7 +123,7 @@ static bool replay(Manager *manager, Left *left, GHashTable *definitions) {
         int r = find_definition(manager, left, definitions, &error);
 
         if (r >= 0)
-                r = replay_new(left->journal, left->definition, &left->replay, &error);
+                r = replay_new_of_end(left->journal, left->definition, &left->replay, &error);
         if (r >= 0)
                 r = replay_until(left->replay, UINT64_MAX, &error);
         if (r >= 0)
@@ -139,7 +139,7 @@ static void make_run(Manager *manager, Left *left) {
         g_autofree char *error = NULL;
         JournalWriter *writer = NULL;
 
-        if (journal_writer_resume(left->path, left->journal->size, &writer, &error) < 0)
+        if (journal_writer_resume(left->path, left->journal, &writer, &error) < 0)
                 g_unlink(left->path);
 
         left->run = run_recover(header, left->replay, writer, &manager->run_services, &manager_run_callbacks, manager);
@@ -161,7 +161,7 @@ static gint compare_starts(gconstpointer a, gconstpointer b) {
 
 /* Those that were held come first. */
 static gint compare_locks(gconstpointer a, gconstpointer b) {
-        const ReplayLock *x = ((const LeftLock *) a)->lock, *y = ((const LeftLock *) b)->lock;
+        const ProgressLock *x = ((const LeftLock *) a)->lock, *y = ((const LeftLock *) b)->lock;
 
         if (x->held != y->held)
                 return x->held ? -1 : 1;
@@ -177,7 +177,7 @@ static void recover_locks(const GArray *all) {
                 const GArray *own = replay_locks(left->replay);
 
                 for (unsigned k = 0; k < own->len; k++) {
-                        LeftLock lock = { .run = left->run, .lock = &g_array_index(own, ReplayLock, k) };
+                        LeftLock lock = { .run = left->run, .lock = &g_array_index(own, ProgressLock, k) };
 
                         g_array_append_val(locks, lock);
                 }

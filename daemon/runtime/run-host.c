@@ -28,6 +28,10 @@ static bool host_leaf_halt(void *leaf) {
         return activity_halt(leaf);
 }
 
+static void host_leaf_report(void *leaf, LeafReport *ret_report) {
+        activity_report(leaf, ret_report);
+}
+
 static void host_leaf_free(void *leaf) {
         activity_free(leaf);
 }
@@ -102,6 +106,7 @@ const ProgressHost run_host = {
         .leaf_look = host_leaf_look,
         .leaf_cause = host_leaf_cause,
         .leaf_halt = host_leaf_halt,
+        .leaf_report = host_leaf_report,
         .leaf_free = host_leaf_free,
         .timer_arm = host_timer_arm,
         .timer_disarm = host_timer_disarm,

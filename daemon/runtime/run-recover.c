@@ -26,7 +26,7 @@ Run *run_recover(const JournalHeader *header, Replay *replay, JournalWriter *wri
         return run;
 }
 
-void run_recover_lock(Run *run, const ReplayLock *lock) {
+void run_recover_lock(Run *run, const ProgressLock *lock) {
         if (run_take_lock(run, lock->node) && !lock->held)
                 progress_lock_granted(run->progress, lock->node, run_now());
 }

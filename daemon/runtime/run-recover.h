@@ -15,7 +15,7 @@ Run *run_recover(const JournalHeader *header, Replay *replay, JournalWriter *wri
                  const RunCallbacks *callbacks, void *userdata);
 
 /* Claims the lock again: those that were held before all that were waited for, each in the order of time. */
-void run_recover_lock(Run *run, const ReplayLock *lock);
+void run_recover_lock(Run *run, const ProgressLock *lock);
 
 /* Its leaves go on. A run that is over, or had not begun, is told of its end, or begins. */
 void run_recover_leaves(Run *run, const Replay *replay);

@@ -280,16 +280,9 @@ static int compare_keys(const void *a, const void *b) {
         return g_strcmp0(a, b);
 }
 
-/* Those of the scope itself, over what is around it. */
-static void collect(const Blackboard *blackboard, GHashTable *visible) {
+static void collect_own(const Blackboard *blackboard, GHashTable *visible) {
         GHashTableIter iter;
         void *key, *variable;
-
-        if (blackboard->parent)
-                collect(blackboard->parent, visible);
-
-        for (char **name = blackboard->names; name && *name; name++)
-                g_hash_table_remove(visible, *name);
 
         if (!blackboard->variables)
                 return;
@@ -300,13 +293,22 @@ static void collect(const Blackboard *blackboard, GHashTable *visible) {
                         g_hash_table_replace(visible, key, variable);
 }
 
-json_object *blackboard_to_json(const Blackboard *blackboard) {
-        g_autoptr(GHashTable) visible = g_hash_table_new(g_str_hash, g_str_equal);
-        g_autoptr(GList) keys = NULL;
+/* Those of the scope itself, over what is around it. */
+static void collect(const Blackboard *blackboard, GHashTable *visible) {
+        if (blackboard->parent)
+                collect(blackboard->parent, visible);
+
+        for (char **name = blackboard->names; name && *name; name++)
+                g_hash_table_remove(visible, *name);
+
+        collect_own(blackboard, visible);
+}
+
+/* In order of key. */
+static json_object *to_json(GHashTable *visible) {
+        g_autoptr(GList) keys = g_list_sort(g_hash_table_get_keys(visible), compare_keys);
         json_object *object = json_object_new_object();
 
-        collect(blackboard, visible);
-        keys = g_list_sort(g_hash_table_get_keys(visible), compare_keys);
         for (GList *key = keys; key; key = key->next) {
                 const Variable *variable = g_hash_table_lookup(visible, key->data);
 
@@ -314,6 +316,20 @@ json_object *blackboard_to_json(const Blackboard *blackboard) {
         }
 
         return object;
+}
+
+json_object *blackboard_to_json(const Blackboard *blackboard) {
+        g_autoptr(GHashTable) visible = g_hash_table_new(g_str_hash, g_str_equal);
+
+        collect(blackboard, visible);
+        return to_json(visible);
+}
+
+json_object *blackboard_own_to_json(const Blackboard *blackboard) {
+        g_autoptr(GHashTable) own = g_hash_table_new(g_str_hash, g_str_equal);
+
+        collect_own(blackboard, own);
+        return to_json(own);
 }
 
 /* Each number only grows, so their sum does. */

@@ -43,6 +43,9 @@ bool blackboard_is_outermost(const Blackboard *blackboard, const char *key);
 /* All variables that can be named here without '@', as one object in order of key; a new reference. */
 json_object *blackboard_to_json(const Blackboard *blackboard);
 
+/* Of these, only those that the scope itself holds. */
+json_object *blackboard_own_to_json(const Blackboard *blackboard);
+
 /* From now on the scope itself has these variables, an object, and no others. Setting the same again is no change. */
 void blackboard_reset(Blackboard *blackboard, json_object *variables);
 

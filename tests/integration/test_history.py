@@ -4,8 +4,10 @@
 import json
 import os
 import pathlib
+import random
 import re
 import xml.etree.ElementTree as xml
+import zlib
 
 import pytest
 
@@ -204,6 +206,80 @@ def test_story_of_a_long_value(kept):
     assert json.loads(kept.btctl("show", "boot.1", "--json").stdout.splitlines()[0])["variables"]["text"] == "x" * 1000
 
 
+def with_snapshot(change):
+    """The journal of a run that has gone on for long, with another snapshot at its beginning."""
+    header, first, *rest = (JOURNALS / "2-patrol.journal").read_text(encoding="utf-8").split("\n")
+    time, kind, snapshot = first.rsplit(" ", 1)[0].split(" ", 2)
+    assert kind == "snapshot"
+    line = f"{time} snapshot {json.dumps(change(json.loads(snapshot)), separators=(',', ':'))}"
+    return "\n".join([header, f"{line} {zlib.crc32(line.encode()):08x}", *rest])
+
+
+def test_a_journal_without_its_beginning(tmp_path):
+    """Of a run that has gone on for long."""
+    journal = str(JOURNALS / "2-patrol.journal")
+    refuse(btctl("replay", journal, "--until=0.8s"), f"{journal}: what was before 881ms is not kept")
+    early = btctl("replay", journal, "--until=0.9s", "--ascii").stdout
+    assert "      `- * Rest (Timeout) for 7.93ms, times out in 992ms\n" in early
+    assert "`- * Rounds (Repeat) for 900ms, round 33\n" in early
+    assert "halted after 1.11s, drawn from 881ms on: halted by UID 0 (btctl)" in btctl("plot", journal).stdout
+
+
+def test_a_run_that_goes_on_for_ever(btd, tmp_path):
+    """It stays durable, and its journal short."""
+    options = [f"--runtime={tmp_path}/run", f"--state={tmp_path}/state", "--limit=journal-kib=64"]
+    journal = tmp_path / "run/runs/round.1.journal"
+    btd.tree("round", {"type": "Repeat", "name": "Rounds", "num_cycles": -1, "child": {
+        "type": "Sequence", "name": "Round", "children": [
+            {"type": "Script", "code": "n = n + 1"}, {"type": "Log", "level": "debug", "message": "{n}"},
+            {"type": "Sleep", "name": "Nap", "duration": "1ms"}]}}, blackboard={"n": 0})
+    btd.start(*options)
+    _, path = btd.client.start("round")
+
+    def rounds():
+        return int(btd.client.call(path, "org.btd1.Run", "GetVariable", "s", "n"))
+
+    for goal in 200, 400:
+        while rounds() < goal:
+            assert journal.stat().st_size < 20000
+        assert btd.client.run_property(path, "Durable") is True
+        assert "what was before is not kept" in btd.btctl("show", "round").stdout.splitlines()[1]
+        assert btd.btctl("replay", "round", "--until=1ms").stderr.endswith("is not kept\n")
+        before = rounds()
+        btd.kill()
+        btd.start(*options)
+        assert rounds() >= before
+    assert btd.btctl("halt", "round", "--wait").returncode == 0
+    assert (tmp_path / "state/history/round.1.journal").stat().st_size < 20000
+
+
+def test_a_snapshot_that_makes_no_sense(tmp_path):
+    """Is refused, or told as well as can be."""
+    journal = tmp_path / "x.journal"
+    journal.write_text(with_snapshot(lambda snapshot: {**snapshot, "nodes": [[99] + [0] * 11]}), encoding="utf-8")
+    refuse(btctl("show", str(journal), "-q"), f"{journal}: line 2: no run can be like that")
+    journal.write_text(with_snapshot(lambda snapshot: []), encoding="utf-8")
+    refuse(btctl("show", str(journal), "-q"), f"{journal}: line 2: '881180 snapshot []' is not known")
+
+    dice = random.Random(1)
+
+    def places(value):
+        for key, inner in value.items() if isinstance(value, dict) else enumerate(value):
+            yield value, key
+            if isinstance(inner, (dict, list)):
+                yield from places(inner)
+
+    def spoil(snapshot):
+        for _ in range(dice.randint(1, 3)):
+            value, key = dice.choice(list(places(snapshot)))
+            value[key] = dice.choice([0, 1, 2, 5, 16, 64, 255, 256, 2**32 - 1, 2**63, -1, None, "x", [], {}, True, 1.5])
+        return snapshot
+
+    for _ in range(200):
+        journal.write_text(with_snapshot(spoil), encoding="utf-8")
+        assert btctl("show", str(journal), "-q").returncode in (0, 1), journal.read_text(encoding="utf-8")
+
+
 def test_history(kept):
     kept.tree("boot", BAD)
     kept.tree("net", GOOD)
@@ -276,7 +352,7 @@ def test_long_journals_come_in_parts(kept):
     finish(kept, "boot")
 
     first, rest = (bytes(kept.client.manager("GetJournal", "st", "boot.1", offset)) for offset in (0, 1 << 20))
-    assert first.startswith(b"btd-journal 1 {") and len(first) == 1 << 20
+    assert first.startswith(b"btd-journal 2 {") and len(first) == 1 << 20
     assert 0 < len(rest) < 1 << 20
     assert bytes(kept.client.manager("GetJournal", "st", "boot.1", len(first) + len(rest))) == b""
     assert bytes(kept.client.manager("GetJournal", "st", "boot.1", 2**64 - 1)) == b""

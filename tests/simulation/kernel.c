@@ -222,13 +222,24 @@ int ftruncate64(int fd, off_t size) {
         return truncate_file(fd, size);
 }
 
+/* What is open is known by its new name. */
+static void note_renamed(const char *from, const char *to) {
+        for (int fd = 0; fd < FDS_MAX; fd++)
+                if (g_strcmp0(kernel.paths[fd], from) == 0) {
+                        g_free(kernel.paths[fd]);
+                        kernel.paths[fd] = g_strdup(to);
+                }
+
+        kernel.hooks->renamed(from, to);
+}
+
 int rename(const char *from, const char *to) {
         if (concerns(from)) {
                 if (fate_of("rename", to) == FATE_NOT_DONE)
                         return 0;
                 if (kernel.disk == DISK_READ_ONLY)
                         return fail(EROFS);
-                kernel.hooks->renamed(from, to);
+                note_renamed(from, to);
         }
         return (int) syscall(SYS_rename, from, to);
 }

@@ -9,6 +9,7 @@
 #include "clock.h"
 #include "directory.h"
 #include "forest.h"
+#include "journal/journal-writer.h"
 #include "kernel.h"
 #include "ledger.h"
 #include "life.h"
@@ -70,6 +71,7 @@ static void open_world(Simulation *simulation) {
         services_open(simulation->seed, simulation->kind == FOREST_ANY && dice_chance(&simulation->dice, 30));
         kernel_open(simulation->directory, &hooks, dice_of(simulation->seed, 3, simulation->deadly, 0));
         kernel_set_slow(simulation->slow);
+        journal_writer_set_part(UINT64_C(256) << (simulation->seed % 8));
         write_trees(simulation);
         trouble_open(dice_of(simulation->seed, 4, 0, 0), simulation->n_trees, simulation->kind == FOREST_RECOVERABLE);
 }

@@ -113,6 +113,8 @@ void random_run_start(RandomRun *run, Definition *definition, const char *path, 
         uint64_t seed = dice_roll(dice, 1000);
 
         init(run, definition, dice);
+        /* Often very little. */
+        journal_writer_set_part(UINT64_C(64) << dice_roll(dice, 10));
         run->progress = progress_new(definition, seed, RANDOM_RUN_START, &random_run_host, run);
         run->rules.machine = (Machine *) progress_machine(run->progress);
         progress_set_journal(run->progress, begin_journal(path, definition, seed));
@@ -141,6 +143,8 @@ static void take_over(RandomRun *run, Replay *replay) {
 
                 own->status = leaf->status;
                 own->cause = leaf->cause ? cause_ref(leaf->cause) : NULL;
+                own->attempt = leaf->attempt;
+                own->since = leaf->since;
                 own->memory = json_object_get(leaf->memory);
                 own->ending = leaf->halted;
                 site_of(run, leaf->node)->running = action && own->status == STATUS_RUNNING && !own->ending;
@@ -149,7 +153,7 @@ static void take_over(RandomRun *run, Replay *replay) {
                 progress_set_leaf(run->progress, leaf->node, own);
         }
         for (unsigned i = 0; i < locks->len; i++) {
-                const ReplayLock *lock = &g_array_index(locks, ReplayLock, i);
+                const ProgressLock *lock = &g_array_index(locks, ReplayLock, i);
 
                 site_of(run, lock->node)->holds = lock->held;
                 site_of(run, lock->node)->waits = !lock->held;
@@ -175,6 +179,8 @@ static void start_again(RandomRun *run, const ReplayLeaf *leaf) {
                 return;
 
         if (!leaf->begun || own->type == &code_type) {
+                own->since = run->now;
+                g_clear_pointer(&own->memory, json_object_put);
                 progress_rerun(run->progress, leaf->node, run->now);
                 look(run);
         }
@@ -194,7 +200,7 @@ static void resume_journal(RandomRun *run, const Journal *journal, const char *p
         g_autofree char *error = NULL;
         JournalWriter *writer = NULL;
 
-        journal_writer_resume(path, journal->size, &writer, &error);
+        journal_writer_resume(path, journal, &writer, &error);
         g_assert_cmpstr(error, ==, NULL);
         progress_set_journal(run->progress, writer);
 }

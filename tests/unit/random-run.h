@@ -36,6 +36,8 @@ typedef struct RandomLeaf {
         Status status;
         bool ending;
         Cause *cause;
+        uint32_t attempt;
+        uint64_t since;
         json_object *memory;
 } RandomLeaf;
 

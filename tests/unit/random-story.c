@@ -20,6 +20,7 @@ typedef struct Story {
         uint32_t look_at;
         char *path;
         GArray *sights; /* of Sight, of each input so far */
+        unsigned n_cut; /* how many inputs the journal that is to be taken up has lost at its beginning */
 } Story;
 
 static void sight_clear(void *data) {
@@ -71,21 +72,48 @@ static Journal *read_journal(const Story *story) {
         return journal;
 }
 
-static Replay *begin_replay(const Journal *journal, Definition *definition) {
+static const Record *next_of(const Journal *journal, const Replay *replay) {
+        unsigned position = replay_position(replay);
+
+        return position < journal->records->len ? &g_array_index(journal->records, Record, position) : NULL;
+}
+
+/* Snapshots are no inputs. */
+static int step(const Journal *journal, Replay *replay) {
+        g_autofree char *error = NULL;
+        const Record *next;
+        int r;
+
+        while ((next = next_of(journal, replay)) && next->kind == RECORD_SNAPSHOT) {
+                replay_step(replay, &error);
+                g_assert_cmpstr(error, ==, NULL);
+        }
+
+        r = replay_step(replay, &error);
+        g_assert_cmpstr(error, ==, NULL);
+        return r;
+}
+
+typedef int (*BeginReplay)(const Journal *journal, Definition *definition, Replay **ret_replay, char **ret_error);
+
+static Replay *begin_replay(const Journal *journal, Definition *definition, BeginReplay begin) {
         g_autofree char *error = NULL;
         Replay *replay = NULL;
 
-        replay_new(journal, definition, &replay, &error);
+        begin(journal, definition, &replay, &error);
         g_assert_cmpstr(error, ==, NULL);
         return replay;
 }
 
-static int step(Replay *replay) {
-        g_autofree char *error = NULL;
-        int r = replay_step(replay, &error);
+/* How many inputs the journal has yet. */
+static unsigned count_inputs(const Journal *journal, Definition *definition, BeginReplay begin) {
+        g_autoptr(Replay) replay = begin_replay(journal, definition, begin);
+        unsigned n = 0;
 
-        g_assert_cmpstr(error, ==, NULL);
-        return r;
+        while (step(journal, replay) > 0)
+                n++;
+
+        return n;
 }
 
 static void compare(const Replay *replay, const Sight *sight) {
@@ -112,32 +140,57 @@ static Definition *definition_of(const Story *story, const Journal *journal) {
         return definition;
 }
 
-/* Of the life that it has ended with. */
-static void check(const Story *story, const RandomRun *run) {
-        g_autoptr(Journal) journal = read_journal(story);
-        g_autoptr(Definition) definition = definition_of(story, journal);
-        g_autoptr(Replay) replay = begin_replay(journal, definition);
-        Sight last = { random_run_describe(run->progress), random_run_describe_world(run) };
+/* As far as the story goes back: of the life that it has ended with. */
+static void check_replay(const Story *story, const Journal *journal, Definition *definition, BeginReplay begin,
+                         const Sight *last) {
+        g_autoptr(Replay) replay = begin_replay(journal, definition, begin);
+        unsigned n = count_inputs(journal, definition, begin);
 
-        for (unsigned i = 0; i < story->sights->len; i++) {
-                g_assert_cmpint(step(replay), ==, 1);
+        g_assert_cmpuint(n, <=, story->sights->len);
+        for (unsigned i = story->sights->len - n; i < story->sights->len; i++) {
+                g_assert_cmpint(step(journal, replay), ==, 1);
                 compare(replay, &g_array_index(story->sights, Sight, i));
         }
 
-        g_assert_cmpint(step(replay), ==, 0);
-        compare(replay, &last);
+        g_assert_cmpint(step(journal, replay), ==, 0);
+        compare(replay, last);
+}
+
+static bool begins_with_snapshot(const Journal *journal) {
+        return journal->records->len > 0 && g_array_index(journal->records, Record, 0).kind == RECORD_SNAPSHOT;
+}
+
+static void check(const Story *story, const RandomRun *run) {
+        g_autoptr(Journal) journal = read_journal(story);
+        g_autoptr(Definition) definition = definition_of(story, journal);
+        Sight last = { random_run_describe(run->progress), random_run_describe_world(run) };
+
+        if (!begins_with_snapshot(journal))
+                g_assert_cmpuint(count_inputs(journal, definition, replay_new), ==, story->sights->len);
+        check_replay(story, journal, definition, replay_new, &last);
+        check_replay(story, journal, definition, replay_new_of_end, &last);
         sight_clear(&last);
 }
 
-/* Anywhere behind its header. */
-static void break_off(const Story *story) {
-        g_autofree char *text = NULL;
-        gsize length, header;
+/* The first line behind which it may break off: the header, and with it the snapshot that it begins with, since both
+ * came to be at once. */
+static gsize unbroken(const char *text) {
+        const char *end = strchr(text, '\n') + 1, *next = strchr(end, '\n');
+        const char *snapshot = strstr(end, " snapshot ");
 
+        return (gsize) ((next && snapshot && snapshot < next ? next + 1 : end) - text);
+}
+
+static void break_off(Story *story) {
+        g_autoptr(Journal) journal = read_journal(story);
+        g_autofree char *text = NULL;
+        gsize length, begin;
+
+        story->n_cut = story->sights->len - count_inputs(journal, story->definition, replay_new);
         g_assert_true(g_file_get_contents(story->path, &text, &length, NULL));
-        header = (gsize) (strchr(text, '\n') - text) + 1;
+        begin = unbroken(text);
         g_assert_cmpint(
-                truncate(story->path, (off_t) (header + dice_roll(story->dice, (uint32_t) (length - header) + 1))), ==,
+                truncate(story->path, (off_t) (begin + dice_roll(story->dice, (uint32_t) (length - begin) + 1))), ==,
                 0);
 }
 
@@ -145,15 +198,15 @@ static void break_off(const Story *story) {
  * come to something else. */
 static void take_up(Story *story, RandomRun *run) {
         g_autoptr(Journal) journal = read_journal(story);
-        g_autoptr(Replay) replay = begin_replay(journal, story->definition);
+        g_autoptr(Replay) replay = begin_replay(journal, story->definition, replay_new_of_end);
+        unsigned n = count_inputs(journal, story->definition, replay_new);
         Sight last = {};
-        unsigned n = 0;
 
-        while (step(replay) > 0)
-                n++;
+        while (step(journal, replay) > 0)
+                ;
 
-        g_array_set_size(story->sights, n > 0 ? n - 1 : 0);
-        if (n > 0 && (story->thorough || story->look_at == n - 1)) {
+        g_array_set_size(story->sights, story->n_cut + (n > 0 ? n - 1 : 0));
+        if (n > 0 && (story->thorough || story->look_at == story->n_cut + n - 1)) {
                 last.run = random_run_describe(replay_progress(replay));
                 last.world = random_run_describe_replay(replay);
         }

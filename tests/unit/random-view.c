@@ -104,7 +104,7 @@ char *random_run_describe_replay(const Replay *replay) {
         }
         for (NodeId node = 0; node < tree->n_nodes; node++)
                 for (unsigned i = 0; i < replay_locks(replay)->len; i++) {
-                        const ReplayLock *lock = &g_array_index(replay_locks(replay), ReplayLock, i);
+                        const ProgressLock *lock = &g_array_index(replay_locks(replay), ProgressLock, i);
 
                         if (lock->node == node)
                                 add_lock(text, node, lock->held);

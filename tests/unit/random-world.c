@@ -143,6 +143,8 @@ static void *on_leaf_start(NodeId node, uint32_t attempt, void *userdata) {
         RandomRun *run = userdata;
         RandomLeaf *leaf = random_leaf_new(run, node);
 
+        leaf->attempt = attempt;
+        leaf->since = progress_now(run->progress);
         if (leaf->type->class == NODE_ACTION) {
                 start_action(leaf);
         } else {
@@ -182,6 +184,19 @@ static bool on_leaf_halt(void *data) {
         leaf->ending = site->ending = !dice_chance(leaf->run->dice, 50);
         site->running = false;
         return !leaf->ending;
+}
+
+static void on_leaf_report(void *data, LeafReport *ret_report) {
+        const RandomLeaf *leaf = data;
+
+        *ret_report = (LeafReport){
+                .attempt = leaf->attempt,
+                .since = leaf->since,
+                .begun = leaf->type->class == NODE_ACTION,
+                .halted = leaf->ending,
+                .remembers = leaf->memory,
+                .memory = leaf->memory,
+        };
 }
 
 static void on_leaf_free(void *leaf) {
@@ -247,6 +262,7 @@ const ProgressHost random_run_host = {
         .leaf_look = on_leaf_look,
         .leaf_cause = on_leaf_cause,
         .leaf_halt = on_leaf_halt,
+        .leaf_report = on_leaf_report,
         .leaf_free = on_leaf_free,
         .timer_arm = on_timer_arm,
         .timer_disarm = on_timer_disarm,

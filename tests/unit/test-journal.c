@@ -3,9 +3,11 @@
 /* Journals are read as they were written, broken off anywhere, and damaged anywhere. */
 
 #include <glib/gstdio.h>
+#include <json-c/json_tokener.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 
 #include "basic/cleanup.h"
 #include "journal/crc32.h"
@@ -164,7 +166,7 @@ static void test_damaged(void) {
 
 static void test_messages(void) {
         g_autoptr(GString) text = journal_example();
-        g_autoptr(GString) other = g_string_new("btd-journal 2 {}");
+        g_autoptr(GString) other = g_string_new("btd-journal 3 {}");
         char *second = strchr(text->str, '\n') + 1;
 
         assert_unreadable("", 0, -ENODATA, "it is empty");
@@ -176,7 +178,7 @@ static void test_messages(void) {
 
         record_append_checksum(other, 0);
         assert_unreadable(other->str, other->len, -EPROTONOSUPPORT,
-                          "it is of version 2, but this btd knows none beyond 1");
+                          "it is of version 3, but this btd knows none beyond 2");
         g_string_assign(other, "btd-journal 1 {}");
         record_append_checksum(other, 0);
         assert_unreadable(other->str, other->len, -EBADMSG, "its first line lacks what a run is made from");
@@ -274,7 +276,8 @@ static void test_writer_resumes(void) {
         torn = g_strconcat(text, "5 tic", NULL);
         g_assert_true(g_file_set_contents(place.path, torn, -1, NULL));
 
-        g_assert_cmpint(journal_writer_resume(place.path, size, &writer, &error), ==, 0);
+        g_assert_cmpint(journal_writer_resume(place.path, &(Journal){ .size = size, .body = size }, &writer, &error),
+                        ==, 0);
         journal_writer_add(writer, &(Record){ .time = 6, .kind = RECORD_TICK, .node = NODE_NONE });
         g_assert_cmpint(journal_writer_flush(writer, &error), ==, 0);
         g_assert_cmpuint(count_records(&place, NULL), ==, 1);
@@ -309,14 +312,70 @@ static void test_writer_has_a_limit(void) {
         g_autofree char *error = NULL;
         int r = 0;
 
-        for (unsigned i = 0; i < 17 * 16 && r == 0; i++) {
+        for (unsigned i = 0; i < 65 * 16 && r == 0; i++) {
                 for (unsigned k = 0; k < 64 * 1024 / 16; k++)
                         journal_writer_add(writer, &(Record){ .time = 1, .kind = RECORD_TICK, .node = NODE_NONE });
                 r = journal_writer_flush(writer, &error);
         }
         g_assert_cmpint(r, ==, -EFBIG);
-        g_assert_nonnull(strstr(error, "larger than 16 MiB"));
+        g_assert_nonnull(strstr(error, "larger than 64 MiB"));
         g_assert_false(g_file_test(place.path, G_FILE_TEST_EXISTS));
+}
+
+/* The journal of a run that goes on for ever has an end: its newest part, and the one before. */
+static void test_writer_cuts(void) {
+        g_auto(Place) place = place_new();
+        g_autoptr(JournalWriter) writer = NULL;
+        g_autoptr(Journal) journal = NULL;
+        g_autoptr(json_object) state = json_tokener_parse("{\"all\":1}");
+        g_autofree char *error = NULL, *aside = g_strconcat(place.path, ".new", NULL);
+        unsigned n_snapshots = 0;
+        struct stat st;
+
+        journal_writer_set_part(1000);
+        writer = create(&place);
+        for (unsigned i = 0; i < 500; i++) {
+                journal_writer_add(writer, &(Record){ .time = i, .kind = RECORD_TICK, .node = NODE_NONE });
+                g_assert_cmpint(journal_writer_flush(writer, &error), ==, 0);
+                if (!journal_writer_is_due(writer))
+                        continue;
+
+                g_assert_cmpint(
+                        journal_writer_add_snapshot(
+                                writer,
+                                &(Record){ .time = i, .kind = RECORD_SNAPSHOT, .node = NODE_NONE, .details = state },
+                                &error),
+                        ==, 0);
+                n_snapshots++;
+                g_assert_cmpint(stat(place.path, &st), ==, 0);
+                g_assert_cmpuint((uint64_t) st.st_size, ==, journal_writer_size(writer));
+                g_assert_cmpint(journal_read_file(place.path, &journal, &error), ==, 0);
+                g_assert_cmpuint(journal->newest_record, ==, journal->records->len - 1);
+                g_assert_cmpuint(journal->size - journal->body, <, 2200);
+                g_assert_cmpint(g_array_index(journal->records, Record, 0).kind, ==,
+                                n_snapshots < 2 ? RECORD_TICK : RECORD_SNAPSHOT);
+                g_clear_pointer(&journal, journal_free);
+        }
+        g_assert_cmpuint(n_snapshots, >, 5);
+        g_assert_false(g_file_test(aside, G_FILE_TEST_EXISTS));
+        journal_writer_set_part(0);
+}
+
+/* Where there is no room for another file, it is only longer. */
+static void test_writer_cannot_cut(void) {
+        g_auto(Place) place = place_new();
+        g_autofree char *error = NULL, *aside = g_strconcat(place.path, ".new", NULL);
+        g_autoptr(json_object) state = json_object_new_object();
+        const Record snapshot = { .kind = RECORD_SNAPSHOT, .node = NODE_NONE, .details = state };
+        g_autoptr(JournalWriter) writer = create(&place);
+        g_autoptr(Journal) journal = NULL;
+
+        g_assert_cmpint(g_mkdir(aside, 0700), ==, 0);
+        for (unsigned i = 0; i < 3; i++)
+                g_assert_cmpint(journal_writer_add_snapshot(writer, &snapshot, &error), ==, 0);
+        g_assert_cmpint(journal_read_file(place.path, &journal, &error), ==, 0);
+        g_assert_cmpuint(journal->records->len, ==, 3);
+        g_assert_cmpint(g_rmdir(aside), ==, 0);
 }
 
 static void test_writer_takes_no_file_that_is_there(void) {
@@ -344,6 +403,8 @@ int main(int argc, char **argv) {
         g_test_add_func("/journal/writer-resumes", test_writer_resumes);
         g_test_add_func("/journal/writer-fails-once", test_writer_fails_once);
         g_test_add_func("/journal/writer-has-a-limit", test_writer_has_a_limit);
+        g_test_add_func("/journal/writer-cuts", test_writer_cuts);
+        g_test_add_func("/journal/writer-cannot-cut", test_writer_cannot_cut);
         g_test_add_func("/journal/writer-takes-no-file-that-is-there", test_writer_takes_no_file_that_is_there);
         return g_test_run();
 }

@@ -75,7 +75,7 @@ static Status if_then_else_tick(Machine *machine, NodeId node) {
 const NodeType if_then_else_type = {
         .name = "IfThenElse",
         .class = NODE_CONTROL,
-        .flags = TYPE_PURE,
+        .flags = TYPE_PURE | TYPE_AT_CHILD,
         .min_children = 2,
         .max_children = 3,
         .summary = "Runs its second child if the first succeeds, else its third",

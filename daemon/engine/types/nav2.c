@@ -199,6 +199,7 @@ static unsigned round_robin_never(const Node *nodes, NodeId node) {
 const NodeType round_robin_type = {
         .name = "RoundRobin",
         .class = NODE_CONTROL,
+        .flags = TYPE_AT_CHILD_ALWAYS,
         .min_children = 1,
         .max_children = UINT32_MAX,
         .summary = "Tries its children in turn, beginning behind the one that was tried last",

@@ -179,7 +179,7 @@ static char *reactive_fallback_check(const Tree *tree, NodeId node, bool *ret_is
 const NodeType reactive_sequence_type = {
         .name = "ReactiveSequence",
         .class = NODE_CONTROL,
-        .flags = TYPE_PURE | TYPE_REACTIVE,
+        .flags = TYPE_PURE | TYPE_REACTIVE | TYPE_AT_CHILD_ALWAYS,
         .min_children = 1,
         .max_children = UINT32_MAX,
         .summary = "A Sequence that keeps looking at the children that have succeeded",
@@ -194,7 +194,7 @@ const NodeType reactive_sequence_type = {
 const NodeType reactive_fallback_type = {
         .name = "ReactiveFallback",
         .class = NODE_CONTROL,
-        .flags = TYPE_PURE | TYPE_REACTIVE,
+        .flags = TYPE_PURE | TYPE_REACTIVE | TYPE_AT_CHILD_ALWAYS,
         .min_children = 1,
         .max_children = UINT32_MAX,
         .summary = "A Fallback that keeps looking at the children that have failed",

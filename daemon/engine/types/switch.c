@@ -114,6 +114,7 @@ const NodeType switch_type = {
         .name = "Switch",
         .aliases = switch_aliases,
         .class = NODE_CONTROL,
+        .flags = TYPE_AT_CHILD,
         .min_children = 1,
         .max_children = UINT32_MAX,
         .params = switch_params,
