@@ -6,6 +6,7 @@ import os
 import pathlib
 import random
 import re
+import signal
 import xml.etree.ElementTree as xml
 import zlib
 
@@ -231,7 +232,7 @@ def test_a_run_that_goes_on_for_ever(btd, tmp_path):
     journal = tmp_path / "run/runs/round.1.journal"
     btd.tree("round", {"type": "Repeat", "name": "Rounds", "num_cycles": -1, "child": {
         "type": "Sequence", "name": "Round", "children": [
-            {"type": "Script", "code": "n = n + 1"}, {"type": "Log", "level": "debug", "message": "{n}"},
+            {"type": "Script", "code": "n = n + 1"}, {"type": "Log", "level": "debug", "message": "round {n}"},
             {"type": "Sleep", "name": "Nap", "duration": "1ms"}]}}, blackboard={"n": 0})
     btd.start(*options)
     _, path = btd.client.start("round")
@@ -246,7 +247,7 @@ def test_a_run_that_goes_on_for_ever(btd, tmp_path):
         assert "what was before is not kept" in btd.btctl("show", "round").stdout.splitlines()[1]
         assert btd.btctl("replay", "round", "--until=1ms").stderr.endswith("is not kept\n")
         before = rounds()
-        btd.kill()
+        btd.stop(signal.SIGKILL)
         btd.start(*options)
         assert rounds() >= before
     assert btd.btctl("halt", "round", "--wait").returncode == 0
