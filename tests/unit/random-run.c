@@ -153,7 +153,7 @@ static void take_over(RandomRun *run, Replay *replay) {
                 progress_set_leaf(run->progress, leaf->node, own);
         }
         for (unsigned i = 0; i < locks->len; i++) {
-                const ProgressLock *lock = &g_array_index(locks, ReplayLock, i);
+                const ProgressLock *lock = &g_array_index(locks, ProgressLock, i);
 
                 site_of(run, lock->node)->holds = lock->held;
                 site_of(run, lock->node)->waits = !lock->held;
