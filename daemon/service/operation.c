@@ -128,9 +128,19 @@ static void carry_out(Operation *operation) {
         turns_add(operation->operations->turns, &operation->turn, sd_bus_message_get_sender(operation->message));
 }
 
+/* Who is on a terminal asks again, and is asked then: "cannot be asked to here" is for him, not for the log. */
+static void log_refusal(const Operation *operation, const char *name, const char *text) {
+        g_autofree char *deed = deed_describe(&operation->deed), *caller = describe_caller(operation);
+        bool asks = g_str_equal(name, SD_BUS_ERROR_INTERACTIVE_AUTHORIZATION_REQUIRED);
+
+        log_message(LOG_NOTICE, &(LogSubject){ .tree = operation->deed.tree, .run = operation->deed.run },
+                    "%s was not allowed to %s%s%s", caller, deed, asks ? " without a password" : ": ",
+                    asks ? "" : text);
+}
+
 static void G_GNUC_PRINTF(3, 4) refuse(Operation *operation, const char *name, const char *format, ...) {
-        g_autofree char *text = NULL, *deed = deed_describe(&operation->deed), *caller = describe_caller(operation);
         g_auto(sd_bus_error) error = SD_BUS_ERROR_NULL;
+        g_autofree char *text = NULL;
         va_list args;
         int r;
 
@@ -138,8 +148,7 @@ static void G_GNUC_PRINTF(3, 4) refuse(Operation *operation, const char *name, c
         text = g_strdup_vprintf(format, args);
         va_end(args);
 
-        log_message(LOG_NOTICE, &(LogSubject){ .tree = operation->deed.tree, .run = operation->deed.run },
-                    "%s was not allowed to %s: %s", caller, deed, text);
+        log_refusal(operation, name, text);
         r = sd_bus_error_set(&error, name, text);
         finish_with(operation, r, &error);
 }

@@ -55,7 +55,7 @@ def test_changing_needs_an_administrator(machine, words, deed):
         machine.check("btctl", "start", "camera")
     assert refusal(machine, *words, user="nobody") == f"btctl: to {deed}, you have to authenticate, and cannot be " \
                                                       f"asked to here; try it on a terminal, or with sudo\n"
-    assert f"was not allowed to {deed}" in machine.log()
+    assert f"was not allowed to {deed} without a password\n" in machine.log()
 
 
 def test_reading_is_open_to_all(machine):
