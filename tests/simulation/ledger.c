@@ -383,6 +383,18 @@ bool ledger_has_doubts(void) {
         return false;
 }
 
+/* Of one that was halted, or has failed, there may be less; what a cancelled job has begun goes on, so that the next
+ * one may find it under way. */
+static void summarize_leaf(GString *text, unsigned tree, unsigned node, const Leaf *leaf) {
+        if (leaf->begun == 0)
+                return;
+
+        g_string_append_printf(text, "t%u #%u: %u begun, %u succeeded", tree, node, leaf->begun, leaf->succeeded);
+        if (leaf->begun == leaf->succeeded && leaf->promise != PROMISE_AGAIN)
+                g_string_append_printf(text, ", %u effects", MIN(leaf->effects, leaf->begun));
+        g_string_append_c(text, '\n');
+}
+
 char *ledger_summary(void) {
         GString *text = g_string_new(NULL);
 
@@ -396,15 +408,8 @@ char *ledger_summary(void) {
                         if (entry->begun)
                                 g_string_append_printf(text, "t%u: %s\n", i, entry->result ?: "?");
                 }
-                for (unsigned node = 0; node < NODES_MAX; node++) {
-                        const Leaf *leaf = &account->leaves[node];
-
-                        if (leaf->begun > 0)
-                                g_string_append_printf(
-                                        text, "t%u #%u: %u begun, %u succeeded, %u effects\n", i, node, leaf->begun,
-                                        leaf->succeeded,
-                                        leaf->promise == PROMISE_AGAIN ? 0 : MIN(leaf->effects, leaf->begun));
-                }
+                for (unsigned node = 0; node < NODES_MAX; node++)
+                        summarize_leaf(text, i, node, &account->leaves[node]);
         }
 
         return g_string_free(text, FALSE);

@@ -19,6 +19,9 @@
 #include "simulation.h"
 #include "trace.h"
 
+/* So many simulations take a minute or so. */
+#define TOLD_EACH 20000u
+
 typedef struct Wanted {
         gint64 seed, count, seconds;
         gboolean trace;
@@ -32,6 +35,7 @@ static void print_tally(const Tally *tally, uint64_t started) {
                "processor time\n",
                tally->simulations, tally->runs, tally->deaths, seconds, (double) tally->deaths / seconds,
                (double) tally->deaths / processor);
+        fflush(stdout);
 }
 
 static const char *program;
@@ -61,6 +65,8 @@ static int simulate(const Wanted *wanted, const char *directory) {
                         print_how_to_repeat();
                         return EXIT_FAILURE;
                 }
+                if (tally.simulations % TOLD_EACH == 0)
+                        print_tally(&tally, started);
                 if (wanted->seconds > 0 ? clock_real() >= end : tally.simulations >= (uint64_t) wanted->count)
                         break;
         }
