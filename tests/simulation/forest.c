@@ -81,6 +81,15 @@ static void add_spawn(Forest *forest) {
                 add(forest, ", \"timeout\": \"%ums\"", 5 + throw(forest, 2000));
 }
 
+/* A child dies with the daemon. */
+static void add_child(Forest *forest) {
+        bool again = throw(forest, 3) == 0;
+
+        promise(forest, again ? PROMISE_AGAIN : PROMISE_EXACTLY);
+        add(forest, "\"type\": \"Spawn\", \"as\": \"child\", \"argv\": [\"/bin/true\", \"%u\", \"%u\"]%s", forest->tree,
+            number(forest), again ? ", \"on_recover\": \"rerun\"" : "");
+}
+
 static void add_call(Forest *forest) {
         bool again = forest->kind == FOREST_RECOVERABLE || throw(forest, 3) == 0;
 
@@ -150,8 +159,9 @@ static void add_constant(Forest *forest) {
  * is beside them in a Parallel has begun by then. */
 #define N_SLOW 8u
 static void (*const leaf_makers[])(Forest *forest) = {
-        add_unit_job, add_unit_job,  add_unit_change, add_spawn, add_spawn,  add_call,     add_call, add_sleep,
-        add_script,   add_condition, add_constant,    add_emit,  add_signal, add_property, add_name, add_state,
+        add_unit_job, add_unit_job, add_unit_change, add_spawn,     add_spawn,    add_call,
+        add_call,     add_sleep,    add_script,      add_condition, add_constant, add_emit,
+        add_signal,   add_property, add_name,        add_state,     add_child,
 };
 
 static void (*const condition_makers[])(Forest *forest) = { add_condition, add_property, add_name, add_state };

@@ -107,6 +107,10 @@ static Fate fate_of(const char *call, const char *about) {
         return fate;
 }
 
+bool kernel_takes_place(const char *call) {
+        return fate_of(call, "") != FATE_NOT_DONE;
+}
+
 static bool concerns(const char *path) {
         return kernel.in_daemon && kernel.root && g_str_has_prefix(path, kernel.root);
 }

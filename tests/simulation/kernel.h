@@ -47,6 +47,9 @@ bool kernel_was_killed(void);
 /* Another daemon begins. */
 void kernel_revive(void);
 
+/* Something else that lasts is about to be done: does it take place? */
+bool kernel_takes_place(const char *call);
+
 void kernel_set_disk(Disk disk);
 /* So many percent of what is sent has to wait for its turn. */
 void kernel_set_slow(unsigned percent);

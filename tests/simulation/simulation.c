@@ -13,6 +13,7 @@
 #include "kernel.h"
 #include "ledger.h"
 #include "life.h"
+#include "processes.h"
 #include "services.h"
 #include "simulation.h"
 #include "systemd.h"
@@ -68,6 +69,7 @@ static void open_world(Simulation *simulation) {
         ledger_open(TREES_MOST);
         bus_open(dice_of(simulation->seed, 2, 0, 0), &simulation->manners);
         systemd_open(simulation->seed);
+        processes_open(simulation->seed);
         services_open(simulation->seed, simulation->kind == FOREST_ANY && dice_chance(&simulation->dice, 30));
         kernel_open(simulation->directory, &hooks, dice_of(simulation->seed, 3, simulation->deadly, 0));
         kernel_set_slow(simulation->slow);
@@ -79,6 +81,7 @@ static void open_world(Simulation *simulation) {
 static void close_world(void) {
         agenda_clear();
         services_close();
+        processes_close();
         systemd_close();
         bus_close();
         ledger_close();
@@ -118,6 +121,7 @@ static void live(Simulation *simulation) {
         while (death != DEATH_NONE && !violation_text()) {
                 plan_death(simulation);
                 death = life_live(&options);
+                processes_end();
                 if (death == DEATH_KILLED) {
                         simulation->n_deaths++;
                         ledger_note_killed();
