@@ -81,6 +81,7 @@ static void begin(void *userdata) {
 
         daemon->sweep = spawn_sweep_new(daemon->connection, daemon->outputs, is_awaited, daemon->manager);
         manager_autostart(daemon->manager);
+        service_open(daemon->service);
         daemon->ready = true;
         notifier_ready(daemon->notifier);
         text = notifier_status(daemon->notifier);

@@ -135,8 +135,12 @@ static void on_reloaded(const GPtrArray *messages, void *userdata) {
         manager_bus_emit_reloaded(announcements->bus, messages);
 }
 
+void announcements_status_changed(Announcements *announcements) {
+        change_manager(announcements, "Status");
+}
+
 static void on_stopping(void *userdata) {
-        change_manager(userdata, "Status");
+        announcements_status_changed(userdata);
 }
 
 static const ManagerObserver observer = {

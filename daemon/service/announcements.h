@@ -15,6 +15,9 @@ typedef struct Announcements Announcements;
 Announcements *announcements_new(GMainContext *context, sd_bus *bus, Manager *manager, Subscribers *subscribers);
 void announcements_free(Announcements *announcements);
 
+/* The daemon has another status. */
+void announcements_status_changed(Announcements *announcements);
+
 /* Tells one subscriber how all nodes of a run are now; nothing if the run is gone. */
 void announcements_repeat(Announcements *announcements, const char *name, const char *run_id);
 

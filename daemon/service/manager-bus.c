@@ -269,9 +269,7 @@ static int property_get_n_running(sd_bus *bus, const char *path, const char *int
 
 static int property_get_status(sd_bus *bus, const char *path, const char *interface, const char *property,
                                sd_bus_message *reply, void *userdata, sd_bus_error *ret_error) {
-        bool stopping = manager_is_stopping(published_manager(userdata));
-
-        return sd_bus_message_append(reply, "s", stopping ? "stopping" : "running");
+        return sd_bus_message_append(reply, "s", published_status(userdata));
 }
 
 const sd_bus_vtable manager_vtable[] = {

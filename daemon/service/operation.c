@@ -82,6 +82,10 @@ void operations_free(Operations *operations) {
         g_free(operations);
 }
 
+void operations_open(Operations *operations) {
+        turns_open(operations->turns);
+}
+
 static void finish_with(Operation *operation, int r, const sd_bus_error *error) {
         if (sd_bus_error_is_set(error))
                 (void) sd_bus_reply_method_error(operation->message, error);

@@ -27,6 +27,9 @@ Operations *operations_new(GMainContext *context, sd_bus *bus, unsigned max, Ope
 /* Those under way are not answered any more. */
 void operations_free(Operations *operations);
 
+/* What is permitted is done from now on; before, it waits. */
+void operations_open(Operations *operations);
+
 /* To be returned by the method handler. Takes the names in the deed. */
 int operation_start(Operations *operations, sd_bus_message *message, Deed deed, OperationRun run,
                     sd_bus_error *ret_error);

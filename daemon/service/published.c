@@ -12,6 +12,13 @@ const ServiceInfo *published_info(const Published *published) {
         return published->info;
 }
 
+const char *published_status(const Published *published) {
+        if (manager_is_stopping(published->manager))
+                return "stopping";
+
+        return published->open ? "running" : "starting";
+}
+
 int published_authorize(const Published *published, sd_bus_message *message, Deed deed, OperationRun run,
                         sd_bus_error *ret_error) {
         return operation_start(published->operations, message, deed, run, ret_error);

@@ -20,10 +20,13 @@ typedef struct Published {
         const ServiceInfo *info;
         Operations *operations;
         Subscribers *subscribers;
+        bool open; /* see service_open() */
 } Published;
 
 Manager *published_manager(const Published *published);
 const ServiceInfo *published_info(const Published *published);
+/* "starting", "running" or "stopping" */
+const char *published_status(const Published *published);
 
 /* To be returned by the handlers of methods that change something, see service/operation.h; their userdata is the
  * Published. Takes the names in the deed. */

@@ -37,6 +37,7 @@ struct Service {
         const ServiceCallbacks *callbacks;
         void *userdata;
         Publication *publication; /* NULL while there is no connection */
+        bool open;
 };
 
 static void publication_free(Publication *publication) {
@@ -149,6 +150,11 @@ static bool permits(const Deed *deed, const Credentials *credentials, void *user
         return tree_access_permits(published_manager(userdata), deed, credentials, ret_error);
 }
 
+static void open_publication(Publication *publication) {
+        publication->published.open = true;
+        operations_open(publication->published.operations);
+}
+
 static void on_connected(Connection *connection, void *userdata) {
         Service *service = userdata;
         const Limits *limits = manager_limits(service->manager);
@@ -165,6 +171,8 @@ static void on_connected(Connection *connection, void *userdata) {
         publication->announcements =
                 announcements_new(service->context, publication->bus, service->manager, published->subscribers);
         service->publication = publication;
+        if (service->open)
+                open_publication(publication);
 
         r = publish(service);
         if (r < 0)
@@ -205,4 +213,13 @@ void service_free(Service *service) {
         listener_free(service->listener);
         g_clear_pointer(&service->publication, publication_free);
         g_free(service);
+}
+
+void service_open(Service *service) {
+        service->open = true;
+        if (!service->publication)
+                return;
+
+        open_publication(service->publication);
+        announcements_status_changed(service->publication->announcements);
 }

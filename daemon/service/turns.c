@@ -5,22 +5,29 @@
 
 #include "service/turns.h"
 
+#include <stdbool.h>
+
 #define BUDGET_USEC 2000
 
 struct Turns {
         GSource source; /* first: the source is the object, alive until the last dispatch has returned */
         GQueue queue;   /* of Turn */
         uint64_t number;
+        bool open;
         void (*take)(Turn *turn);
 };
 
+static bool is_due(const Turns *turns) {
+        return turns->open && turns->queue.length > 0;
+}
+
 static gboolean source_prepare(GSource *source, int *ret_timeout) {
         *ret_timeout = -1;
-        return !g_queue_is_empty(&((Turns *) source)->queue);
+        return is_due((Turns *) source);
 }
 
 static gboolean source_check(GSource *source) {
-        return !g_queue_is_empty(&((Turns *) source)->queue);
+        return is_due((Turns *) source);
 }
 
 static gboolean source_dispatch(GSource *source, GSourceFunc callback, void *userdata) {
@@ -51,6 +58,7 @@ Turns *turns_new(GMainContext *context, void (*take)(Turn *turn)) {
 
         g_queue_init(&turns->queue);
         turns->number = 0;
+        turns->open = false;
         turns->take = take;
         g_source_set_name(&turns->source, "turns");
         g_source_attach(&turns->source, context);
@@ -63,6 +71,10 @@ void turns_free(Turns *turns) {
 
         g_source_destroy(&turns->source);
         g_source_unref(&turns->source);
+}
+
+void turns_open(Turns *turns) {
+        turns->open = true;
 }
 
 static uint64_t next_number(const Turns *turns, const char *caller) {

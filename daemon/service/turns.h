@@ -23,6 +23,9 @@ typedef struct Turn {
 Turns *turns_new(GMainContext *context, void (*take)(Turn *turn));
 void turns_free(Turns *turns);
 
+/* Nobody has his turn before. */
+void turns_open(Turns *turns);
+
 /* The turn belongs to somebody else, and stays where it is, as does the caller's name. */
 void turns_add(Turns *turns, Turn *turn, const char *caller);
 /* Nothing happens if it is not in the queue. */

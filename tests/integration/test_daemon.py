@@ -9,7 +9,7 @@ import subprocess
 import time
 
 import pytest
-from gi.repository import GLib
+from gi.repository import Gio, GLib
 
 import daemon
 from client import Client, DBusError, wait
@@ -116,16 +116,23 @@ def start_as_service_of_a_user(btd, notifications, tmp_path):
 
 
 def test_trees_start_when_systemd_is_on_the_bus(btd, notifications, tmp_path):
-    """It has started btd, but comes to the bus of a user a moment after that."""
+    """It has started btd, but comes to the bus of a user a moment after that. What others want waits, too."""
+    replies = []
     btd.tree("nap", NAP, autostart=True)
     start_as_service_of_a_user(btd, notifications, tmp_path)
-    assert btd.client.manager("ListRuns") == [] and "READY=1" not in notifications.lines
+    btd.client.connection.call(
+        "org.btd1", "/org/btd1", MANAGER, "StartTree", GLib.Variant("(ssa{ss})", ("nap", "second", {})), None,
+        Gio.DBusCallFlags.NONE, -1, None, lambda connection, result: replies.append(connection.call_finish(result)))
+    assert btd.client.get("/org/btd1", MANAGER, "Status") == "starting"
+    assert btd.client.manager("ListRuns") == [] and "READY=1" not in notifications.lines and not replies
     systemd = Client(btd.bus.address)
     systemd.call_any("org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus", "RequestName", "su",
                      "org.freedesktop.systemd1", 4)
     notifications.wait("READY=1")
     systemd.close()
-    assert [run[0] for run in btd.client.manager("ListRuns")] == ["nap.1"]
+    wait(lambda: replies, "the second run")
+    assert [(run[0], run[3]) for run in btd.client.manager("ListRuns")] == [("nap.1", ""), ("nap.2", "second")]
+    assert btd.client.get("/org/btd1", MANAGER, "Status") == "running"
     assert btd.stop() == 0
 
 

@@ -141,6 +141,14 @@ class Client:
         finally:
             self.connection.signal_unsubscribe(subscription)
 
+    def wait_running(self, timeout=20):
+        """Until it has taken up what the daemon before has left."""
+        self.subscribe("org.freedesktop.DBus.Properties", path="/org/btd1")
+        before = len(self.signals)
+        if self.get("/org/btd1", "org.btd1.Manager", "Status") == "starting":
+            wait(lambda: any(s.member == "PropertiesChanged" and s.args[1].get("Status") == "running"
+                             for s in self.signals[before:]), "the status 'running'", timeout)
+
     def start(self, tree, instance="", variables=None):
         """StartTree: (id, path)."""
         return self.manager("StartTree", "ssa{ss}", tree, instance, variables or {})

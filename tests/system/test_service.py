@@ -185,6 +185,7 @@ def test_runs_go_on_when_the_daemon_was_killed(machine):
     owner = machine.client.owner()
     machine.check("kill", "-KILL", main_pid(machine))
     machine.client.wait_owner(other_than=owner)
+    machine.client.wait_running()
 
     assert_goes_on(machine, run)
 
