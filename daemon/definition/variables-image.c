@@ -30,6 +30,13 @@ static json_object *scope_to_json(const Scope *scope) {
         return json;
 }
 
+/* It was looked at, and is as if it had not been. */
+static bool is_untouched(const Scope *scope) {
+        g_autoptr(json_object) own = blackboard_own_to_json(scope->blackboard);
+
+        return !scope->active && scope->element == 0 && json_object_object_length(own) == 0;
+}
+
 /* By node, in order, so that the same gives the same. */
 static json_object *table_to_json(GHashTable *table) {
         json_object *json = json_object_new_object();
@@ -45,7 +52,7 @@ json_object *variables_image(const Variables *variables) {
         json_object *json = json_object_new_object(), *scopes = json_object_new_object();
 
         for (unsigned i = 0; i < variables->n_scopes; i++)
-                if (variables->scopes[i].blackboard)
+                if (variables->scopes[i].blackboard && !is_untouched(&variables->scopes[i]))
                         add(scopes, i, scope_to_json(&variables->scopes[i]));
 
         json_object_object_add(json, "scopes", scopes);

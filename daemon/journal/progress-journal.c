@@ -15,16 +15,10 @@
 #include "journal/progress-state.h"
 #include "journal/snapshot.h"
 
-/* What was seen of a condition last. */
-typedef struct Value {
-        Status status;
-        char *why; /* NULL: nothing was said */
-} Value;
-
 static void value_free(void *data) {
-        Value *value = data;
+        ProgressValue *value = data;
 
-        g_free(value->why);
+        cause_unref(value->cause);
         g_free(value);
 }
 
@@ -133,40 +127,52 @@ void progress_note_start(Progress *progress, NodeId node, Status status, const C
         record_end(text, line);
 }
 
-static Value *get_value(Progress *progress, NodeId node, bool *ret_new) {
-        Value *value;
+const ProgressValue *progress_value(const Progress *progress, NodeId node) {
+        return progress->values ? g_hash_table_lookup(progress->values, GUINT_TO_POINTER(node)) : NULL;
+}
+
+/* What it goes back to does not matter, and it may be renewed. */
+static Cause *copy_of(const Cause *cause) {
+        Cause *copy = cause_new(cause->kind, json_object_get(cause->facts), cause->text);
+
+        copy->node = cause->node;
+        return copy;
+}
+
+void progress_put_value(Progress *progress, NodeId node, Status status, const Cause *cause) {
+        ProgressValue *value = g_new(ProgressValue, 1);
 
         if (!progress->values)
                 progress->values = g_hash_table_new_full(NULL, NULL, NULL, value_free);
 
-        value = g_hash_table_lookup(progress->values, GUINT_TO_POINTER(node));
-        *ret_new = !value;
-        if (!value) {
-                value = g_new0(Value, 1);
-                g_hash_table_insert(progress->values, GUINT_TO_POINTER(node), value);
-        }
+        *value = (ProgressValue){ .status = status, .cause = cause ? copy_of(cause) : NULL };
+        g_hash_table_replace(progress->values, GUINT_TO_POINTER(node), value);
+}
 
-        return value;
+static const char *text_of(const Cause *cause) {
+        return cause ? cause->text : NULL;
 }
 
 /* At first a value is not known, unless something else is said. */
+static bool is_as_before(const Progress *progress, NodeId node, Status status, const Cause *cause) {
+        const ProgressValue *before = progress_value(progress, node);
+
+        if (!before)
+                return progress->first_look && status == STATUS_RUNNING;
+
+        return before->status == status && g_strcmp0(text_of(before->cause), text_of(cause)) == 0;
+}
+
 void progress_note_look(Progress *progress, NodeId node, Status status, Cause *cause) {
         GString *text;
-        Value *value;
         size_t line;
-        bool is_new;
 
+        if (is_as_before(progress, node, status, cause))
+                return;
+
+        progress_put_value(progress, node, status, cause);
         if (!progress->writer)
                 return;
-
-        value = get_value(progress, node, &is_new);
-        if (is_new ? progress->first_look && status == STATUS_RUNNING
-                   : value->status == status && g_strcmp0(value->why, cause ? cause->text : NULL) == 0)
-                return;
-
-        value->status = status;
-        g_free(value->why);
-        value->why = g_strdup(cause ? cause->text : NULL);
 
         text = journal_writer_text(progress->writer);
         line = begin(progress, RECORD_VALUE, node);
@@ -194,9 +200,7 @@ void progress_note_snapshot(Progress *progress) {
             !journal_writer_is_due(progress->writer))
                 return;
 
-        /* It has what conditions are by now, which need not be what was seen of them. */
         snapshot = snapshot_of(progress);
-        g_clear_pointer(&progress->values, g_hash_table_unref);
         record.time = progress->now - progress->start;
         record.details = snapshot;
         if (journal_writer_add_snapshot(progress->writer, &record, &error) < 0)

@@ -9,6 +9,11 @@
 
 #include "journal/progress.h"
 
+typedef struct ProgressValue {
+        Status status;
+        Cause *cause; /* or NULL */
+} ProgressValue;
+
 typedef struct NodeTimer {
         uint64_t span, deadline;
         bool armed;
@@ -28,7 +33,7 @@ struct Progress {
         Causes *forced;       /* of outcomes that nodes have been given */
         GHashTable *timers;   /* of NodeTimer, by node; NULL until there is one, as with */
         GArray *locks;        /* of ProgressLock */
-        GHashTable *values;   /* of Value: what was seen of conditions last, by node */
+        GHashTable *values;   /* of ProgressValue: what was seen of conditions last, by node */
         GHashTable *broken;   /* of Cause: what could not be evaluated, by node */
         json_object *outputs; /* of the leaf that is being started */
         Cause *last_look;     /* why the condition that was looked at last is false, or NULL */
@@ -97,6 +102,9 @@ void progress_note_breakpoint(Progress *progress, NodeId node, bool set);
 void progress_note_start(Progress *progress, NodeId node, Status status, const Cause *cause);
 /* Of a condition that was just looked at: what is new. */
 void progress_note_look(Progress *progress, NodeId node, Status status, Cause *cause);
+/* What was seen of it last; NULL: nothing, so that it is not known. */
+const ProgressValue *progress_value(const Progress *progress, NodeId node);
+void progress_put_value(Progress *progress, NodeId node, Status status, const Cause *cause);
 void progress_forget_value(Progress *progress, NodeId node);
 void progress_flush(Progress *progress);
 /* All that there is to it now, where it is time for that; while it is not at work. */

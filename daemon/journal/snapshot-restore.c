@@ -262,6 +262,8 @@ static bool read_leaf(const Reading *reading, json_object *json) {
         report.since += reading->progress->start;
         leaf = reading->make_leaf(node, status, cause, &report, reading->userdata);
         machine_node_set_data(reading->progress->machine, node, leaf);
+        if (reading->tree->nodes[node].type->class == NODE_CONDITION)
+                progress_put_value(reading->progress, node, status, cause);
         return leaf;
 }
 

@@ -138,17 +138,27 @@ static json_object *node_ids_to_json(const GArray *nodes) {
         return json;
 }
 
+/* Of a condition what the run has seen, whatever it is by now. */
+static ProgressValue value_of(const Progress *progress, NodeId node, void *leaf) {
+        const ProgressValue *seen = progress_value(progress, node);
+
+        if (machine_tree(progress->machine)->nodes[node].type->class == NODE_CONDITION)
+                return seen ? *seen : (ProgressValue){ .status = STATUS_RUNNING };
+
+        return (ProgressValue){ progress->host->leaf_status(leaf), progress->host->leaf_cause(leaf) };
+}
+
 static json_object *leaf_to_json(const Progress *progress, NodeId node, void *leaf, CausePool *pool) {
         json_object *json = json_object_new_object();
+        ProgressValue value = value_of(progress, node, leaf);
         LeafReport report = {};
 
         progress->host->leaf_report(leaf, &report);
         json_object_object_add(json, "node", json_object_new_int64(node));
         json_object_object_add(json, "attempt", json_object_new_int64(report.attempt));
         json_object_object_add(json, "since", json_object_new_uint64(report.since - progress->start));
-        json_object_object_add(json, "status",
-                               json_object_new_string(status_to_string(progress->host->leaf_status(leaf))));
-        json_object_object_add(json, "cause", cause_pool_add(pool, progress->host->leaf_cause(leaf)));
+        json_object_object_add(json, "status", json_object_new_string(status_to_string(value.status)));
+        json_object_object_add(json, "cause", cause_pool_add(pool, value.cause));
         json_object_object_add(json, "begun", json_object_new_boolean(report.begun));
         json_object_object_add(json, "halted", json_object_new_boolean(report.halted));
         json_object_object_add(json, "remembers", json_object_new_boolean(report.remembers));

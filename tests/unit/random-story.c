@@ -5,7 +5,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "basic/cleanup.h"
 #include "journal/journal-definition.h"
+#include "journal/snapshot.h"
 #include "random-story.h"
 
 /* What the run was like behind an input. */
@@ -103,6 +105,39 @@ static Replay *begin_replay(const Journal *journal, Definition *definition, Begi
         begin(journal, definition, &replay, &error);
         g_assert_cmpstr(error, ==, NULL);
         return replay;
+}
+
+/* All but the causes, which may be shared in another way. */
+static char *describe_state(const Replay *replay) {
+        static const char *const members[] = { "halting", "paused",    "first_look", "breakpoints", "stops", "machine",
+                                               "nodes",   "variables", "history",    "timers",      "locks" };
+        g_autoptr(json_object) snapshot = snapshot_of(replay_progress(replay));
+        GString *text = g_string_new(NULL);
+
+        for (size_t i = 0; i < G_N_ELEMENTS(members); i++)
+                g_string_append_printf(text, "%s: %s\n", members[i],
+                                       json_object_to_json_string(json_object_object_get(snapshot, members[i])));
+
+        return g_string_free(text, FALSE);
+}
+
+/* Whether it begins with its first record or with its newest snapshot, it comes to the same. */
+static void compare_ends(const Journal *journal, Definition *definition) {
+        g_autoptr(Replay) whole = begin_replay(journal, definition, replay_new),
+                          end = begin_replay(journal, definition, replay_new_of_end);
+        g_autofree char *was = NULL, *is = NULL;
+
+        while (step(journal, whole) > 0)
+                ;
+        while (step(journal, end) > 0)
+                ;
+
+        if (progress_status(replay_progress(whole)) != STATUS_RUNNING)
+                return;
+
+        was = describe_state(whole);
+        is = describe_state(end);
+        random_run_assert_same(is, was);
 }
 
 /* How many inputs the journal has yet. */
@@ -205,6 +240,7 @@ static void take_up(Story *story, RandomRun *run) {
         while (step(journal, replay) > 0)
                 ;
 
+        compare_ends(journal, story->definition);
         g_array_set_size(story->sights, story->n_cut + (n > 0 ? n - 1 : 0));
         if (n > 0 && (story->thorough || story->look_at == story->n_cut + n - 1)) {
                 last.run = random_run_describe(replay_progress(replay));
