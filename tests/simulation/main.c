@@ -10,7 +10,9 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <systemd/sd-daemon.h>
+#include <unistd.h>
 
 #include "clock.h"
 #include "directory.h"
@@ -38,31 +40,33 @@ static void print_tally(const Tally *tally, uint64_t started) {
         fflush(stdout);
 }
 
-static const char *program;
-static uint64_t seed;
+/* For the moment at which nothing else can be done any more. */
+static char repetition[512];
 
-static void print_how_to_repeat(void) {
-        printf("repeat it with: %s --seed=%" PRIu64 " --count=1 --trace\n", program, seed);
+static void note_repetition(const char *program, uint64_t seed) {
+        (void) snprintf(repetition, sizeof(repetition), "repeat it with: %s --seed=%" PRIu64 " --count=1 --trace\n",
+                        program, seed);
 }
 
 /* An assertion of the daemon is a rule, too. */
 static void on_abort(int number) {
-        printf("seed %" PRIu64 ": the daemon has ended by signal %i\n", seed, number);
-        print_how_to_repeat();
-        fflush(stdout);
+        static const char text[] = "the daemon has ended by a signal\n";
+
+        if (write(STDOUT_FILENO, text, sizeof(text) - 1) > 0)
+                (void) !write(STDOUT_FILENO, repetition, strlen(repetition));
         (void) signal(number, SIG_DFL);
         (void) raise(number);
 }
 
-static int simulate(const Wanted *wanted, const char *directory) {
+static int simulate(const Wanted *wanted, const char *program, const char *directory) {
         uint64_t started = clock_real(), end = started + (uint64_t) wanted->seconds * 1000000;
         Tally tally = { 0 };
 
-        for (seed = (uint64_t) wanted->seed;; seed++) {
+        for (uint64_t seed = (uint64_t) wanted->seed;; seed++) {
+                note_repetition(program, seed);
                 if (!simulation_run(seed, directory, &tally)) {
                         print_tally(&tally, started);
-                        printf("seed %" PRIu64 ": %s\n", seed, violation_text());
-                        print_how_to_repeat();
+                        printf("seed %" PRIu64 ": %s\n%s", seed, violation_text(), repetition);
                         return EXIT_FAILURE;
                 }
                 if (tally.simulations % TOLD_EACH == 0)
@@ -103,8 +107,7 @@ int main(int argc, char **argv) {
         (void) signal(SIGSEGV, on_abort);
         trace_open(wanted.trace);
         directory = directory_new();
-        program = argv[0];
-        r = simulate(&wanted, directory);
+        r = simulate(&wanted, argv[0], directory);
         directory_remove(directory);
         return r;
 }
