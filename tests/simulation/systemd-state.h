@@ -14,6 +14,8 @@
 /* A method was called. */
 void systemd_called(Link *from, sd_bus_message *call);
 
+/* NULL: it is not loaded. */
+LoadedUnit *systemd_find(const char *name);
 /* Is loaded when it was not. */
 LoadedUnit *systemd_unit(const char *name);
 /* All that are loaded, by name; free the list only. */

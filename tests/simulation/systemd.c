@@ -15,6 +15,7 @@
 #include "bus.h"
 #include "clock.h"
 #include "ledger.h"
+#include "systemd-plan.h"
 #include "systemd-state.h"
 #include "trace.h"
 #include "unit.h"
@@ -24,7 +25,6 @@
 #define PROPERTIES "org.freedesktop.DBus.Properties"
 
 static struct {
-        uint64_t seed;
         const Peer *peer;
         GHashTable *units;      /* by name */
         GPtrArray *subscribers; /* of Link */
@@ -32,66 +32,8 @@ static struct {
         uint64_t n_invocations;
 } systemd;
 
-/* What was planned for a unit, which may be over by then. */
-typedef struct Plan {
-        AgendaDo what;
-        char *unit;
-        unsigned job, process;
-} Plan;
-
-#define ABSENT_USEC 1000u
-
-static void plan_free(void *data) {
-        Plan *plan = data;
-
-        g_free(plan->unit);
-        g_free(plan);
-}
-
-static void on_planned(void *userdata) {
-        Plan *planned = userdata;
-
-        if (bus_has(systemd.peer)) {
-                planned->what(planned);
-                plan_free(planned);
-        } else {
-                agenda_add(ABSENT_USEC, on_planned, planned, plan_free);
-        }
-}
-
-static void plan(const LoadedUnit *unit, uint64_t usec, AgendaDo what) {
-        Plan *planned = g_new(Plan, 1);
-
-        *planned = (Plan){
-                .what = what,
-                .unit = g_strdup(unit->name),
-                .job = unit->job ? unit->job->id : 0,
-                .process = unit->process,
-        };
-        agenda_add(usec, on_planned, planned, plan_free);
-}
-
-static LoadedUnit *planned_unit(const Plan *plan, bool of_job) {
-        LoadedUnit *unit = g_hash_table_lookup(systemd.units, plan->unit);
-
-        if (!unit || (of_job ? !unit->job || unit->job->id != plan->job : unit->process != plan->process))
-                return NULL;
-
-        return unit;
-}
-
-static Dice dice_of_unit(const LoadedUnit *unit, unsigned what) {
-        unsigned nth = ledger_n_begun(unit->tree, unit->node);
-
-        return dice_of(systemd.seed, (uint64_t) unit->tree << 32 | unit->node, what, nth);
-}
-
-/* Most things are quick, some take long. */
-static uint64_t span_of(const LoadedUnit *unit, unsigned what) {
-        Dice dice = dice_of_unit(unit, what);
-        uint64_t most = dice_chance(&dice, 20) ? 3000000 : 30000;
-
-        return 100 + dice_below(&dice, most);
+LoadedUnit *systemd_find(const char *name) {
+        return g_hash_table_lookup(systemd.units, name);
 }
 
 LoadedUnit *systemd_unit(const char *name) {
@@ -176,15 +118,11 @@ static void write_output(LoadedUnit *unit) {
 }
 
 /* The end of what a oneshot or a transient unit runs. */
-static void on_process_ends(void *userdata) {
-        LoadedUnit *unit = planned_unit(userdata, false);
+static void on_process_ends(LoadedUnit *unit) {
         Dice dice;
         bool fails;
 
-        if (!unit)
-                return;
-
-        dice = dice_of_unit(unit, 3);
+        dice = plan_dice(unit, STEP_END);
         fails = unit->kind == KIND_FAILING || (unit->kind == KIND_TRANSIENT && dice_chance(&dice, 25));
         unit->process = 0;
         unit->code = CLD_EXITED;
@@ -237,7 +175,7 @@ static void run_start(LoadedUnit *unit) {
         }
 
         unit->process = ++systemd.n_processes;
-        plan(unit, span_of(unit, 2), on_process_ends);
+        plan_for_process(unit, STEP_PROCESS, on_process_ends);
         if (unit->kind == KIND_TRANSIENT) {
                 loaded_unit_set_state(unit, "active", "running");
                 job_end(unit, "done");
@@ -256,12 +194,7 @@ static void stop_now(LoadedUnit *unit) {
         loaded_unit_set_state(unit, "inactive", "dead");
 }
 
-static void on_stopped(void *userdata) {
-        LoadedUnit *unit = planned_unit(userdata, true);
-
-        if (!unit)
-                return;
-
+static void on_stopped(LoadedUnit *unit) {
         stop_now(unit);
         if (g_str_equal(unit->job->type, "restart"))
                 run_start(unit);
@@ -280,25 +213,15 @@ static void run_stop(LoadedUnit *unit) {
         if (!g_str_equal(unit->active, "inactive"))
                 loaded_unit_set_state(unit, "deactivating", "stop-sigterm");
         tell_changes(unit);
-        plan(unit, span_of(unit, 4), on_stopped);
+        plan_for_job(unit, STEP_STOP, on_stopped);
 }
 
-static void on_reloaded(void *userdata) {
-        LoadedUnit *unit = planned_unit(userdata, true);
-
-        if (!unit)
-                return;
-
+static void on_reloaded(LoadedUnit *unit) {
         loaded_unit_set_state(unit, "active", "running");
         job_end(unit, "done");
 }
 
-static void on_job_runs(void *userdata) {
-        LoadedUnit *unit = planned_unit(userdata, true);
-
-        if (!unit)
-                return;
-
+static void on_job_runs(LoadedUnit *unit) {
         unit->job->running = true;
         if (g_str_equal(unit->job->type, "start")) {
                 run_start(unit);
@@ -306,7 +229,7 @@ static void on_job_runs(void *userdata) {
                 ledger_effect(unit->tree, unit->node, unit->name);
                 loaded_unit_set_state(unit, "reloading", "reload");
                 tell_changes(unit);
-                plan(unit, span_of(unit, 5), on_reloaded);
+                plan_for_job(unit, STEP_RELOAD, on_reloaded);
         } else {
                 run_stop(unit);
         }
@@ -323,7 +246,7 @@ unsigned systemd_ask(const char *name, const char *type, Link *asker) {
                 unit->job = g_new0(UnitJob, 1);
                 *unit->job =
                         (UnitJob){ .id = ++systemd.n_jobs, .type = type, .unit = unit, .askers = g_ptr_array_new() };
-                plan(unit, span_of(unit, 1), on_job_runs);
+                plan_for_job(unit, STEP_QUEUE, on_job_runs);
                 tell_changes(unit);
         }
         if (asker && !g_ptr_array_find(unit->job->askers, asker, NULL))
@@ -397,7 +320,7 @@ void systemd_open(uint64_t seed) {
                 .name = SYSTEMD_NAME, .unique = ":1.1", .called = systemd_called, .left = on_left
         };
 
-        systemd.seed = seed;
+        plan_open(seed);
         systemd.peer = &systemd_peer;
         systemd.units = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, (GDestroyNotify) loaded_unit_free);
         systemd.subscribers = g_ptr_array_new();
@@ -411,6 +334,10 @@ void systemd_close(void) {
         g_clear_pointer(&systemd.subscribers, g_ptr_array_unref);
 }
 
+bool systemd_is_there(void) {
+        return bus_has(systemd.peer);
+}
+
 void systemd_set_there(bool there) {
         if (there == bus_has(systemd.peer))
                 return;
@@ -418,16 +345,4 @@ void systemd_set_there(bool there) {
                 bus_join(systemd.peer);
         else
                 bus_leave(systemd.peer);
-}
-
-unsigned systemd_n_transient(void) {
-        GHashTableIter iterator;
-        unsigned n = 0;
-        void *value;
-
-        g_hash_table_iter_init(&iterator, systemd.units);
-        while (g_hash_table_iter_next(&iterator, NULL, &value))
-                n += ((LoadedUnit *) value)->kind == KIND_TRANSIENT;
-
-        return n;
 }

@@ -15,5 +15,4 @@ void systemd_close(void);
 
 /* Whether it is on the bus; while it is not, nothing goes on. */
 void systemd_set_there(bool there);
-/* How many transient units there are. */
-unsigned systemd_n_transient(void);
+bool systemd_is_there(void);
