@@ -6,7 +6,7 @@
 
 #include "memory.h"
 
-#define PAUSE_USEC (UINT64_C(5) * G_USEC_PER_SEC)
+#define PAUSE_USEC (UINT64_C(2) * G_USEC_PER_SEC)
 
 /* From this size on each piece is given back as soon as it is freed. This is the default, but stays so only if said. */
 #define LARGE (128 * 1024)

@@ -94,7 +94,7 @@ def settle(value, bound, timeout=20):
 def rest(machine):
     """PSS once it does not become less any more."""
     now = pss(machine)
-    while (then := settle(lambda: pss(machine), now * 0.99, timeout=6)) <= now * 0.99:
+    while (then := settle(lambda: pss(machine), now * 0.99, timeout=3)) <= now * 0.99:
         now = then
     return then
 

@@ -7,6 +7,9 @@ import select
 import subprocess
 import time
 
+import pathlib
+import re
+
 import pytest
 
 SLEEP = {"type": "Sleep", "duration": "1h"}
@@ -55,7 +58,17 @@ def test_changing_needs_an_administrator(machine, words, deed):
         machine.check("btctl", "start", "camera")
     assert refusal(machine, *words, user="nobody") == f"btctl: to {deed}, you have to authenticate, and cannot be " \
                                                       f"asked to here; try it on a terminal, or with sudo\n"
-    assert f"was not allowed to {deed} without a password\n" in machine.log()
+    assert re.search(rf"^(.*: )?UID 65534, PID [1-9]\d* .*was not allowed to {deed} without a password$", machine.log(),
+                     re.M)
+
+
+def test_every_change_is_logged(machine):
+    machine.check("btctl", "start", "camera@logged")
+    machine.check("btctl", "halt", "camera", "--wait")
+    assert machine.btctl("start", "camera@logged", "--set", "none=1").returncode != 0
+    log = machine.log()
+    for deed in ("start 'camera'", "halt 'camera'", "start 'camera': the tree has no input 'none';"):
+        assert re.search(rf"camera: UID 0, PID [1-9]\d*( \(btctl\))? asked to {deed}", log), log
 
 
 def test_reading_is_open_to_all(machine):
@@ -79,6 +92,28 @@ def test_a_rule_forbids_one_tree(machine):
         "btctl: you may not start 'forbidden': polkit refuses org.btd1.start\n"
     machine.check("btctl", "start", "forbidden")
     machine.check("btctl", "halt", "forbidden", "--wait")
+
+
+def rule_of_the_manual():
+    manual = (pathlib.Path(__file__).resolve().parents[2] / "daemon" / "btd.8").read_text(encoding="utf-8")
+    return re.search(r"^// /etc/polkit-1/rules\.d/50-camera\.rules\n(.*?)^\.Ed", manual, re.S | re.M).group(1)
+
+
+def test_the_rule_of_the_manual(machine):
+    """Lets the operators start and halt the camera, and nothing else."""
+    machine.check("groupadd", "operators")
+    machine.check("usermod", "--append", "--groups", "operators", "news")
+    machine.write("/etc/polkit-1/rules.d/50-camera.rules", rule_of_the_manual())
+    machine.check("systemctl", "restart", "polkit.service")
+    try:
+        assert machine.btctl("start", "camera@manual", user="news").returncode == 0
+        assert "you have to authenticate" in refusal(machine, "pause", "camera", user="news")
+        assert "you have to authenticate" in refusal(machine, "halt", "camera", user="nobody")
+        assert machine.btctl("halt", "camera", "--wait", user="news").returncode == 0
+        assert "you have to authenticate" in refusal(machine, "start", "other", user="news")
+    finally:
+        machine.path("/etc/polkit-1/rules.d/50-camera.rules").unlink()
+        machine.check("systemctl", "restart", "polkit.service")
 
 
 def test_root_needs_no_polkit(machine):

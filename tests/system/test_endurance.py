@@ -16,11 +16,11 @@ import conftest
 import load
 
 MODE = os.environ.get("BTD_LOAD")
-MINUTES = 60 if MODE in ("full", "hour") else 11
+MINUTES = 60 if MODE in ("full", "hour") else 3
 MINUTE = 60 if MODE == "hour" else 0  # seconds it takes at least
 
 RUNS, AT_ONCE, FLAPS = 60, 4, 12  # a minute
-MINUTES_OF_A_BUS = 10  # then it is restarted
+MINUTES_OF_A_BUS = 10 if MODE else 2  # then it is restarted
 
 DBUS = "org.freedesktop.DBus"
 STATS = DBUS + ".Debug.Stats"

@@ -2,14 +2,19 @@
 """What one user may have at once, when root and others are to have something, too; secrets from the service's unit."""
 
 import json
+import subprocess
 
 import pytest
+from gi.repository import GLib
+
+import client
+import container
 
 SLEEP = {"type": "Sleep", "duration": "1h"}
 
 DROP_IN = """[Service]
 ExecStart=
-ExecStart=btd --limit=runs-of-a-caller=1 --limit=subscribers-of-a-caller=1 --limit=calls-of-a-caller=1
+ExecStart=btd --limit=runs-of-a-caller=1 --limit=subscribers-of-a-caller=1 --limit=calls-of-a-caller=6
 SetCredential=token:correct-horse
 """
 
@@ -20,6 +25,23 @@ polkit.addRule(function(action, subject) {
         return polkit.Result.YES;
 });
 """
+
+
+POLKIT = """<node><interface name="org.freedesktop.PolicyKit1.Authority"><method name="CheckAuthorization">
+<arg type="(sa{sv})" direction="in"/><arg type="s" direction="in"/><arg type="a{ss}" direction="in"/>
+<arg type="u" direction="in"/><arg type="s" direction="in"/><arg type="(bba{ss})" direction="out"/>
+</method></interface></node>"""
+
+
+# So that a test can answer for it.
+POLKIT_POLICY = """<!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-BUS Bus Configuration 1.0//EN"
+ "http://www.freedesktop.org/standards/dbus/1.0/busconfig.dtd">
+<busconfig><policy user="root"><allow own="org.freedesktop.PolicyKit1"/></policy></busconfig>
+"""
+
+
+def prepare(machine):
+    machine.write("/etc/dbus-1/system.d/test-polkit.conf", POLKIT_POLICY)
 
 
 @pytest.fixture(autouse=True)
@@ -51,21 +73,58 @@ def test_subscribers_of_a_user(machine):
         in result.stderr
 
 
-def test_calls_of_a_user(machine):
-    """Of two programs, while polkit does not answer: one waits for it, and the other is told so at once."""
-    machine.load("camera", SLEEP)
-    machine.check("systemctl", "kill", "--signal=STOP", "polkit.service")
-    try:
-        result = machine.run("timeout", "3", "sh", "-c", "btctl start camera@x & btctl start camera@y & wait", user="games")
-    finally:
-        machine.check("systemctl", "kill", "--signal=CONT", "polkit.service")
-    assert result.stderr == "btctl: 1 calls of yours are waiting to be answered; wait for one of them\n"
-    machine.check("btctl", "halt", "camera", "--wait")
-
-
 def test_a_secret_of_the_unit(machine):
     machine.load("secretive", {"type": "Spawn", "name": "Reads", "stdout": "length", "stdin": "{secret:token}",
                                "argv": ["/usr/bin/wc", "-c"]})
     machine.check("btctl", "start", "secretive", "--wait")
     assert json.loads(machine.check("btctl", "get", "secretive", "length", "--json")) in (13, "13")
     assert "correct-horse" not in machine.log()
+
+
+@pytest.fixture
+def slow_polkit(machine):
+    """One that does not answer: its questions."""
+    machine.check("systemctl", "mask", "--now", "--runtime", "polkit.service")
+    asked = []
+    it = client.Client("unix:path=" + str(machine.path(container.BUS_SOCKET)))
+    client.Peer(it, "org.freedesktop.PolicyKit1", "/org/freedesktop/PolicyKit1/Authority", POLKIT,
+                {"CheckAuthorization": lambda parameters, invocation: asked.append((parameters, invocation)) or True})
+    yield asked
+    it.close()
+    machine.check("systemctl", "unmask", "--runtime", "polkit.service")
+
+
+def test_calls_of_a_user_that_wait(machine, slow_polkit):
+    """Some of them are put to polkit, as those of others are; the others wait, and more are refused."""
+    machine.load("camera", SLEEP)
+
+    def start(instance, user):
+        command = machine.command("btctl", "start", "camera@" + instance, user=user)
+        return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+
+    def n_asked(n):
+        client.wait(lambda: len(slow_polkit) >= n, f"{n} questions")
+        assert len(slow_polkit) == n
+
+    waiting = [start(str(n), "nobody") for n in range(8)]
+    refused = []
+    while len(refused) < 2:
+        client.run(["sleep", "0.05"])
+        refused = [process for process in waiting if process.poll() is not None]
+    assert {process.stderr.read() for process in refused} \
+        == {"btctl: 6 calls of yours are waiting to be answered; wait for one of them\n"}
+    n_asked(4)
+    other = start("other", "games")
+    n_asked(5)
+    machine.check("btctl", "start", "camera@root")
+
+    for _ in range(7):
+        n = next(i for i, (_, invocation) in enumerate(slow_polkit) if invocation)
+        parameters, invocation = slow_polkit[n]
+        slow_polkit[n] = (parameters, None)
+        invocation.return_value(GLib.Variant("((bba{ss}))", ((True, False, {}),)))
+        client.wait(lambda n=n: n >= 6 or len(slow_polkit) > n + 1, "the next question")
+    assert {parameters[1] for parameters, _ in slow_polkit} == {"org.btd1.start"}
+    assert other.wait() == 0
+    assert sorted(process.wait() for process in waiting) == [0] + [1] * 7  # one run for a user
+    machine.check("btctl", "halt", "camera", "--wait")

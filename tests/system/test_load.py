@@ -15,7 +15,7 @@ import conftest
 import load
 
 FULL = os.environ.get("BTD_LOAD") == "full"
-SECONDS = 60 if FULL else 5
+SECONDS = 60 if FULL else 3
 
 LOAD = "org.example.Load"
 SLEEP = {"type": "Sleep", "duration": "1h"}
@@ -65,7 +65,7 @@ def check(request, machine, plain):
     time others are asked whether they have been answered in time, and then what is still kept."""
     what = request.node.name
 
-    def measure(work, moment=1):
+    def measure(work, moment=0.5):
         work(moment)
         before = load.rest(machine)
         files = load.files(machine)
@@ -82,6 +82,7 @@ def pause(seconds):
     client.run(["sleep", str(seconds)], timeout=seconds + 20)
 
 
+@pytest.mark.skipif(not FULL, reason="only to compare the others with")
 def test_nothing(check):
     """What it is when btd has nothing to do."""
     check(pause)
@@ -159,7 +160,7 @@ def test_ten_thousand_signals_a_second(machine, check):
     check(work)
 
 
-@pytest.mark.parametrize("at_once", [1, 64])
+@pytest.mark.parametrize("at_once", [1, 64] if FULL else [64])
 def test_starts_and_halts_without_end(machine, check, at_once):
     def work(seconds):
         with load.finished(machine) as statuses:
@@ -168,7 +169,7 @@ def test_starts_and_halts_without_end(machine, check, at_once):
                 halted, errors = map(int, churn.end())
             halt(machine, "quiet")
             client.wait(lambda: len(statuses) >= halted, "the end of what was halted")
-        assert halted > 100 * seconds and errors == 0
+        assert halted > 50 * seconds and errors == 0
         assert set(statuses) == {"halted"}
     check(work)
 
