@@ -173,6 +173,7 @@ def test_what_a_user_starts_at_login_outlives_the_daemon(boot):
     machine.link(wants, machine.check("sh", "-c", "ls /usr/lib/systemd/user/btd.service "
                                                   "/usr/local/lib/systemd/user/btd.service 2>/dev/null || :").strip())
     user.begin()
+    user.check("systemctl", "--user", "start", "default.target")  # it is on its way; this waits until all of it is there
     assert "running" in user.check("btctl", "--user", "list")
     status = user.check("btctl", "--user", "status", "duty")
     assert "btd-duty.1-0-1.service" in status
