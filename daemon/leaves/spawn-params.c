@@ -78,6 +78,118 @@ char *spawn_params_complaint(const SpawnParams *params) {
         return error;
 }
 
+/* What Spawn and Command have in common. */
+#define PROCESS_PARAMS                                                                                                 \
+        {                                                                                                              \
+                .name = "argv",                                                                                        \
+                .kind = PARAM_STRINGS,                                                                                 \
+                .offset = offsetof(SpawnParams, argv),                                                                 \
+                .required = true,                                                                                      \
+                .title = true,                                                                                         \
+                .doc = "The program, by its path or a name to be found in PATH, and its arguments; no shell is "       \
+                       "involved",                                                                                     \
+        },                                                                                                             \
+                {                                                                                                      \
+                        .name = "env",                                                                                 \
+                        .kind = PARAM_STRING_MAP,                                                                      \
+                        .offset = offsetof(SpawnParams, env),                                                          \
+                        .doc = "Variables that are added to its environment",                                          \
+                },                                                                                                     \
+                {                                                                                                      \
+                        .name = "cwd",                                                                                 \
+                        .kind = PARAM_STRING,                                                                          \
+                        .offset = offsetof(SpawnParams, cwd),                                                          \
+                        .doc = "Its working directory",                                                                \
+                },                                                                                                     \
+                {                                                                                                      \
+                        .name = "user",                                                                                \
+                        .kind = PARAM_STRING,                                                                          \
+                        .offset = offsetof(SpawnParams, user),                                                         \
+                        .doc = "The user it runs as, by name or number; by default that of the daemon",                \
+                },                                                                                                     \
+                {                                                                                                      \
+                        .name = "group",                                                                               \
+                        .kind = PARAM_STRING,                                                                          \
+                        .offset = offsetof(SpawnParams, group),                                                        \
+                        .doc = "The group it runs as; by default that of its user",                                    \
+                },                                                                                                     \
+                {                                                                                                      \
+                        .name = "as",                                                                                  \
+                        .kind = PARAM_ENUM,                                                                            \
+                        .offset = offsetof(SpawnParams, as),                                                           \
+                        .fallback = "\"auto\"",                                                                        \
+                        .values = ways,                                                                                \
+                        .doc = "A transient unit of systemd, a child of the daemon, or the first where there is a "    \
+                               "systemd",                                                                              \
+                },                                                                                                     \
+                {                                                                                                      \
+                        .name = "properties",                                                                          \
+                        .kind = PARAM_JSON,                                                                            \
+                        .offset = offsetof(SpawnParams, properties),                                                   \
+                        .doc = "Properties of its unit as in systemd.exec(5) and systemd.resource-control(5), like "   \
+                               "{\"MemoryMax\": \"64M\"}; less common ones with their D-Bus type, like "               \
+                               "{\"AmbientCapabilities\": "                                                            \
+                               "{\"signature\": \"t\", \"value\": 1024}}",                                             \
+                },                                                                                                     \
+                {                                                                                                      \
+                        .name = "stdin",                                                                               \
+                        .kind = PARAM_STRING,                                                                          \
+                        .offset = offsetof(SpawnParams, input),                                                        \
+                        .doc = "Text that it can read; by default nothing",                                            \
+                },                                                                                                     \
+                {                                                                                                      \
+                        .name = "stdout",                                                                              \
+                        .kind = PARAM_STRING,                                                                          \
+                        .offset = offsetof(SpawnParams, stdout_key),                                                   \
+                        .writes = true,                                                                                \
+                        .doc = "The variable that gets what it writes, without the newline at the end; by default it " \
+                               "goes to "                                                                              \
+                               "the "                                                                                  \
+                               "journal",                                                                              \
+                },                                                                                                     \
+                {                                                                                                      \
+                        .name = "stderr",                                                                              \
+                        .kind = PARAM_STRING,                                                                          \
+                        .offset = offsetof(SpawnParams, stderr_key),                                                   \
+                        .writes = true,                                                                                \
+                        .doc = "The same for its standard error; its last line then is part of the cause of a "        \
+                               "failure",                                                                              \
+                },                                                                                                     \
+                {                                                                                                      \
+                        .name = "output_limit",                                                                        \
+                        .kind = PARAM_INT,                                                                             \
+                        .offset = offsetof(SpawnParams, output_limit),                                                 \
+                        .fallback = "65536",                                                                           \
+                        .max = 1 << 30,                                                                                \
+                        .doc = "How many bytes of each output are kept; what goes beyond is thrown away",              \
+                },                                                                                                     \
+                {                                                                                                      \
+                        .name = "success_exit",                                                                        \
+                        .kind = PARAM_JSON,                                                                            \
+                        .offset = offsetof(SpawnParams, success_exit),                                                 \
+                        .fallback = "[0]",                                                                             \
+                        .doc = "The exit statuses that mean success",                                                  \
+                },                                                                                                     \
+                {                                                                                                      \
+                        .name = "timeout",                                                                             \
+                        .kind = PARAM_SPAN,                                                                            \
+                        .offset = offsetof(SpawnParams, timeout),                                                      \
+                        .fallback = "\"infinity\"",                                                                    \
+                        .doc = "How long it may run; then it is ended, and has failed",                                \
+                },                                                                                                     \
+                {                                                                                                      \
+                        .name = "kill_signal",                                                                         \
+                        .kind = PARAM_ENUM,                                                                            \
+                        .offset = offsetof(SpawnParams, kill_signal),                                                  \
+                        .fallback = "\"SIGTERM\"",                                                                     \
+                        .values = signal_names,                                                                        \
+                        .doc = "The signal that asks it to end when it is halted",                                     \
+                },                                                                                                     \
+        {                                                                                                              \
+                .name = "kill_timeout", .kind = PARAM_SPAN, .offset = offsetof(SpawnParams, kill_timeout),             \
+                .fallback = "\"10s\"", .doc = "How long it may take to end then, before it is killed",                 \
+        }
+
 const Param command_params[] = {
         {
                 .name = "interval",
@@ -88,115 +200,12 @@ const Param command_params[] = {
                 .doc = "How long after its end it is run again; \"infinity\": never",
         },
         UNKNOWN_PARAM(SpawnParams),
-        {
-                .name = "argv",
-                .kind = PARAM_STRINGS,
-                .offset = offsetof(SpawnParams, argv),
-                .required = true,
-                .title = true,
-                .doc = "The program, by its path or a name to be found in PATH, and its arguments; no shell is "
-                       "involved",
-        },
-        {
-                .name = "env",
-                .kind = PARAM_STRING_MAP,
-                .offset = offsetof(SpawnParams, env),
-                .doc = "Variables that are added to its environment",
-        },
-        {
-                .name = "cwd",
-                .kind = PARAM_STRING,
-                .offset = offsetof(SpawnParams, cwd),
-                .doc = "Its working directory",
-        },
-        {
-                .name = "user",
-                .kind = PARAM_STRING,
-                .offset = offsetof(SpawnParams, user),
-                .doc = "The user it runs as, by name or number; by default that of the daemon",
-        },
-        {
-                .name = "group",
-                .kind = PARAM_STRING,
-                .offset = offsetof(SpawnParams, group),
-                .doc = "The group it runs as; by default that of its user",
-        },
-        {
-                .name = "as",
-                .kind = PARAM_ENUM,
-                .offset = offsetof(SpawnParams, as),
-                .fallback = "\"auto\"",
-                .values = ways,
-                .doc = "A transient unit of systemd, a child of the daemon, or the first where there is a systemd",
-        },
-        {
-                .name = "properties",
-                .kind = PARAM_JSON,
-                .offset = offsetof(SpawnParams, properties),
-                .doc = "Properties of its unit as in systemd.exec(5) and systemd.resource-control(5), like "
-                       "{\"MemoryMax\": \"64M\"}; less common ones with their D-Bus type, like "
-                       "{\"AmbientCapabilities\": "
-                       "{\"signature\": \"t\", \"value\": 1024}}",
-        },
-        {
-                .name = "stdin",
-                .kind = PARAM_STRING,
-                .offset = offsetof(SpawnParams, input),
-                .doc = "Text that it can read; by default nothing",
-        },
-        {
-                .name = "stdout",
-                .kind = PARAM_STRING,
-                .offset = offsetof(SpawnParams, stdout_key),
-                .writes = true,
-                .doc = "The variable that gets what it writes, without the newline at the end; by default it goes to "
-                       "the "
-                       "journal",
-        },
-        {
-                .name = "stderr",
-                .kind = PARAM_STRING,
-                .offset = offsetof(SpawnParams, stderr_key),
-                .writes = true,
-                .doc = "The same for its standard error; its last line then is part of the cause of a failure",
-        },
-        {
-                .name = "output_limit",
-                .kind = PARAM_INT,
-                .offset = offsetof(SpawnParams, output_limit),
-                .fallback = "65536",
-                .max = 1 << 30,
-                .doc = "How many bytes of each output are kept; what goes beyond is thrown away",
-        },
-        {
-                .name = "success_exit",
-                .kind = PARAM_JSON,
-                .offset = offsetof(SpawnParams, success_exit),
-                .fallback = "[0]",
-                .doc = "The exit statuses that mean success",
-        },
-        {
-                .name = "timeout",
-                .kind = PARAM_SPAN,
-                .offset = offsetof(SpawnParams, timeout),
-                .fallback = "\"infinity\"",
-                .doc = "How long it may run; then it is ended, and has failed",
-        },
-        {
-                .name = "kill_signal",
-                .kind = PARAM_ENUM,
-                .offset = offsetof(SpawnParams, kill_signal),
-                .fallback = "\"SIGTERM\"",
-                .values = signal_names,
-                .doc = "The signal that asks it to end when it is halted",
-        },
-        {
-                .name = "kill_timeout",
-                .kind = PARAM_SPAN,
-                .offset = offsetof(SpawnParams, kill_timeout),
-                .fallback = "\"10s\"",
-                .doc = "How long it may take to end then, before it is killed",
-        },
+        PROCESS_PARAMS,
+        {},
+};
+
+const Param spawn_params[] = {
+        PROCESS_PARAMS,
         ON_RECOVER_PARAM(SpawnParams),
         {},
 };

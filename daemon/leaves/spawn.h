@@ -33,9 +33,7 @@ typedef struct SpawnParams {
         int unknown;
 } SpawnParams;
 
-/* What only Command has comes first. */
-extern const Param command_params[];
-#define SPAWN_PARAMS (command_params + 2)
+extern const Param spawn_params[], command_params[];
 
 /* What is wrong with the parameters beyond their types, or NULL. Before the run some may not be known. */
 char *spawn_params_complaint(const SpawnParams *params);

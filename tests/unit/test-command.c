@@ -210,6 +210,14 @@ static void assert_refused(const char *rest, const char *text) {
         g_assert_cmpstr(error, ==, text);
 }
 
+/* It is only looked at, so nothing of it is taken up. */
+static void test_no_action(void) {
+        g_autofree char *error = leaf_stage_check(types, "{ \"type\": \"Command\", \"argv\": [\"true\"], "
+                                                         "\"on_recover\": \"rerun\" }");
+
+        g_assert_true(g_str_has_prefix(error, "unknown key 'on_recover' (a Command takes: interval, unknown, argv, "));
+}
+
 static void test_bad_parameters(void) {
         assert_refused("\"argv\": [\"bin/true\"]",
                        "argv: \"bin/true\" must begin with \"/\", or be a name to look for in PATH");
@@ -233,6 +241,7 @@ int main(int argc, char **argv) {
         g_test_add_func("/command/unknown", test_unknown);
         g_test_add_func("/command/output", test_output);
         g_test_add_func("/command/released", test_released);
+        g_test_add_func("/command/no-action", test_no_action);
         g_test_add_func("/command/bad-parameters", test_bad_parameters);
 
         return g_test_run();
