@@ -11,6 +11,7 @@
 #include "leaves/dbus-error.h"
 #include "leaves/dbus-message.h"
 #include "leaves/dbus-outputs.h"
+#include "leaves/dbus-past.h"
 #include "leaves/leaf.h"
 #include "leaves/on-recover.h"
 #include "leaves/registry.h"
@@ -25,6 +26,7 @@ typedef struct DBusCallParams {
 
 typedef struct DBusCall {
         Connection *connection;
+        DBusPast past; /* of a daemon before this one */
         Call *call;
 } DBusCall;
 
@@ -90,7 +92,7 @@ static int make_message(sd_bus *bus, sd_bus_message **ret_message, void *userdat
         if (r < 0)
                 return r;
 
-        leaf_remember(leaf, NULL);
+        leaf_remember(leaf, dbus_past_memory(leaf, bus));
         *ret_message = g_steal_pointer(&message);
         return 0;
 }
@@ -110,9 +112,22 @@ static Status dbus_call_start(Leaf *leaf) {
         return STATUS_RUNNING;
 }
 
+static Status dbus_call_recover(Leaf *leaf) {
+        const DBusCallParams *params = leaf->params;
+        g_autofree char *error = NULL;
+        DBusCall *op = leaf->op;
+
+        if (!leaf->remembers ||
+            buses_get(leaf->services->buses, params->message.address.bus, &op->connection, &error) < 0)
+                return STATUS_IDLE;
+
+        return dbus_past_begin(&op->past, leaf, op->connection);
+}
+
 static void dbus_call_release(Leaf *leaf) {
         DBusCall *op = leaf->op;
 
+        dbus_past_end(&op->past);
         g_clear_pointer(&op->call, call_free);
 }
 
@@ -174,6 +189,7 @@ static const LeafKind dbus_call_kind = {
         .timeout_offset = offsetof(DBusCallParams, timeout),
         .start = dbus_call_start,
         .release = dbus_call_release,
+        .recover = dbus_call_recover,
         .describe = dbus_call_describe,
         .has_on_recover = true,
         .on_recover_offset = offsetof(DBusCallParams, on_recover),

@@ -9,6 +9,7 @@
 #include "bus/value.h"
 #include "engine/tree.h"
 #include "leaves/dbus-message.h"
+#include "leaves/dbus-past.h"
 #include "leaves/leaf.h"
 #include "leaves/on-recover.h"
 #include "leaves/registry.h"
@@ -21,6 +22,7 @@ typedef struct DBusEmitParams {
 
 typedef struct DBusEmit {
         Connection *connection;
+        DBusPast past;      /* of a daemon before this one */
         Listener *listener; /* while the bus is not there */
 } DBusEmit;
 
@@ -49,7 +51,7 @@ static Status try_to_emit(Leaf *leaf) {
         int r = -ENOTCONN;
 
         if (connection_is_ready(op->connection)) {
-                leaf_remember(leaf, NULL);
+                leaf_remember(leaf, dbus_past_memory(leaf, connection_bus(op->connection)));
                 r = emit(connection_bus(op->connection), leaf->params);
         }
         if (r == -ENOTCONN || r == -ECONNRESET)
@@ -86,9 +88,22 @@ static Status dbus_emit_start(Leaf *leaf) {
         return status;
 }
 
+static Status dbus_emit_recover(Leaf *leaf) {
+        const DBusEmitParams *params = leaf->params;
+        g_autofree char *error = NULL;
+        DBusEmit *op = leaf->op;
+
+        if (!leaf->remembers ||
+            buses_get(leaf->services->buses, params->message.address.bus, &op->connection, &error) < 0)
+                return STATUS_IDLE;
+
+        return dbus_past_begin(&op->past, leaf, op->connection);
+}
+
 static void dbus_emit_release(Leaf *leaf) {
         DBusEmit *op = leaf->op;
 
+        dbus_past_end(&op->past);
         g_clear_pointer(&op->listener, listener_free);
 }
 
@@ -132,6 +147,7 @@ static const LeafKind dbus_emit_kind = {
         .timeout_offset = offsetof(DBusEmitParams, timeout),
         .start = dbus_emit_start,
         .release = dbus_emit_release,
+        .recover = dbus_emit_recover,
         .describe = dbus_emit_describe,
         .has_on_recover = true,
         .on_recover_offset = offsetof(DBusEmitParams, on_recover),

@@ -172,6 +172,56 @@ static void test_bus_dies(CameraStage *stage) {
         wait_until(waits->status == STATUS_SUCCESS);
 }
 
+/* One that a daemon before this one has made, whose connection was that of the peer. */
+static Actor *recover_call(CameraStage *stage, BusPeer *daemon, const char *bus) {
+        static const NodeType *const types[] = { &dbus_call_type, NULL };
+        json_object *memory = json_object_new_object();
+        char text[SD_ID128_STRING_MAX];
+        const char *sender;
+        sd_id128_t id;
+
+        g_assert_cmpint(sd_bus_get_unique_name(bus_peer_bus(daemon), &sender), >=, 0);
+        g_assert_cmpint(sd_bus_get_bus_id(bus_peer_bus(daemon), &id), >=, 0);
+        json_object_object_add(memory, "sender", json_object_new_string(sender));
+        json_object_object_add(memory, "bus", json_object_new_string(bus ?: sd_id128_to_string(id, text)));
+        return leaf_stage_recover(stage->leaves, types,
+                                  "{ \"type\": \"DBusCall\", \"member\": \"Nothing\", " CALL_TO " }", memory);
+}
+
+/* What comes behind the call is not sent before the bus has let go of the one who has made it. */
+static void test_past(CameraStage *stage) {
+        BusPeer *daemon = bus_peer_new(stage->bus, "org.example.Daemon");
+        g_autoptr(Actor) actor = recover_call(stage, daemon, NULL), other = NULL, gone = NULL;
+
+        g_assert_cmpint(actor->status, ==, STATUS_RUNNING);
+        actor_free(run_call(stage, "\"member\": \"Nothing\"", STATUS_SUCCESS));
+        g_assert_false(actor->lost);
+
+        /* Another bus has nothing of it. */
+        other = recover_call(stage, daemon, "0123456789abcdef0123456789abcdef");
+        wait_until(other->lost || other->status == STATUS_IDLE);
+
+        bus_peer_free(daemon);
+        wait_until(actor->lost);
+
+        gone = leaf_stage_recover(stage->leaves, (const NodeType *const[]){ &dbus_call_type, NULL },
+                                  "{ \"type\": \"DBusCall\", \"member\": \"Nothing\", " CALL_TO " }", NULL);
+        g_assert_cmpint(gone->status, ==, STATUS_IDLE);
+}
+
+/* What it remembers for that. */
+static void test_remembers(CameraStage *stage) {
+        g_autoptr(Actor) actor = NULL;
+        json_object *sender;
+
+        leaf_stage_set_durable(stage->leaves, NULL);
+        actor = run_call(stage, "\"member\": \"Nothing\"", STATUS_SUCCESS);
+        g_assert_true(json_object_object_get_ex(actor->memory, "sender", &sender));
+        g_assert_true(g_str_has_prefix(json_object_get_string(sender), ":1."));
+        g_assert_true(json_object_object_get_ex(actor->memory, "bus", &sender));
+        g_assert_cmpint(json_object_get_string_len(sender), ==, 32);
+}
+
 /* Of a call that is good but for these parameters. */
 static void assert_problem(const char *parameters, const char *expected) {
         static const NodeType *const types[] = { &dbus_call_type, NULL };
@@ -214,5 +264,7 @@ int main(int argc, char **argv) {
         camera_stage_add("dbus-call", "describe", test_describe);
         camera_stage_add("dbus-call", "halted", test_halted);
         camera_stage_add("dbus-call", "bus-dies", test_bus_dies);
+        camera_stage_add("dbus-call", "past", test_past);
+        camera_stage_add("dbus-call", "remembers", test_remembers);
         return g_test_run();
 }
