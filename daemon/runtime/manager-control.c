@@ -30,8 +30,10 @@ static void G_GNUC_PRINTF(3, 4) tell(const Run *run, const Caller *who, const ch
 
 static int find_running(Manager *manager, const char *id, Run **ret_run, char **ret_error) {
         Run *run;
-        int r = manager_find_run(manager, id, &run, ret_error);
+        int r = manager_check_there(manager, ret_error);
 
+        if (r >= 0)
+                r = manager_find_run(manager, id, &run, ret_error);
         if (r < 0)
                 return r;
 

@@ -284,12 +284,21 @@ static bool cancel_restart(Manager *manager, Run *run, const Cause *why) {
         return true;
 }
 
+int manager_check_there(const Manager *manager, char **ret_error) {
+        if (!manager->abandoned)
+                return 0;
+
+        *ret_error = g_strdup("the daemon has stopped; the next one goes on with its runs");
+        return MANAGER_STOPPING;
+}
+
 int manager_halt_run(Manager *manager, const char *id, const Caller *who, char **ret_error) {
         g_autoptr(Cause) why = caller_cause(who, CAUSE_HALTED);
         Run *run;
-        int r;
+        int r = manager_check_there(manager, ret_error);
 
-        r = manager_find_run(manager, id, &run, ret_error);
+        if (r >= 0)
+                r = manager_find_run(manager, id, &run, ret_error);
         if (r < 0)
                 return r;
 
@@ -330,8 +339,14 @@ static unsigned halt_runs(Manager *manager, const char *tree, Cause *why) {
 
 int manager_halt_tree(Manager *manager, const char *tree, const Caller *who, unsigned *ret_count, char **ret_error) {
         g_autoptr(Cause) why = caller_cause(who, CAUSE_HALTED);
-        unsigned count = halt_runs(manager, tree, why) + restarts_cancel_all(manager->restarts, tree);
+        int there = manager_check_there(manager, ret_error);
         const LibraryEntry *entry;
+        unsigned count;
+
+        if (there < 0)
+                return there;
+
+        count = halt_runs(manager, tree, why) + restarts_cancel_all(manager->restarts, tree);
 
         /* A tree that is gone can still have runs. */
         if (count == 0) {

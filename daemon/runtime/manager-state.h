@@ -36,7 +36,8 @@ struct Manager {
         GArray *observers; /* of Observer */
         GSource *idle;     /* while it is due */
         bool stopping;
-        bool leaving; /* some go on with the next daemon */
+        bool abandoned; /* the runs that are left are another daemon's now */
+        bool leaving;   /* some go on with the next daemon */
 };
 
 #define TELL(manager, callback, ...)                                                                                   \
@@ -65,6 +66,8 @@ void manager_check_idle(Manager *manager);
 
 extern const RunCallbacks manager_run_callbacks;
 
+/* MANAGER_STOPPING: after manager_abandon(), nothing can be done with runs any more. */
+int manager_check_there(const Manager *manager, char **ret_error);
 void manager_halt(Manager *manager, Run *run, Cause *why);
 /* Halts all of them. */
 void manager_halt_all(Manager *manager, Cause *why);

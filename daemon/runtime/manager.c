@@ -106,6 +106,7 @@ void manager_abandon(Manager *manager) {
                 run_close_journal(runs->pdata[i]);
         for (unsigned i = 0; i < left->len; i++)
                 run_abandon(left->pdata[i]);
+        manager->abandoned = true;
 }
 
 void manager_free(Manager *manager) {

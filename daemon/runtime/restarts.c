@@ -165,6 +165,7 @@ static void recover(Restarts *restarts, json_object *json) {
                 return;
 
         restart = get(restarts, json_object_get_string(tree), json_object_get_string(instance));
+        g_free(restart->run);
         restart->run = g_strdup(json_object_get_string(run));
         restart->variables = json_object_get(member(json, "variables", json_type_object));
         restart->burst = json_object_get_int64(burst);

@@ -7,6 +7,7 @@
 
 #include "lasting-leaves.h"
 #include "recovery-stage.h"
+#include "runtime/manager-control.h"
 
 static const Caller test_caller = { .pid = 1234, .command = (char *) "test", .text = (char *) "UID 0 (test)" };
 
@@ -106,6 +107,28 @@ static void test_given_up(void) {
         recovery_stage_assert_finished(stage, "t.1", STATUS_HALTED, "the daemon is stopping");
 }
 
+/* Who asks in the last moment asks the next one. */
+static void test_abandoned(void) {
+        static const char text[] = "the daemon has stopped; the next one goes on with its runs";
+
+        g_autoptr(RecoveryStage) stage = recovery_stage_new("'root': { 'type': 'Lasting', 'name': 'A' }");
+        g_autofree char *run_error = NULL, *tree_error = NULL, *pause_error = NULL;
+        unsigned count;
+
+        recovery_stage_start(stage, "");
+        manager_leave(stage->manager);
+        manager_abandon(stage->manager);
+        g_assert_cmpint(manager_halt_run(stage->manager, "t.1", &test_caller, &run_error), ==, MANAGER_STOPPING);
+        g_assert_cmpint(manager_halt_tree(stage->manager, "t", &test_caller, &count, &tree_error), ==,
+                        MANAGER_STOPPING);
+        g_assert_cmpint(manager_pause(stage->manager, "t.1", &test_caller, &pause_error), ==, MANAGER_STOPPING);
+        g_assert_cmpstr(run_error, ==, text);
+        g_assert_cmpstr(tree_error, ==, text);
+        g_assert_cmpstr(pause_error, ==, text);
+        recovery_stage_turn(stage);
+        g_assert_cmpstr(lasting_events("A"), ==, "start abandon ");
+}
+
 static void test_on_stop(void) {
         g_autoptr(RecoveryStage) stage =
                 recovery_stage_new("'on_stop': 'halt', 'autostart': true, 'root': { 'type': 'Lasting', 'name': 'A' }");
@@ -162,6 +185,7 @@ int main(int argc, char **argv) {
         g_test_add_func("/recovery-daemon/autostart", test_autostart);
         g_test_add_func("/recovery-daemon/autostart-not-noted", test_autostart_not_noted);
         g_test_add_func("/recovery-daemon/given-up", test_given_up);
+        g_test_add_func("/recovery-daemon/abandoned", test_abandoned);
         g_test_add_func("/recovery-daemon/on-stop", test_on_stop);
         g_test_add_func("/recovery-daemon/another-daemon", test_another_daemon);
         return g_test_run();
