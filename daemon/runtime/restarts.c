@@ -165,7 +165,6 @@ static void recover(Restarts *restarts, json_object *json) {
                 return;
 
         restart = get(restarts, json_object_get_string(tree), json_object_get_string(instance));
-        g_free(restart->run);
         restart->run = g_strdup(json_object_get_string(run));
         restart->variables = json_object_get(member(json, "variables", json_type_object));
         restart->burst = json_object_get_int64(burst);
@@ -260,6 +259,9 @@ void restarts_consider(Restarts *restarts, const Run *run) {
         json_object_put(restart->variables);
         restart->variables = variables;
         restart->burst = policy->limit->burst;
+        /* Of the run before, where a daemon was killed before it could note that this one had begun. */
+        g_clear_pointer(&restart->timer, timer_free);
+        g_clear_pointer(&restart->given_up, g_free);
 
         forget_old(restart->times, now, policy->limit->interval);
         if (restart->times->len < restart->burst)

@@ -110,7 +110,6 @@ static void test_given_up(void) {
 /* Who asks in the last moment asks the next one. */
 static void test_abandoned(void) {
         static const char text[] = "the daemon has stopped; the next one goes on with its runs";
-
         g_autoptr(RecoveryStage) stage = recovery_stage_new("'root': { 'type': 'Lasting', 'name': 'A' }");
         g_autofree char *run_error = NULL, *tree_error = NULL, *pause_error = NULL;
         unsigned count;
