@@ -186,7 +186,7 @@ bool run_awaits(const Run *run, NodeId node, uint32_t attempt) {
         bool there = node < definition_tree(run_definition(run))->n_nodes;
         const Activity *activity = there ? progress_leaf(run->progress, node) : NULL;
 
-        return activity && activity_attempt(activity) == attempt;
+        return activity && activity_attempt(activity) == attempt && activity_status(activity) == STATUS_RUNNING;
 }
 
 uint64_t run_started(const Run *run) {
