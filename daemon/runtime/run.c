@@ -183,10 +183,14 @@ Cause *run_node_cause(const Run *run, NodeId node) {
 }
 
 bool run_awaits(const Run *run, NodeId node, uint32_t attempt) {
-        bool there = node < definition_tree(run_definition(run))->n_nodes;
-        const Activity *activity = there ? progress_leaf(run->progress, node) : NULL;
+        const Tree *tree = definition_tree(run_definition(run));
+        const Activity *activity = node < tree->n_nodes ? progress_leaf(run->progress, node) : NULL;
 
-        return activity && activity_attempt(activity) == attempt && activity_status(activity) == STATUS_RUNNING;
+        if (!activity || activity_attempt(activity) != attempt)
+                return false;
+
+        /* A condition goes on whatever it says. */
+        return activity_status(activity) == STATUS_RUNNING || tree->nodes[node].type->class == NODE_CONDITION;
 }
 
 uint64_t run_started(const Run *run) {
