@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """What can be set by --limit, and what is said about more."""
 
+import time
+
 import pytest
 
 import client
@@ -43,7 +45,10 @@ def test_size_of_a_journal(btd, tmp_path):
     btd.tree("talks", {"type": "Sequence", "children": [
         {"type": "Repeat", "num_cycles": 100, "child": {"type": "Log", "message": "again"}}, SLEEP]})
     btd.start("--limit=journal-kib=1", f"--runtime={tmp_path}/run", f"--state={tmp_path}/state")
-    btd.client.start("talks")
+    _, path = btd.client.start("talks")
+    deadline = time.monotonic() + 20
+    while btd.client.run_property(path, "Durable"):
+        assert time.monotonic() < deadline
     assert "has become larger than 1 KiB" in btd.log()
 
 
