@@ -111,10 +111,14 @@ void progress_note_broken(Progress *progress, NodeId node, Cause *why) {
 }
 
 static Cause *error_cause(const Progress *progress, NodeId node, const char *error) {
+        Cause *why;
+
         if (!g_str_equal(error, MACHINE_EXPRESSION_FAILED))
                 return cause_new(CAUSE_TREE, facts_new("error", fact_text(error), NULL), error_text(error));
 
-        return cause_ref(g_hash_table_lookup(progress->broken, GUINT_TO_POINTER(node)));
+        /* A journal that was made up may have none. */
+        why = progress->broken ? g_hash_table_lookup(progress->broken, GUINT_TO_POINTER(node)) : NULL;
+        return why ? cause_ref(why) : cause_new(CAUSE_EXPRESSION, NULL, "an expression could not be evaluated");
 }
 
 /* Of the node and those above it. */

@@ -258,6 +258,8 @@ static bool read_leaf(const Reading *reading, json_object *json) {
             !get_cause(reading, json, "cause", &cause))
                 return false;
 
+        if (status == STATUS_ERROR && cause)
+                progress_note_broken(reading->progress, node, cause);
         report.attempt = (uint32_t) attempt;
         report.since += reading->progress->start;
         leaf = reading->make_leaf(node, status, cause, &report, reading->userdata);
