@@ -99,7 +99,7 @@ static bool start_from_json(json_object *json, JournalHeader *header) {
         header->uid = (uint32_t) json_object_get_int64(member(json, "uid", json_type_int));
         header->start = json_object_get_uint64(start);
         header->started = json_object_get_uint64(started);
-        return true;
+        return header->start <= RECORD_TIME_MAX && header->started <= RECORD_TIME_MAX;
 }
 
 static bool header_from_json(json_object *json, JournalHeader *header) {

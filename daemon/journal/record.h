@@ -48,6 +48,9 @@ typedef enum RecordKind {
         RECORD_KIND_MAX_,
 } RecordKind;
 
+/* Longer than any machine is up; and some such times still make one. */
+#define RECORD_TIME_MAX (UINT64_MAX / 4)
+
 typedef struct Record {
         uint64_t time; /* µs */
         RecordKind kind;

@@ -195,7 +195,9 @@ void replay_apply(Replay *replay, const Record *record) {
         const char *kind = record_kind_to_string(record->kind);
         bool over = progress_status(replay->progress) != STATUS_RUNNING;
 
-        if (!input->apply)
+        if (record->time > RECORD_TIME_MAX)
+                replay_misfit(replay, "no run lasts that long");
+        else if (!input->apply)
                 replay_misfit(replay, "the run has not asked for '%s'", kind);
         else if (over != input->last && record->kind != RECORD_RECOVERED)
                 replay_misfit(replay, "'%s' does not happen to a run that is %s", kind,
