@@ -49,6 +49,10 @@ struct Notice {
 
 static Inotify *the_inotify;
 
+/* An inotify without watches, or -1. Closing one takes some milliseconds, for it waits until no processor of the
+ * machine can look at it any more (see synchronize_srcu() in the kernel): so it is kept for those who come next. */
+static int spare_fd = -1;
+
 static void mark(GQueue *notices) {
         for (GList *i = notices->head; i; i = i->next) {
                 Notice *notice = i->data;
@@ -138,7 +142,10 @@ static void inotify_finalize(GSource *source) {
         g_hash_table_unref(inotify->places);
         if (inotify->mounts >= 0)
                 close(inotify->mounts);
-        close(inotify->fd);
+        if (inotify->n_notices == 0 && spare_fd < 0)
+                spare_fd = inotify->fd;
+        else
+                close(inotify->fd);
 }
 
 static GSourceFuncs inotify_funcs = {
@@ -154,10 +161,11 @@ static int inotify_ensure(void) {
         if (the_inotify)
                 return 0;
 
-        fd = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
+        fd = spare_fd >= 0 ? spare_fd : inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
         if (fd < 0)
                 return -errno;
 
+        spare_fd = -1;
         context = g_main_context_ref_thread_default();
         source = g_source_new(&inotify_funcs, sizeof(Inotify));
         the_inotify = (Inotify *) source;

@@ -6,11 +6,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
-#include <sys/inotify.h>
 #include <sys/stat.h>
 
 #include "basic/cleanup.h"
 #include "leaves/fd-watch.h"
+#include "leaves/notice.h"
 #include "leaves/spawn-output.h"
 
 #define READ_SIZE (16 * 1024u)
@@ -23,10 +23,10 @@
 struct SpawnOutput {
         const char *what;
         LogSubject subject;
-        char *path;  /* of the file; NULL: it is a pipe */
-        int fd;      /* to read from; -1: the other end was closed */
-        int changes; /* of the file: an inotify, or -1 */
-        FdWatch *watch;
+        char *path;      /* of the file; NULL: it is a pipe */
+        int fd;          /* to read from; -1: the other end was closed */
+        FdWatch *watch;  /* of a pipe */
+        Notice *changes; /* of a file */
         GString *text;
         size_t limit;
         bool exceeded;
@@ -34,11 +34,10 @@ struct SpawnOutput {
 
 static void output_close(SpawnOutput *output) {
         g_clear_pointer(&output->watch, fd_watch_free);
+        g_clear_pointer(&output->changes, notice_free);
         if (output->fd >= 0)
                 close(output->fd);
-        if (output->changes >= 0)
-                close(output->changes);
-        output->fd = output->changes = -1;
+        output->fd = -1;
 }
 
 static void output_tell_exceeded(SpawnOutput *output) {
@@ -91,7 +90,6 @@ static SpawnOutput *output_new(const char *what, size_t limit, const LogSubject 
                 .subject = *subject,
                 .text = g_string_new(NULL),
                 .fd = -1,
-                .changes = -1,
         };
         return output;
 }
@@ -124,11 +122,8 @@ int spawn_output_new(const char *what, size_t limit, const LogSubject *subject, 
 static void on_file_changed(void *userdata) {
         SpawnOutput *output = userdata;
         off_t end = (off_t) ((output->limit / BLOCK_SIZE + 1) * BLOCK_SIZE);
-        char events[4096];
         struct stat st;
 
-        while (read(output->changes, events, sizeof(events)) > 0)
-                ;
         if (fstat(output->fd, &st) < 0 || st.st_size <= end)
                 return;
 
@@ -150,11 +145,10 @@ int spawn_output_new_file(const char *what, size_t limit, const LogSubject *subj
 
         output->path = g_strdup(path);
         output->fd = open(path, O_RDWR | O_CLOEXEC);
-        output->changes = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
-        if (output->fd < 0 || output->changes < 0 || inotify_add_watch(output->changes, path, IN_MODIFY) < 0)
+        if (output->fd < 0)
                 return -errno;
 
-        r = fd_watch_new(output->changes, on_file_changed, output, &output->watch);
+        r = notice_new_object(path, on_file_changed, output, &output->changes);
         if (r < 0)
                 return r;
 
