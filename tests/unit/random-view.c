@@ -4,6 +4,9 @@
 
 #include <inttypes.h>
 
+#include <stdlib.h>
+#include <string.h>
+
 #include "basic/cause-json.h"
 #include "basic/cleanup.h"
 #include "random-run.h"
@@ -69,6 +72,20 @@ static void add_lock(GString *text, NodeId node, bool held) {
         g_string_append_printf(text, "#%u %s\n", node, held ? "holds" : "waits");
 }
 
+static int compare_lines(const void *a, const void *b) {
+        return strcmp(*(char *const *) a, *(char *const *) b);
+}
+
+/* In which order leaves were started at the same time is nobody's business. */
+static void sort_lines(GString *text) {
+        g_auto(GStrv) lines = g_strsplit(text->str, "\n", -1);
+        g_autofree char *sorted = NULL;
+
+        qsort(lines, g_strv_length(lines), sizeof(char *), compare_lines);
+        sorted = g_strjoinv("\n", lines);
+        g_string_assign(text, sorted);
+}
+
 /* A condition whose value has never been asked for again may have another one by now. */
 static Status known_status(const NodeType *type, Status status) {
         return type->class == NODE_CONDITION ? STATUS_IDLE : status;
@@ -88,6 +105,7 @@ char *random_run_describe_world(const RandomRun *run) {
                 if (run->rules.sites[node].holds || run->rules.sites[node].waits)
                         add_lock(text, node, run->rules.sites[node].holds);
 
+        sort_lines(text);
         return g_string_free(text, FALSE);
 }
 
@@ -110,6 +128,7 @@ char *random_run_describe_replay(const Replay *replay) {
                                 add_lock(text, node, lock->held);
                 }
 
+        sort_lines(text);
         return g_string_free(text, FALSE);
 }
 
