@@ -27,7 +27,7 @@ def prepare(machine):
     load.prepare(machine)
     machine.tree("crowd", {"type": "Sequence", "children": [{"type": "Script", "code": "n = 1"}, heard("Last")]})
     machine.tree("calls", {"type": "Parallel", "children": [
-        {"type": "DBusCall", "name": f"Call{n}", **held("org.example.Held")} for n in range(20000)]})
+        {"type": "DBusCall", "name": f"Call{n}", "timeout": "10min", **held("org.example.Held")} for n in range(20000)]})
     machine.tree("other-call", {"type": "DBusCall", **held(load.PLAIN, "Ask")})
     machine.tree("beats", {"type": "Parallel", "success_count": 1, "children": [
         heard("Last"), {"type": "KeepRunningUntilFailure", "child": heard("Beat")}]})
