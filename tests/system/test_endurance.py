@@ -9,10 +9,7 @@ import json
 import os
 import time
 
-import pytest
-
 import client
-import conftest
 import load
 
 MODE = os.environ.get("BTD_LOAD")
@@ -30,8 +27,6 @@ SLEEP = {"type": "Sleep", "duration": "1h"}
 WATCH = [{"type": "DBusName", "name": FLAP}, {"type": "UnitState", "unit": "flap.service", "state": "active"},
          {"type": "DBusProperty", "destination": FLAP, "path": "/load", "interface": "org.example.Load",
           "property": "Ready", "equals": True}]
-
-pytestmark = pytest.mark.skipif(conftest.SANITIZED, reason="it is about memory, which sanitizers take")
 
 
 def prepare(machine):
