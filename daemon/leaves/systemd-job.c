@@ -9,6 +9,7 @@
 
 #include "leaves/systemd-job.h"
 #include "basic/cleanup.h"
+#include "bus/names.h"
 #include "leaves/systemd.h"
 
 static const SignalPattern removed_pattern = {
@@ -21,6 +22,7 @@ static const SignalPattern removed_pattern = {
 typedef struct Jobs {
         Connection *connection;
         Match *removed, *owner;
+        NameUse manager;
         Listener *listener;
         bool hearing;
         GQueue waiting;     /* not asked for yet */
@@ -46,7 +48,7 @@ struct Job {
         sd_bus_message *before, *request;
         Call *call;
         char *path;
-        JobSending sending; /* or NULL */
+        JobStepped stepped; /* or NULL */
         JobDone done;
         void *userdata;
 };
@@ -127,6 +129,11 @@ static bool job_is_shared(const Job *job) {
         return ((GQueue *) g_hash_table_lookup(job->jobs->queued, job->path))->length > 1;
 }
 
+static void job_step(const Job *job, JobStep step) {
+        if (job->stepped)
+                job->stepped(step, name_owner(&job->jobs->manager), job->userdata);
+}
+
 static void on_asked(sd_bus_message *reply, const sd_bus_error *error, void *userdata) {
         g_autofree char *early = NULL;
         Job *job = userdata;
@@ -154,6 +161,7 @@ static void on_asked(sd_bus_message *reply, const sd_bus_error *error, void *use
         job->path = g_strdup(path);
         job_leave(job);
         job_enter(job, JOB_QUEUED);
+        job_step(job, JOB_HEARD);
         if (!job->cancelled)
                 return;
 
@@ -164,17 +172,11 @@ static void on_asked(sd_bus_message *reply, const sd_bus_error *error, void *use
 }
 
 static void on_sending(void *userdata) {
-        const Job *job = userdata;
-
-        if (job->sending)
-                job->sending(false, job->userdata);
+        job_step(userdata, JOB_SENDING);
 }
 
 static void on_sent(void *userdata) {
-        const Job *job = userdata;
-
-        if (job->sending)
-                job->sending(true, job->userdata);
+        job_step(userdata, JOB_SENT);
 }
 
 static void job_ask(Job *job) {
@@ -207,6 +209,7 @@ static void jobs_unref(Jobs *jobs) {
 
         match_free(jobs->removed);
         match_free(jobs->owner);
+        name_leave(&jobs->manager);
         g_ptr_array_unref(jobs->looks);
         listener_free(jobs->listener);
         g_hash_table_unref(jobs->early);
@@ -305,6 +308,9 @@ static void on_owner_changed(sd_bus_message *message, void *userdata) {
         }
 }
 
+/* It is asked when something is sent. */
+static void on_manager_changed(void *userdata) {}
+
 static void queue_free(void *queue) {
         g_queue_free(queue);
 }
@@ -327,6 +333,8 @@ static Jobs *jobs_ref(Connection *connection) {
                 jobs->owner = connection_match(connection, &owner, on_owner_changed, NULL, jobs);
                 jobs->removed = connection_match(connection, &removed_pattern, on_removed, on_hearing, jobs);
                 jobs->listener = connection_listen(connection, &callbacks, jobs);
+                jobs->manager.follower = (Follower){ .changed = on_manager_changed };
+                name_use(connection_names(connection), &jobs->manager, SYSTEMD_NAME);
                 g_hash_table_insert(all_jobs, connection, jobs);
         }
 
@@ -334,7 +342,7 @@ static Jobs *jobs_ref(Connection *connection) {
         return jobs;
 }
 
-Job *job_new(Connection *connection, sd_bus_message *before, sd_bus_message *request, JobSending sending, JobDone done,
+Job *job_new(Connection *connection, sd_bus_message *before, sd_bus_message *request, JobStepped stepped, JobDone done,
              void *userdata) {
         Job *job = g_new0(Job, 1);
 
@@ -342,7 +350,7 @@ Job *job_new(Connection *connection, sd_bus_message *before, sd_bus_message *req
         job->link.data = job;
         job->before = sd_bus_message_ref(before);
         job->request = sd_bus_message_ref(request);
-        job->sending = sending;
+        job->stepped = stepped;
         job->done = done;
         job->userdata = userdata;
         job_enter(job, JOB_WAITING);

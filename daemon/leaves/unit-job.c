@@ -86,7 +86,8 @@ static void unit_job_begin_again(Leaf *leaf, json_object *memory) {
 
 static void unit_job_find_out(Leaf *leaf, bool sent, bool heard) {
         const UnitJob *op = leaf->op;
-        json_object *memory = unit_past_remember(&op->facts, op->conditional, sent, heard);
+        json_object *memory =
+                unit_past_remember(&op->facts, op->conditional, &(UnitRequest){ .sent = sent, .heard = heard });
 
         leaf_remember(leaf, json_object_get(memory));
         unit_job_begin_again(leaf, memory);
@@ -163,13 +164,18 @@ static sd_bus_message *unit_message(UnitJob *op, const char *method) {
 }
 
 /* What cannot be seen of the unit afterwards: that it was asked for, and what it was like before. */
-static void on_sending(bool sent, void *userdata) {
+static void on_stepped(JobStep step, const char *manager, void *userdata) {
         Leaf *leaf = userdata;
         const UnitJob *op = leaf->op;
-        bool heard = sent && op->connection == leaf->services->lasting;
+        bool lasts = op->connection == leaf->services->lasting;
+        const UnitRequest request = {
+                .sent = step != JOB_SENDING,
+                .manager = step == JOB_SENT && lasts ? manager : NULL,
+                .heard = step == JOB_HEARD,
+        };
 
         if (leaf->durable)
-                leaf_remember(leaf, unit_past_remember(&op->facts, op->conditional, sent, heard));
+                leaf_remember(leaf, unit_past_remember(&op->facts, op->conditional, &request));
 }
 
 static void unit_job_ask(Leaf *leaf) {
@@ -188,7 +194,7 @@ static void unit_job_ask(Leaf *leaf) {
         if (op->conditional)
                 reference = unit_message(op, "RefUnit");
         op->referenced |= op->conditional;
-        op->job = job_new(op->connection, reference, request, on_sending, on_job_done, leaf);
+        op->job = job_new(op->connection, reference, request, on_stepped, on_job_done, leaf);
 }
 
 static void on_before(bool conditional, const sd_bus_error *error, void *userdata) {

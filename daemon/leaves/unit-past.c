@@ -8,6 +8,7 @@
 
 #include "leaves/unit-past.h"
 #include "basic/cleanup.h"
+#include "bus/names.h"
 #include "leaves/systemd.h"
 #include "leaves/unit-watch.h"
 
@@ -18,13 +19,15 @@ struct UnitPast {
         uint64_t changed;
         bool begun; /* it was asked for, or about to be */
         bool conditional, sent, heard;
+        char *manager; /* to which systemd it was sent, or NULL */
+        NameUse systemd;
         bool cancelled; /* the job is not wanted any more */
         UnitWatch *watch;
         const UnitPastCallbacks *callbacks;
         void *userdata;
 };
 
-json_object *unit_past_remember(const UnitFacts *before, bool conditional, bool sent, bool heard) {
+json_object *unit_past_remember(const UnitFacts *before, bool conditional, const UnitRequest *request) {
         json_object *memory = json_object_new_object();
 
         if (before->invocation_id)
@@ -32,8 +35,10 @@ json_object *unit_past_remember(const UnitFacts *before, bool conditional, bool 
         if (before->changed > 0)
                 json_object_object_add(memory, "changed", json_object_new_uint64(before->changed));
         json_object_object_add(memory, "conditional", json_object_new_boolean(conditional));
-        json_object_object_add(memory, "sent", json_object_new_boolean(sent));
-        json_object_object_add(memory, "heard", json_object_new_boolean(heard));
+        json_object_object_add(memory, "sent", json_object_new_boolean(request->sent));
+        json_object_object_add(memory, "heard", json_object_new_boolean(request->heard));
+        if (request->manager)
+                json_object_object_add(memory, "manager", json_object_new_string(request->manager));
         return memory;
 }
 
@@ -56,13 +61,18 @@ static bool was_started_since(const UnitPast *past, const UnitFacts *facts) {
         return facts->invocation_id && !is(facts->invocation_id, past->invocation);
 }
 
+/* systemd is the one that it was when the request was sent to it, so it has been there to hear. */
+static bool was_heard(const UnitPast *past) {
+        return past->heard || (past->manager && is(name_owner(&past->systemd), past->manager));
+}
+
 static UnitPastVerdict judge_start(const UnitPast *past, const UnitFacts *facts) {
         if (was_started_since(past, facts) || (past->verb == UNIT_START && is_active(facts)))
                 return UNIT_PAST_DONE;
         if (!past->sent || facts->invocation_id || !is(facts->load_state, "loaded"))
                 return UNIT_PAST_TO_DO;
 
-        return past->heard && !past->conditional ? UNIT_PAST_DONE : UNIT_PAST_UNKNOWN;
+        return was_heard(past) && !past->conditional ? UNIT_PAST_DONE : UNIT_PAST_UNKNOWN;
 }
 
 static UnitPastVerdict judge(const UnitPast *past, const UnitFacts *facts) {
@@ -116,6 +126,9 @@ static void on_failed(const sd_bus_error *error, void *userdata) {
                 past->callbacks->failed(error, past->userdata);
 }
 
+/* The watch tells when there is something to be asked of another. */
+static void on_owner_changed(void *userdata) {}
+
 UnitPast *unit_past_new(Connection *connection, const char *path, UnitVerb verb, json_object *memory,
                         const UnitPastCallbacks *callbacks, void *userdata) {
         static const UnitWatchCallbacks watch_callbacks = {
@@ -134,9 +147,12 @@ UnitPast *unit_past_new(Connection *connection, const char *path, UnitVerb verb,
                 .conditional = json_object_get_boolean(member(memory, "conditional")),
                 .sent = json_object_get_boolean(member(memory, "sent")),
                 .heard = json_object_get_boolean(member(memory, "heard")),
+                .manager = g_strdup(json_object_get_string(member(memory, "manager"))),
+                .systemd.follower = { .changed = on_owner_changed },
                 .callbacks = callbacks,
                 .userdata = userdata,
         };
+        name_use(connection_names(connection), &past->systemd, SYSTEMD_NAME);
         past->watch = unit_watch_new(connection, path, &watch_callbacks, past);
         return past;
 }
@@ -146,6 +162,8 @@ void unit_past_free(UnitPast *past) {
                 return;
 
         unit_watch_free(past->watch);
+        name_leave(&past->systemd);
+        g_free(past->manager);
         g_free(past->invocation);
         g_free(past);
 }

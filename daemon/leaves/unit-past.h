@@ -12,9 +12,16 @@
 #include "leaves/unit-cause.h"
 #include "leaves/unit-facts.h"
 
-/* What the daemon before has to keep in mind: what the unit was like, as far as it knows; whether the request was sent,
- * and so that it is heard for sure. */
-json_object *unit_past_remember(const UnitFacts *before, bool conditional, bool sent, bool heard);
+/* What is known of the request. */
+typedef struct UnitRequest {
+        bool sent;
+        const char *manager; /* the unique name of the systemd that it was sent to, which will hear it if it stays; or
+                                NULL */
+        bool heard;          /* it has answered */
+} UnitRequest;
+
+/* What the daemon before has to keep in mind: what the unit was like, as far as it knows, and the request. */
+json_object *unit_past_remember(const UnitFacts *before, bool conditional, const UnitRequest *request);
 
 typedef enum UnitPastVerdict {
         UNIT_PAST_TO_DO,   /* it is to be asked for, perhaps again */

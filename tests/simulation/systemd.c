@@ -26,6 +26,7 @@
 
 static struct {
         const Peer *peer;
+        unsigned n_joined;      /* how often it has come to the bus */
         GHashTable *units;      /* by name */
         GPtrArray *subscribers; /* of Link */
         unsigned n_jobs, n_processes;
@@ -315,18 +316,24 @@ static void on_left(Link *link) {
         }
 }
 
-void systemd_open(uint64_t seed) {
-        static const Peer systemd_peer = {
-                .name = SYSTEMD_NAME, .unique = ":1.1", .called = systemd_called, .left = on_left
-        };
+/* Under another unique name each time. */
+static void join(void) {
+        static char unique[16];
+        static Peer peer = { .name = SYSTEMD_NAME, .unique = unique, .called = systemd_called, .left = on_left };
 
+        (void) snprintf(unique, sizeof(unique), ":2.%u", systemd.n_joined++);
+        systemd.peer = &peer;
+        bus_join(&peer);
+}
+
+void systemd_open(uint64_t seed) {
         plan_open(seed);
-        systemd.peer = &systemd_peer;
         systemd.units = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, (GDestroyNotify) loaded_unit_free);
         systemd.subscribers = g_ptr_array_new();
         systemd.n_jobs = systemd.n_processes = 0;
         systemd.n_invocations = 0;
-        bus_join(&systemd_peer);
+        systemd.n_joined = 0;
+        join();
 }
 
 void systemd_close(void) {
@@ -342,7 +349,7 @@ void systemd_set_there(bool there) {
         if (there == bus_has(systemd.peer))
                 return;
         if (there)
-                bus_join(systemd.peer);
+                join();
         else
                 bus_leave(systemd.peer);
 }

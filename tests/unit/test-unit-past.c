@@ -91,11 +91,15 @@ static void scene_close(Scene *scene, const void *data) {
         g_free(scene->error);
 }
 
-static UnitPast *look(Scene *scene, UnitVerb verb, bool sent, bool heard, bool conditional, uint64_t changed) {
-        const UnitFacts before = { .invocation_id = (char *) BEFORE, .changed = changed };
-        g_autoptr(json_object) memory = unit_past_remember(&before, conditional, sent, heard);
+static UnitPast *look(Scene *scene, UnitVerb verb, const UnitRequest *request, bool conditional) {
+        const UnitFacts before = { .invocation_id = (char *) BEFORE, .changed = 5 };
+        g_autoptr(json_object) memory = unit_past_remember(&before, conditional, request);
 
         return unit_past_new(scene->connection, UNIT_PATH, verb, memory, &callbacks, scene);
+}
+
+static UnitPast *look_for_start(Scene *scene) {
+        return look(scene, UNIT_START, &(UnitRequest){ .sent = true, .heard = true }, false);
 }
 
 typedef struct Case {
@@ -147,11 +151,31 @@ static void test_verdicts(Scene *scene, const void *data) {
 
                 scene->unit = c->unit;
                 scene->verdict = -1;
-                past = look(scene, c->verb, c->sent, c->heard, c->conditional, 5);
+                past = look(scene, c->verb, &(UnitRequest){ .sent = c->sent, .heard = c->heard }, c->conditional);
                 wait_until(scene->verdict >= 0);
                 g_test_message("case %zu", i);
                 g_assert_cmpint(scene->verdict, ==, c->verdict);
         }
+}
+
+static UnitPastVerdict verdict_of_sent(Scene *scene, const char *manager) {
+        g_autoptr(UnitPast) past = NULL;
+
+        scene->verdict = -1;
+        past = look(scene, UNIT_START, &(UnitRequest){ .sent = true, .manager = manager }, false);
+        wait_until(scene->verdict >= 0);
+        return (UnitPastVerdict) scene->verdict;
+}
+
+/* Without an answer, the request was heard if the systemd that it was sent to has stayed. */
+static void test_manager(Scene *scene, const void *data) {
+        const char *name = NULL;
+
+        scene->unit = (Unit){ "loaded", "inactive" };
+        g_assert_cmpint(sd_bus_get_unique_name(bus_peer_bus(scene->peer), &name), >=, 0);
+        g_assert_cmpint(verdict_of_sent(scene, name), ==, UNIT_PAST_DONE);
+        g_assert_cmpint(verdict_of_sent(scene, ":1.99"), ==, UNIT_PAST_UNKNOWN);
+        g_assert_cmpint(verdict_of_sent(scene, NULL), ==, UNIT_PAST_UNKNOWN);
 }
 
 static void tell(Scene *scene, uint32_t job, const char *state) {
@@ -170,7 +194,7 @@ static void test_job(Scene *scene, const void *data) {
         g_autoptr(UnitPast) past = NULL;
 
         scene->unit = (Unit){ "loaded", "activating", NEW, .job = 7 };
-        past = look(scene, UNIT_START, true, true, false, 5);
+        past = look_for_start(scene);
         wait_until(scene->n_read > 0);
         tell(scene, 7, "activating");
         wait_round_trip(scene->peer);
@@ -184,7 +208,7 @@ static void test_cancel(Scene *scene, const void *data) {
         g_autoptr(UnitPast) past = NULL;
 
         scene->unit = (Unit){ "loaded", "inactive", OLD, .job = 7 };
-        past = look(scene, UNIT_START, true, true, false, 5);
+        past = look_for_start(scene);
         unit_past_cancel(past);
         wait_until(scene->n_cancelled == 1);
         tell(scene, 0, "inactive");
@@ -196,7 +220,7 @@ static void test_bus_lost(Scene *scene, const void *data) {
         g_autoptr(UnitPast) past = NULL;
 
         scene->unit = (Unit){ "loaded", "active", NEW, .job = 7 };
-        past = look(scene, UNIT_START, true, true, false, 5);
+        past = look_for_start(scene);
         wait_until(scene->n_read > 0);
         g_clear_pointer(&scene->peer, bus_peer_free);
         bus_fixture_kill(scene->bus);
@@ -215,6 +239,7 @@ static void test_bus_lost(Scene *scene, const void *data) {
 int main(int argc, char **argv) {
         g_test_init(&argc, &argv, NULL);
         add("/unit-past/verdicts", test_verdicts);
+        add("/unit-past/manager", test_manager);
         add("/unit-past/job", test_job);
         add("/unit-past/cancel", test_cancel);
         add("/unit-past/bus-lost", test_bus_lost);
