@@ -69,11 +69,24 @@ static char *bus_description(const Options *options) {
         return g_strdup("the system bus");
 }
 
+/* What is on the other side may go before or after something is sent to it. */
+static const char *describe_no_bus(int r) {
+        switch (r) {
+        case -EHOSTDOWN:
+                return "no container of that name is running";
+        case -ECONNRESET:
+        case -ENOTCONN:
+        case -EPIPE:
+                return "the connection was closed";
+        default:
+                return g_strerror(-r);
+        }
+}
+
 static int no_bus(const Client *client, int r) {
         g_autofree char *bus = bus_description(&client->options);
 
-        report_error("cannot connect to %s: %s", bus,
-                     r == -EHOSTDOWN ? "no container of that name is running" : g_strerror(-r));
+        report_error("cannot connect to %s: %s", bus, describe_no_bus(r));
         return EXIT_NO_DAEMON;
 }
 

@@ -51,7 +51,7 @@ class Ssh:
         (tmp_path / "ssh").chmod(0o755)
         self.journal = "ssh there journalctl -u broken.service"
         self.nobody = "ssh: no way to nowhere\n" \
-                      "btctl: cannot connect to the system bus of nowhere: Transport endpoint is not connected\n"
+                      "btctl: cannot connect to the system bus of nowhere: the connection was closed\n"
         self.path = f"{tmp_path}:{os.environ['PATH']}"
 
     def __call__(self, *arguments, target="there"):
