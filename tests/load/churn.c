@@ -9,6 +9,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "loop.h"
 
@@ -57,11 +58,11 @@ static int on_started(sd_bus_message *reply, void *userdata, sd_bus_error *ret_e
                                         id);
 }
 
-/* Another instance each time, since the one before may take its time to end. */
+/* Another instance each time, since the one before may take its time to end, even beyond the end of this caller. */
 static int start(Instance *instance) {
-        char name[32];
+        char name[48];
 
-        snprintf(name, sizeof(name), "%u-%u", instance->number, instance->n_runs++);
+        snprintf(name, sizeof(name), "%d-%u-%u", (int) getpid(), instance->number, instance->n_runs++);
         return sd_bus_call_method_async(instance->churn->loop.bus, NULL, MANAGER, "StartTree", on_started, instance,
                                         "ssa{ss}", instance->churn->tree, name, 0);
 }

@@ -64,8 +64,9 @@ def add_units(machine, n):
                  f"ExecReload={counted(f'reload-{n}')}\nExecStop={counted(f'stop-{n}')}\n")
 
 
-def spawn(name, script="", **keys):
-    return {"type": "Spawn", "name": name, "argv": ["/bin/sh", "-c", f"echo {name} >>/run/effects; {script}"], **keys}
+def spawn(name, script="true", **keys):
+    """Without ";": systemd 252 does not read that again as it was when it is reloaded before the process is executed."""
+    return {"type": "Spawn", "name": name, "argv": ["/bin/sh", "-c", f"echo {name} >>/run/effects && {script}"], **keys}
 
 
 def unit(verb, name):
@@ -87,15 +88,15 @@ def part(n):
     return {"type": "Sequence", "name": f"Part{n}", "children": [
         {"type": "Script", "code": "n = n + 1"},
         {"type": "Log", "message": "part {n}"},
-        spawn(f"spawn-{n}", "echo said; sleep 0.02", stdout="said"),
+        spawn(f"spawn-{n}", "echo said && sleep 0.02", stdout="said"),
         {"type": "Condition", "test": f"n == {n} and said == 'said'"},
         {"type": "Parallel", "children": [
             unit("StartUnit", f"once-{n}"), unit("RestartUnit", f"twice-{n}"),
-            {"type": "Timeout", "timeout": "1min", "child": spawn(f"slow-{n}", "sleep 0.1; exit 3", success_exit=[3])},
+            {"type": "Timeout", "timeout": "1min", "child": spawn(f"slow-{n}", "sleep 0.1 && exit 3", success_exit=[3])},
             {"type": "Sleep", "duration": "50ms"},
             {"type": "Sequence", "lock": "one", "children": [
                 unit("StartUnit", f"stays-{n}"), unit("ReloadUnit", f"stays-{n}"), unit("RestartUnit", f"stays-{n}"),
-                {"type": "UnitState", "unit": f"stays-{n}.service", "state": "active"},
+                {"type": "WaitFor", "child": {"type": "UnitState", "unit": f"stays-{n}.service", "state": "active"}},
                 unit("StopUnit", f"stays-{n}")]}]},
         {"type": "WaitFor", "child": {"type": "DBusName", "name": COUNTER}},
         {"type": "WaitFor", "child": {"type": "DBusProperty", "destination": COUNTER, "path": "/counter",
