@@ -210,6 +210,15 @@ void bus_fixture_kill(BusFixture *fixture) {
         fixture->controller = sd_bus_close_unref(fixture->controller);
 }
 
+void bus_fixture_pause(BusFixture *fixture) {
+        kill(fixture->pid, SIGSTOP);
+        g_assert_cmpint(waitpid(fixture->pid, NULL, WUNTRACED), ==, fixture->pid);
+}
+
+void bus_fixture_resume(BusFixture *fixture) {
+        kill(fixture->pid, SIGCONT);
+}
+
 static gboolean on_peer(void *userdata) {
         return sd_bus_is_open(userdata) > 0 ? G_SOURCE_CONTINUE : G_SOURCE_REMOVE;
 }

@@ -29,6 +29,9 @@ void bus_fixture_free(BusFixture *fixture);
 const char *bus_fixture_address(const BusFixture *fixture);
 void bus_fixture_start(BusFixture *fixture);
 void bus_fixture_kill(BusFixture *fixture);
+/* It reads nothing in between. */
+void bus_fixture_pause(BusFixture *fixture);
+void bus_fixture_resume(BusFixture *fixture);
 
 /* A connected peer, dispatched by the default main context. name: to own, or NULL. */
 typedef struct BusPeer BusPeer;

@@ -102,12 +102,14 @@ static void test_sent_is_sent(ConnectionStage *stage) {
         Record record = { 0 };
 
         wait_until(connection_is_ready(stage->connection));
+        bus_fixture_pause(stage->bus);
         send_much(stage->connection);
         message = make_call(stage->connection, "Echo");
         g_assert_cmpint(sd_bus_message_append(message, "u", 7), >=, 0);
         record.outcome.call = connection_call_hooked(stage->connection, message, &hooks, on_record_done, &record);
         g_assert_cmpuint(record.n_sending, ==, 1);
         g_assert_cmpuint(record.n_sent, ==, 0);
+        bus_fixture_resume(stage->bus);
         wait_until(record.outcome.done);
         outcome_clear(&record.outcome);
 }
