@@ -4,6 +4,7 @@
 
 #include "random-run.h"
 #include "basic/cleanup.h"
+#include "engine/machine-image.h"
 #include "world-rules.h"
 
 #define INPUTS_MAX 150
@@ -162,7 +163,14 @@ static void take_over(RandomRun *run, Replay *replay) {
         }
 }
 
+/* By records, or before the snapshot that the journal begins with. */
 static void note_forced(RandomRun *run, const Journal *journal) {
+        const Machine *machine = progress_machine(run->progress);
+        NodeImage image;
+
+        for (NodeId node = 0; machine && node < run->rules.tree->n_nodes; node++)
+                if (machine_node_image(machine, node, &image) && image.forced != STATUS_IDLE)
+                        site_of(run, node)->forced = true;
         for (unsigned i = 0; i < journal->records->len; i++) {
                 const Record *record = &g_array_index(journal->records, Record, i);
 
