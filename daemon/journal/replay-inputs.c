@@ -105,13 +105,15 @@ static void apply_break(Replay *replay, const Record *record, uint64_t now) {
 
 static void apply_force(Replay *replay, const Record *record, uint64_t now) {
         Status status = replay_status(record);
-        Cause *why = replay_cause(replay, record);
+        g_autoptr(Cause) why = replay_cause(replay, record);
 
-        if (status == STATUS_SUCCESS || status == STATUS_FAILURE || status == STATUS_SKIPPED)
-                progress_force(replay->progress, record->node, status, why ?: cause_new(CAUSE_FORCED, NULL, "forced"),
-                               now);
-        else
+        if (status != STATUS_SUCCESS && status != STATUS_FAILURE && status != STATUS_SKIPPED) {
                 replay_misfit(replay, "it has no outcome");
+                return;
+        }
+
+        progress_force(replay->progress, record->node, status,
+                       why ? g_steal_pointer(&why) : cause_new(CAUSE_FORCED, NULL, "forced"), now);
 }
 
 /* From here on it is another daemon that answers. */
