@@ -8,7 +8,6 @@
 #include <json-c/linkhash.h>
 #include <string.h>
 
-#include "basic/limit.h"
 #include "script/blackboard.h"
 
 #define KEY_MAX 255u
@@ -28,7 +27,10 @@ struct Blackboard {
         GHashTable *variables; /* key (owned) -> Variable; NULL until there is one */
         uint64_t n_changes;
         uint64_t bytes; /* of its own variables */
-        uint64_t total; /* of an outermost scope: of those of all scopes */
+        /* Of an outermost scope: */
+        uint64_t total; /* bytes of the variables of all scopes */
+        BlackboardObserver observer;
+        void *observer_userdata;
 };
 
 struct BlackboardWatch {
@@ -148,36 +150,6 @@ static void call_back(const GPtrArray *watches) {
         }
 }
 
-static uint64_t bytes_of_array(json_object *array) {
-        uint64_t bytes = 2;
-
-        for (size_t i = 0; i < json_object_array_length(array); i++)
-                bytes += blackboard_bytes_of(json_object_array_get_idx(array, i)) + 1;
-
-        return bytes;
-}
-
-static uint64_t bytes_of_object(json_object *object) {
-        uint64_t bytes = 2;
-
-        json_object_object_foreach(object, key, member) bytes += strlen(key) + blackboard_bytes_of(member) + 4;
-
-        return bytes;
-}
-
-uint64_t blackboard_bytes_of(json_object *value) {
-        switch (json_object_get_type(value)) {
-        case json_type_string:
-                return (uint64_t) json_object_get_string_len(value) + 2;
-        case json_type_array:
-                return bytes_of_array(value);
-        case json_type_object:
-                return bytes_of_object(value);
-        default:
-                return sizeof(uint64_t); /* about what a number is */
-        }
-}
-
 static void account(Blackboard *holder, Variable *variable, uint64_t bytes) {
         holder->bytes += bytes - variable->bytes;
         holder->outermost->total += bytes - variable->bytes;
@@ -188,16 +160,6 @@ int64_t blackboard_growth(const Blackboard *blackboard, const char *key, json_ob
         const Variable *variable = held_by(holder_of(blackboard, key), key);
 
         return (int64_t) blackboard_bytes_of(value) - (int64_t) (variable ? variable->bytes : 0);
-}
-
-uint64_t blackboard_bytes_max(void) {
-        return (uint64_t) limits_in_force(LIMIT_VARIABLES) * 1024;
-}
-
-char *blackboard_full_text(void) {
-        g_autofree char *size = limit_size_text(limits_in_force(LIMIT_VARIABLES));
-
-        return g_strdup_printf("the variables of the run would come to more than %s", size);
 }
 
 bool blackboard_has_room(const Blackboard *blackboard, int64_t growth) {
@@ -218,6 +180,8 @@ void blackboard_set(Blackboard *blackboard, const char *key, json_object *value)
         variable->value = value;
         variable->is_set = true;
         holder->n_changes++;
+        if (holder->outermost->observer)
+                holder->outermost->observer(plain_key(key), value, holder->outermost->observer_userdata);
         if (variable->watches)
                 call_back(variable->watches);
 }
@@ -341,6 +305,11 @@ uint64_t blackboard_version(const Blackboard *blackboard) {
 
         version += blackboard->n_changes;
         return blackboard->outermost == blackboard ? version : version + blackboard->outermost->n_changes;
+}
+
+void blackboard_observe(Blackboard *outermost, BlackboardObserver observer, void *userdata) {
+        outermost->observer = observer;
+        outermost->observer_userdata = userdata;
 }
 
 BlackboardWatch *blackboard_watch(Blackboard *blackboard, const char *const *keys, BlackboardChanged callback,

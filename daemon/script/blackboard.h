@@ -62,6 +62,11 @@ BlackboardWatch *blackboard_watch(Blackboard *blackboard, const char *const *key
                                   void *userdata);
 void blackboard_watch_free(BlackboardWatch *watch);
 
+/* Calls back whenever a variable has got another value, in whichever scope of this outermost one. The callback only
+ * looks. NULL: no more. */
+typedef void (*BlackboardObserver)(const char *key, json_object *value, void *userdata);
+void blackboard_observe(Blackboard *outermost, BlackboardObserver observer, void *userdata);
+
 /*
  * All variables of a run, in all scopes, may come to so many bytes (LIMIT_VARIABLES), about as many as they have as
  * JSON. Whoever brings in something new sees to it; the variables do so for nobody.

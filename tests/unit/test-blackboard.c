@@ -368,6 +368,29 @@ static void test_inside(void) {
         }
 }
 
+static void on_observed(const char *key, json_object *value, void *userdata) {
+        g_string_append_printf(userdata, "%s=%s ", key, json_object_to_json_string(value));
+}
+
+static void test_observed(void) {
+        static const char *const names[] = { "b", NULL };
+        g_autoptr(Blackboard) outermost = blackboard_new(), scope = blackboard_new_scope(outermost),
+                              local = blackboard_new_local(scope, names);
+        g_autoptr(GString) observed = g_string_new(NULL);
+
+        blackboard_observe(outermost, on_observed, observed);
+        blackboard_set(outermost, "a", json_object_new_int(1));
+        blackboard_set(outermost, "a", json_object_new_int(1));
+        blackboard_set(scope, "a", NULL);
+        blackboard_set(local, "b", json_object_new_int(2));
+        blackboard_set(local, "@a", json_object_new_int(3));
+        g_assert_cmpstr(observed->str, ==, "a=1 a=null b=2 a=3 ");
+
+        blackboard_observe(outermost, NULL, NULL);
+        blackboard_set(outermost, "a", json_object_new_int(4));
+        g_assert_cmpstr(observed->str, ==, "a=1 a=null b=2 a=3 ");
+}
+
 static void test_seen(void) {
         static const char *const names[] = { "count", "@name", "none", NULL }, *const nothing[] = { NULL };
         g_autoptr(Blackboard) blackboard = blackboard_new();
@@ -419,6 +442,7 @@ int main(int argc, char **argv) {
         g_test_add_func("/blackboard/version", test_version);
         g_test_add_func("/blackboard/watch", test_watch);
         g_test_add_func("/blackboard/watch-meddles", test_watch_meddles);
+        g_test_add_func("/blackboard/observed", test_observed);
         g_test_add_func("/blackboard/seen", test_seen);
         g_test_add_func("/reference/expand", test_expand);
         g_test_add_func("/reference/bad-syntax", test_bad_syntax);
