@@ -58,7 +58,7 @@ static bool is_over(const Simulation *simulation, NodeId node, Status status, co
                (actor || simulation->told[node] == STATUS_RUNNING);
 }
 
-void simulation_tell_change(NodeId node, void *userdata) {
+static void on_changed(NodeId node, void *userdata) {
         Simulation *simulation = userdata;
         const Actor *actor = progress_leaf(simulation->context.progress, node);
         Status status = history_status(progress_history(simulation->context.progress), node);
@@ -71,3 +71,5 @@ void simulation_tell_change(NodeId node, void *userdata) {
         simulation_tell(simulation, node, ending ? "halting" : status_to_string(status),
                         own_text(simulation, node, actor));
 }
+
+const ProgressObserver simulation_progress_observer = { .changed = on_changed };

@@ -36,7 +36,7 @@ void simulation_on_remarked(NodeId node, const char *kind, const char *text, voi
 
 void simulation_tell(Simulation *simulation, NodeId node, const char *what, const char *text);
 /* See ProgressObserver. */
-void simulation_tell_change(NodeId node, void *userdata);
+extern const ProgressObserver simulation_progress_observer;
 /* An action that had to wait does so no longer, or has ended after it was halted. */
 void simulation_tell_started(Simulation *simulation, NodeId node);
 void simulation_tell_halted(Simulation *simulation, NodeId node);

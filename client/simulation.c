@@ -121,7 +121,7 @@ Status simulate(Definition *definition, const Scenario *scenario, const Simulati
                 node_locks_new(simulation.locks, definition, NULL, simulation_on_lock_granted, &simulation);
         if (options->variables)
                 progress_give(progress, options->variables);
-        progress_observe(progress, simulation_tell_change, &simulation);
+        progress_observe(progress, &simulation_progress_observer, &simulation);
         agenda_add(simulation.context.agenda, scenario_halt(scenario), on_halt, NODE_NONE, &simulation);
 
         status = run(&simulation, options->until);

@@ -19,10 +19,11 @@ struct Story {
         StoryObserver observer;
         void *userdata;
         Replay *replay;
-        GArray *events; /* of StoryEvent: those of the record that is being replayed */
-        GArray *stops;  /* of NodeId: the breakpoints that it stands at */
-        unsigned told;  /* how many of the records */
-        Told *nodes;    /* for each */
+        GArray *events;   /* of StoryEvent: those of the record that is being replayed */
+        GArray *stops;    /* of NodeId: the breakpoints that it stands at */
+        json_object *set; /* variables that have got another value, which is not told yet */
+        unsigned told;    /* how many of the records */
+        Told *nodes;      /* for each */
         unsigned n_changes;
 };
 
@@ -38,8 +39,11 @@ static void add(Story *story, StoryEvent event) {
         g_array_append_val(story->events, event);
 }
 
-static void event_clear(void *event) {
-        g_free(((StoryEvent *) event)->text);
+static void event_clear(void *data) {
+        StoryEvent *event = data;
+
+        g_free(event->text);
+        json_object_put(event->values);
 }
 
 static json_object *detail(const Record *record, const char *name) {
@@ -126,7 +130,7 @@ static char *text_of(const Story *story, const Record *record) {
         }
 }
 
-/* Borrowed; NULL: none. */
+/* Borrowed, or NULL: none. */
 static json_object *values_of(const Story *story, const Record *record) {
         switch (record->kind) {
         case RECORD_START:
@@ -140,17 +144,31 @@ static json_object *values_of(const Story *story, const Record *record) {
         }
 }
 
+static void on_set(const char *key, json_object *value, void *userdata) {
+        const Story *story = userdata;
+
+        json_object_object_add(story->set, key, json_object_get(value));
+}
+
+static void forget_set(Story *story) {
+        json_object_put(story->set);
+        story->set = json_object_new_object();
+}
+
 static void add_record(Story *story, const Record *record) {
         bool cut = record->kind == RECORD_SNAPSHOT && story->told == 0;
         const char *what = cut ? "cut" : word_of(record);
+        json_object *values = values_of(story, record);
 
+        if (values)
+                forget_set(story);
         if (what)
                 add(story, (StoryEvent){
                                    .time = record->time,
                                    .node = record->node,
                                    .what = what,
                                    .text = text_of(story, record),
-                                   .values = values_of(story, record),
+                                   .values = json_object_get(values),
                            });
 }
 
@@ -160,6 +178,24 @@ static void add_answers(Story *story) {
 
         for (; story->told < replay_position(story->replay); story->told++)
                 add_record(story, &g_array_index(records, Record, story->told));
+}
+
+/* What is set by now without a record that says so was computed by the node: by a Script or a hook, or it handed on a
+ * value to another scope. */
+static void on_computed(NodeId node, void *userdata) {
+        Story *story = userdata;
+
+        add_answers(story);
+        if (json_object_object_length(story->set) == 0)
+                return;
+
+        add(story, (StoryEvent){
+                           .time = progress_now(replay_progress(story->replay)) - start_of(story),
+                           .node = node,
+                           .what = "set",
+                           .values = json_object_get(story->set),
+                   });
+        forget_set(story);
 }
 
 /* A node that is skipped is told of whenever its parent comes by; it is news when that has been started anew. */
@@ -284,6 +320,7 @@ static int tell_record(Story *story, const Record *record, char **ret_error) {
                 return r;
 
         add_answers(story);
+        forget_set(story);
         if (record->kind == RECORD_SNAPSHOT && story->told == 1)
                 add_running(story, record->time);
         add_stops(story, record->time);
@@ -318,6 +355,11 @@ int story_tell(Story *story, uint64_t until, char **ret_error) {
         return 0;
 }
 
+static const ProgressObserver progress_observer = {
+        .changed = on_changed,
+        .computed = on_computed,
+};
+
 int story_new(const Recording *recording, StoryObserver observer, void *userdata, Story **ret_story, char **ret_error) {
         g_autoptr(Story) story = g_new0(Story, 1);
         int r;
@@ -328,6 +370,7 @@ int story_new(const Recording *recording, StoryObserver observer, void *userdata
                 .userdata = userdata,
                 .events = g_array_new(FALSE, FALSE, sizeof(StoryEvent)),
                 .stops = g_array_new(FALSE, FALSE, sizeof(NodeId)),
+                .set = json_object_new_object(),
                 .nodes = g_new0(Told, definition_tree(recording->definition)->n_nodes),
         };
         g_array_set_clear_func(story->events, event_clear);
@@ -336,7 +379,8 @@ int story_new(const Recording *recording, StoryObserver observer, void *userdata
         if (r < 0)
                 return r;
 
-        progress_observe(replay_progress(story->replay), on_changed, story);
+        progress_observe(replay_progress(story->replay), &progress_observer, story);
+        blackboard_observe(variables_outermost(progress_variables(replay_progress(story->replay))), on_set, story);
         *ret_story = g_steal_pointer(&story);
         return 0;
 }
@@ -348,6 +392,7 @@ void story_free(Story *story) {
         replay_free(story->replay);
         g_array_unref(story->events);
         g_array_unref(story->stops);
+        json_object_put(story->set);
         g_free(story->nodes);
         g_free(story);
 }

@@ -12,7 +12,7 @@
  *   "cut"      what was before is not kept; those that were running then follow as if they began
  *   "started"  the run was, by whom is the text
  *   "halting"  it was halted, and is over when all that goes on has ended
- *   "set"      variables were: from outside, or by a node
+ *   "set"      variables were: from outside, or by a node; of what was computed, those with another value than before
  *   "paused", "resumed", "stepped", "breakpoint", "cleared", "stands", "forced"
  *              by hand; a run stands at a breakpoint
  *   "timer"    what the node waited for is over
@@ -27,7 +27,7 @@ typedef struct StoryEvent {
         Status status;       /* of a node or the run, where that is what has changed; else IDLE */
         uint64_t duration;   /* how long it had been running, of one that has ended */
         char *text;          /* why, or NULL */
-        json_object *values; /* of variables, or NULL; borrowed */
+        json_object *values; /* of variables, or NULL */
 } StoryEvent;
 
 typedef void (*StoryObserver)(const StoryEvent *event, void *userdata);

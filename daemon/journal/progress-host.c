@@ -104,6 +104,7 @@ static Status host_leaf_start(Machine *machine, NodeId node) {
         progress_note(progress, RECORD_BEGIN, node);
         leaf = start_leaf(progress, node);
         status = progress->host->leaf_status(leaf);
+        progress_tell_computed(progress, node);
         if (status == STATUS_ERROR)
                 progress_note_broken(progress, node, progress->host->leaf_cause(leaf));
         progress_note_start(progress, node, status, progress->host->leaf_cause(leaf));
@@ -212,7 +213,10 @@ static Verdict host_guard(Machine *machine, NodeId node, Guard guard) {
 }
 
 static Verdict host_hook(Machine *machine, NodeId node, Hook hook) {
-        return judge(machine, node, variables_hook(variables_of(machine), node, hook));
+        Verdict verdict = judge(machine, node, variables_hook(variables_of(machine), node, hook));
+
+        progress_tell_computed(machine_userdata(machine), node);
+        return verdict;
 }
 
 static Verdict host_has_changed(Machine *machine, NodeId node, const Script *of) {
@@ -238,7 +242,10 @@ static uint32_t host_match(Machine *machine, NodeId node, const char *variable, 
 }
 
 static bool host_next_element(Machine *machine, NodeId node, const char *list, const char *variable, uint32_t index) {
-        return variables_next_element(variables_of(machine), node, list, variable, index);
+        bool any = variables_next_element(variables_of(machine), node, list, variable, index);
+
+        progress_tell_computed(machine_userdata(machine), node);
+        return any;
 }
 
 /* What is wrong is told when the node has failed for it. */
@@ -247,6 +254,7 @@ static bool note_refusal(Machine *machine, NodeId node, bool fine) {
 
         if (!fine)
                 progress->refused = node;
+        progress_tell_computed(progress, node);
 
         return fine;
 }
@@ -260,6 +268,7 @@ static uint32_t host_elements(Machine *machine, NodeId node) {
 
 static void host_hand_out(Machine *machine, NodeId for_each, NodeId child, uint32_t index) {
         variables_hand_out(variables_of(machine), for_each, child, index);
+        progress_tell_computed(machine_userdata(machine), child);
 }
 
 static bool host_enter(Machine *machine, NodeId node) {

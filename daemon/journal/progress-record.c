@@ -55,8 +55,13 @@ static bool is_explained(Status status, Reason reason) {
 }
 
 void progress_tell(const Progress *progress, NodeId node) {
-        if (progress->observer)
-                progress->observer(node, progress->observer_userdata);
+        if (progress->observer && progress->observer->changed)
+                progress->observer->changed(node, progress->observer_userdata);
+}
+
+void progress_tell_computed(const Progress *progress, NodeId node) {
+        if (progress->observer && progress->observer->computed)
+                progress->observer->computed(node, progress->observer_userdata);
 }
 
 /* A node in error remains that. */

@@ -23,8 +23,8 @@ struct Progress {
         Definition *definition;
         const ProgressHost *host;
         void *userdata;
-        JournalWriter *writer;     /* NULL: nothing is written down */
-        ProgressObserver observer; /* or NULL */
+        JournalWriter *writer;            /* NULL: nothing is written down */
+        const ProgressObserver *observer; /* or NULL */
         void *observer_userdata;
 
         Variables *variables;
@@ -83,6 +83,7 @@ void progress_pass_breakpoints(Progress *progress);
 
 /* The observer, if there is one. */
 void progress_tell(const Progress *progress, NodeId node);
+void progress_tell_computed(const Progress *progress, NodeId node);
 /* What the machine has told; see MachineHost. */
 void progress_record(Progress *progress, NodeId node, Status status, Reason reason);
 /* Something of the node could not be evaluated. The first time counts: that is what the machine ends for, if it does,

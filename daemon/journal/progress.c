@@ -202,6 +202,7 @@ bool progress_leaf_ended(Progress *progress, NodeId node, uint64_t now) {
 
         progress_begin(progress, now);
         progress_note_status(progress, RECORD_ENDED, node, status, progress->host->leaf_cause(leaf));
+        progress_tell_computed(progress, node);
         /* Any other is of interest until the machine has seen its end. */
         if (over)
                 machine_node_set_data(progress->machine, node, NULL);
@@ -334,7 +335,7 @@ GArray *progress_take_changes(Progress *progress) {
         return history_take_changes(progress->history);
 }
 
-void progress_observe(Progress *progress, ProgressObserver observer, void *userdata) {
+void progress_observe(Progress *progress, const ProgressObserver *observer, void *userdata) {
         progress->observer = observer;
         progress->observer_userdata = userdata;
 }

@@ -130,9 +130,13 @@ Variables *progress_variables(const Progress *progress);
 const History *progress_history(const Progress *progress);
 void progress_set_watched(Progress *progress, bool watched);
 GArray *progress_take_changes(Progress *progress);
-/* To be told of each change, in order, when the history has it; the callback only looks. NULL: no more. */
-typedef void (*ProgressObserver)(NodeId node, void *userdata);
-void progress_observe(Progress *progress, ProgressObserver observer, void *userdata);
+/* To be told of what follows from the inputs, in order; the callbacks only look, and may be NULL. */
+typedef struct ProgressObserver {
+        void (*changed)(NodeId node, void *userdata);  /* and the history has it */
+        void (*computed)(NodeId node, void *userdata); /* what it has set by itself until now, if anything, is set */
+} ProgressObserver;
+/* The observer is borrowed. */
+void progress_observe(Progress *progress, const ProgressObserver *observer, void *userdata);
 /* NULL when it is over. */
 const Machine *progress_machine(const Progress *progress);
 bool progress_is_busy(const Progress *progress);

@@ -7,15 +7,21 @@
    0.881s * Duty/Rounds/Round/Rooms/Visit/Sequence: running
    0.881s * Duty/Rounds/Round/Rooms/Visit/Sequence/Walk: running
    0.886s + Duty/Rounds/Round/Rooms/Visit/Sequence/Walk: success after 5.3ms
+   0.886s > Duty/Rounds/Round/Rooms/Visit/Sequence/Look: set found="hall is quiet"
    0.886s + Duty/Rounds/Round/Rooms/Visit/Sequence/Look: success
    0.886s + Duty/Rounds/Round/Rooms/Visit/Sequence: success after 5.3ms
+   0.886s > Duty/Rounds/Round/Rooms/Visit: set seen="hall is quiet"
    0.886s + Duty/Rounds/Round/Rooms/Visit: success after 5.3ms
+   0.886s > Duty/Rounds/Round/Rooms/Visit: set room="lab"
    0.886s * Duty/Rounds/Round/Rooms/Visit: running
+   0.886s > Duty/Rounds/Round/Rooms/Visit: set found="", room="lab"
    0.886s * Duty/Rounds/Round/Rooms/Visit/Sequence: running
    0.886s * Duty/Rounds/Round/Rooms/Visit/Sequence/Walk: running
    0.891s + Duty/Rounds/Round/Rooms/Visit/Sequence/Walk: success after 4.4ms
+   0.891s > Duty/Rounds/Round/Rooms/Visit/Sequence/Look: set found="lab is quiet"
    0.891s + Duty/Rounds/Round/Rooms/Visit/Sequence/Look: success
    0.891s + Duty/Rounds/Round/Rooms/Visit/Sequence: success after 4.4ms
+   0.891s > Duty/Rounds/Round/Rooms/Visit: set seen="lab is quiet"
    0.891s + Duty/Rounds/Round/Rooms/Visit: success after 4.4ms
    0.891s + Duty/Rounds/Round/Rooms: success after 9.7ms
    0.891s > Duty/Rounds/Round/Report: log: round 33: lab is quiet
@@ -30,21 +36,30 @@
    0.900s + Duty/Rounds/Round/Rest: success after 8.1ms
    0.900s + Duty/Rounds/Round: success after 19ms
    0.900s * Duty/Rounds/Round: running
+   0.900s > Duty/Rounds/Round/Count: set round=34
    0.900s + Duty/Rounds/Round/Count: success
    0.900s * Duty/Rounds/Round/Rooms: running
+   0.900s > Duty/Rounds/Round/Rooms/Visit: set room="hall"
    0.900s * Duty/Rounds/Round/Rooms/Visit: running
+   0.900s > Duty/Rounds/Round/Rooms/Visit: set found="", room="hall"
    0.900s * Duty/Rounds/Round/Rooms/Visit/Sequence: running
    0.900s * Duty/Rounds/Round/Rooms/Visit/Sequence/Walk: running
    0.905s + Duty/Rounds/Round/Rooms/Visit/Sequence/Walk: success after 4.64ms
+   0.905s > Duty/Rounds/Round/Rooms/Visit/Sequence/Look: set found="hall is quiet"
    0.905s + Duty/Rounds/Round/Rooms/Visit/Sequence/Look: success
    0.905s + Duty/Rounds/Round/Rooms/Visit/Sequence: success after 4.64ms
+   0.905s > Duty/Rounds/Round/Rooms/Visit: set seen="hall is quiet"
    0.905s + Duty/Rounds/Round/Rooms/Visit: success after 4.64ms
+   0.905s > Duty/Rounds/Round/Rooms/Visit: set room="lab"
    0.905s * Duty/Rounds/Round/Rooms/Visit: running
+   0.905s > Duty/Rounds/Round/Rooms/Visit: set found="", room="lab"
    0.905s * Duty/Rounds/Round/Rooms/Visit/Sequence: running
    0.905s * Duty/Rounds/Round/Rooms/Visit/Sequence/Walk: running
    0.909s + Duty/Rounds/Round/Rooms/Visit/Sequence/Walk: success after 4.16ms
+   0.909s > Duty/Rounds/Round/Rooms/Visit/Sequence/Look: set found="lab is quiet"
    0.909s + Duty/Rounds/Round/Rooms/Visit/Sequence/Look: success
    0.909s + Duty/Rounds/Round/Rooms/Visit/Sequence: success after 4.16ms
+   0.909s > Duty/Rounds/Round/Rooms/Visit: set seen="lab is quiet"
    0.909s + Duty/Rounds/Round/Rooms/Visit: success after 4.16ms
    0.909s + Duty/Rounds/Round/Rooms: success after 8.8ms
    0.909s > Duty/Rounds/Round/Report: log: round 34: lab is quiet
@@ -59,21 +74,30 @@
    0.919s + Duty/Rounds/Round/Rest: success after 8.17ms
    0.919s + Duty/Rounds/Round: success after 18.5ms
    0.919s * Duty/Rounds/Round: running
+   0.919s > Duty/Rounds/Round/Count: set round=35
    0.919s + Duty/Rounds/Round/Count: success
    0.919s * Duty/Rounds/Round/Rooms: running
+   0.919s > Duty/Rounds/Round/Rooms/Visit: set room="hall"
    0.919s * Duty/Rounds/Round/Rooms/Visit: running
+   0.919s > Duty/Rounds/Round/Rooms/Visit: set found="", room="hall"
    0.919s * Duty/Rounds/Round/Rooms/Visit/Sequence: running
    0.919s * Duty/Rounds/Round/Rooms/Visit/Sequence/Walk: running
    0.923s + Duty/Rounds/Round/Rooms/Visit/Sequence/Walk: success after 4.12ms
+   0.923s > Duty/Rounds/Round/Rooms/Visit/Sequence/Look: set found="hall is quiet"
    0.923s + Duty/Rounds/Round/Rooms/Visit/Sequence/Look: success
    0.923s + Duty/Rounds/Round/Rooms/Visit/Sequence: success after 4.12ms
+   0.923s > Duty/Rounds/Round/Rooms/Visit: set seen="hall is quiet"
    0.923s + Duty/Rounds/Round/Rooms/Visit: success after 4.12ms
+   0.923s > Duty/Rounds/Round/Rooms/Visit: set room="lab"
    0.923s * Duty/Rounds/Round/Rooms/Visit: running
+   0.923s > Duty/Rounds/Round/Rooms/Visit: set found="", room="lab"
    0.923s * Duty/Rounds/Round/Rooms/Visit/Sequence: running
    0.923s * Duty/Rounds/Round/Rooms/Visit/Sequence/Walk: running
    0.927s + Duty/Rounds/Round/Rooms/Visit/Sequence/Walk: success after 4.13ms
+   0.927s > Duty/Rounds/Round/Rooms/Visit/Sequence/Look: set found="lab is quiet"
    0.927s + Duty/Rounds/Round/Rooms/Visit/Sequence/Look: success
    0.927s + Duty/Rounds/Round/Rooms/Visit/Sequence: success after 4.13ms
+   0.927s > Duty/Rounds/Round/Rooms/Visit: set seen="lab is quiet"
    0.927s + Duty/Rounds/Round/Rooms/Visit: success after 4.13ms
    0.927s + Duty/Rounds/Round/Rooms: success after 8.25ms
    0.927s > Duty/Rounds/Round/Report: log: round 35: lab is quiet
@@ -88,21 +112,30 @@
    0.936s + Duty/Rounds/Round/Rest: success after 8.14ms
    0.936s + Duty/Rounds/Round: success after 17.5ms
    0.936s * Duty/Rounds/Round: running
+   0.936s > Duty/Rounds/Round/Count: set round=36
    0.936s + Duty/Rounds/Round/Count: success
    0.936s * Duty/Rounds/Round/Rooms: running
+   0.936s > Duty/Rounds/Round/Rooms/Visit: set room="hall"
    0.936s * Duty/Rounds/Round/Rooms/Visit: running
+   0.936s > Duty/Rounds/Round/Rooms/Visit: set found="", room="hall"
    0.936s * Duty/Rounds/Round/Rooms/Visit/Sequence: running
    0.936s * Duty/Rounds/Round/Rooms/Visit/Sequence/Walk: running
    0.940s + Duty/Rounds/Round/Rooms/Visit/Sequence/Walk: success after 4.14ms
+   0.940s > Duty/Rounds/Round/Rooms/Visit/Sequence/Look: set found="hall is quiet"
    0.940s + Duty/Rounds/Round/Rooms/Visit/Sequence/Look: success
    0.940s + Duty/Rounds/Round/Rooms/Visit/Sequence: success after 4.14ms
+   0.940s > Duty/Rounds/Round/Rooms/Visit: set seen="hall is quiet"
    0.940s + Duty/Rounds/Round/Rooms/Visit: success after 4.14ms
+   0.940s > Duty/Rounds/Round/Rooms/Visit: set room="lab"
    0.940s * Duty/Rounds/Round/Rooms/Visit: running
+   0.940s > Duty/Rounds/Round/Rooms/Visit: set found="", room="lab"
    0.940s * Duty/Rounds/Round/Rooms/Visit/Sequence: running
    0.940s * Duty/Rounds/Round/Rooms/Visit/Sequence/Walk: running
    0.944s + Duty/Rounds/Round/Rooms/Visit/Sequence/Walk: success after 4.13ms
+   0.944s > Duty/Rounds/Round/Rooms/Visit/Sequence/Look: set found="lab is quiet"
    0.944s + Duty/Rounds/Round/Rooms/Visit/Sequence/Look: success
    0.944s + Duty/Rounds/Round/Rooms/Visit/Sequence: success after 4.13ms
+   0.944s > Duty/Rounds/Round/Rooms/Visit: set seen="lab is quiet"
    0.944s + Duty/Rounds/Round/Rooms/Visit: success after 4.13ms
    0.944s + Duty/Rounds/Round/Rooms: success after 8.26ms
    0.944s > Duty/Rounds/Round/Report: log: round 36: lab is quiet
@@ -117,22 +150,31 @@
    0.954s + Duty/Rounds/Round/Rest: success after 8.18ms
    0.954s + Duty/Rounds/Round: success after 17.4ms
    0.954s * Duty/Rounds/Round: running
+   0.954s > Duty/Rounds/Round/Count: set round=37
    0.954s + Duty/Rounds/Round/Count: success
    0.954s * Duty/Rounds/Round/Rooms: running
+   0.954s > Duty/Rounds/Round/Rooms/Visit: set room="hall"
    0.954s * Duty/Rounds/Round/Rooms/Visit: running
+   0.954s > Duty/Rounds/Round/Rooms/Visit: set found="", room="hall"
    0.954s * Duty/Rounds/Round/Rooms/Visit/Sequence: running
    0.954s * Duty/Rounds/Round/Rooms/Visit/Sequence/Walk: running
    0.954s = Duty/Rounds/Round/Rest/Nap: has a breakpoint from now on
    0.959s + Duty/Rounds/Round/Rooms/Visit/Sequence/Walk: success after 5.12ms
+   0.959s > Duty/Rounds/Round/Rooms/Visit/Sequence/Look: set found="hall is quiet"
    0.959s + Duty/Rounds/Round/Rooms/Visit/Sequence/Look: success
    0.959s + Duty/Rounds/Round/Rooms/Visit/Sequence: success after 5.12ms
+   0.959s > Duty/Rounds/Round/Rooms/Visit: set seen="hall is quiet"
    0.959s + Duty/Rounds/Round/Rooms/Visit: success after 5.12ms
+   0.959s > Duty/Rounds/Round/Rooms/Visit: set room="lab"
    0.959s * Duty/Rounds/Round/Rooms/Visit: running
+   0.959s > Duty/Rounds/Round/Rooms/Visit: set found="", room="lab"
    0.959s * Duty/Rounds/Round/Rooms/Visit/Sequence: running
    0.959s * Duty/Rounds/Round/Rooms/Visit/Sequence/Walk: running
    0.963s + Duty/Rounds/Round/Rooms/Visit/Sequence/Walk: success after 4.33ms
+   0.963s > Duty/Rounds/Round/Rooms/Visit/Sequence/Look: set found="lab is quiet"
    0.963s + Duty/Rounds/Round/Rooms/Visit/Sequence/Look: success
    0.963s + Duty/Rounds/Round/Rooms/Visit/Sequence: success after 4.33ms
+   0.963s > Duty/Rounds/Round/Rooms/Visit: set seen="lab is quiet"
    0.963s + Duty/Rounds/Round/Rooms/Visit: success after 4.33ms
    0.963s + Duty/Rounds/Round/Rooms: success after 9.44ms
    0.963s > Duty/Rounds/Round/Report: log: round 37: lab is quiet
@@ -149,21 +191,30 @@
    1.078s + Duty/Rounds/Round/Rest: success after 111ms
    1.078s + Duty/Rounds/Round: success after 124ms
    1.078s * Duty/Rounds/Round: running
+   1.078s > Duty/Rounds/Round/Count: set round=38
    1.078s + Duty/Rounds/Round/Count: success
    1.078s * Duty/Rounds/Round/Rooms: running
+   1.078s > Duty/Rounds/Round/Rooms/Visit: set room="hall"
    1.078s * Duty/Rounds/Round/Rooms/Visit: running
+   1.078s > Duty/Rounds/Round/Rooms/Visit: set found="", room="hall"
    1.078s * Duty/Rounds/Round/Rooms/Visit/Sequence: running
    1.078s * Duty/Rounds/Round/Rooms/Visit/Sequence/Walk: running
    1.082s + Duty/Rounds/Round/Rooms/Visit/Sequence/Walk: success after 4.37ms
+   1.082s > Duty/Rounds/Round/Rooms/Visit/Sequence/Look: set found="hall is quiet"
    1.082s + Duty/Rounds/Round/Rooms/Visit/Sequence/Look: success
    1.082s + Duty/Rounds/Round/Rooms/Visit/Sequence: success after 4.37ms
+   1.082s > Duty/Rounds/Round/Rooms/Visit: set seen="hall is quiet"
    1.082s + Duty/Rounds/Round/Rooms/Visit: success after 4.37ms
+   1.082s > Duty/Rounds/Round/Rooms/Visit: set room="lab"
    1.082s * Duty/Rounds/Round/Rooms/Visit: running
+   1.082s > Duty/Rounds/Round/Rooms/Visit: set found="", room="lab"
    1.082s * Duty/Rounds/Round/Rooms/Visit/Sequence: running
    1.082s * Duty/Rounds/Round/Rooms/Visit/Sequence/Walk: running
    1.091s + Duty/Rounds/Round/Rooms/Visit/Sequence/Walk: success after 8.78ms
+   1.091s > Duty/Rounds/Round/Rooms/Visit/Sequence/Look: set found="lab is quiet"
    1.091s + Duty/Rounds/Round/Rooms/Visit/Sequence/Look: success
    1.091s + Duty/Rounds/Round/Rooms/Visit/Sequence: success after 8.78ms
+   1.091s > Duty/Rounds/Round/Rooms/Visit: set seen="lab is quiet"
    1.091s + Duty/Rounds/Round/Rooms/Visit: success after 8.78ms
    1.091s + Duty/Rounds/Round/Rooms: success after 13.1ms
    1.091s > Duty/Rounds/Round/Report: log: round 38: lab is quiet

@@ -45,9 +45,8 @@ static void add_record(GString *journal, uint64_t time, RecordKind kind, NodeId 
         record_end(journal, line);
 }
 
-/* Each leaf takes a millisecond; every tenth fails. */
-static char *journal_text(unsigned n_leaves) {
-        g_autofree char *tree = tree_text(n_leaves + 1);
+/* The first line. */
+static GString *begin_journal(const char *tree) {
         g_autoptr(json_object) files = files_of(tree), variables = json_object_new_object();
         JournalHeader header = {
                 .run = (char *) "boot.1",
@@ -60,6 +59,14 @@ static char *journal_text(unsigned n_leaves) {
         GString *journal = g_string_new(NULL);
 
         journal_header_append(journal, &header);
+        return journal;
+}
+
+/* Each leaf takes a millisecond; every tenth fails. */
+static char *journal_text(unsigned n_leaves) {
+        g_autofree char *tree = tree_text(n_leaves + 1);
+        GString *journal = begin_journal(tree);
+
         add_record(journal, 0, RECORD_START, NODE_NONE, NULL);
         add_record(journal, 0, RECORD_TICK, NODE_NONE, NULL);
         for (unsigned i = 1; i <= n_leaves; i++) {
@@ -168,6 +175,55 @@ static void test_no_journal(void) {
         assert_refused(text, "its first line does not fit its checksum");
 }
 
+static void collect_sets(const StoryEvent *event, void *userdata) {
+        if (g_str_equal(event->what, "set"))
+                g_string_append_printf(userdata, "%u %s\n", event->node,
+                                       json_object_to_json_string_ext(event->values, JSON_C_TO_STRING_PLAIN));
+}
+
+/* The records say what the world has set; what the nodes have computed follows. */
+static void test_computed(void) {
+        static const char tree[] =
+                "{\"btd\":1,\"blackboard\":{\"n\":0},\"trees\":{\"double\":{\"inputs\":{\"x\":\"int\"},"
+                "\"outputs\":{\"y\":\"int\"},\"root\":{\"type\":\"Script\",\"code\":\"y = 2 * x\"}}},"
+                "\"root\":{\"type\":\"Sequence\",\"always\":\"done = true\",\"children\":["
+                "{\"type\":\"Script\",\"code\":\"n = n + 1\"},{\"type\":\"Script\",\"code\":\"n = 1\"},"
+                "{\"type\":\"Spawn\",\"argv\":[\"x\"],\"stdout\":\"text\",\"on_success\":\"text = text .. '!'\"},"
+                "{\"type\":\"ForEach\",\"items\":[7],\"as\":\"i\",\"child\":{\"type\":\"SubTree\","
+                "\"tree\":\"double\",\"inputs\":{\"x\":\"{i}\"},\"outputs\":{\"y\":\"n\"}}}]}}";
+        static const char at_once[] = "{\"status\":\"success\"}";
+        g_autoptr(GString) journal = begin_journal(tree), sets = g_string_new(NULL);
+        g_autoptr(Recording) recording = NULL;
+        g_autofree char *error = NULL;
+        g_autoptr(Story) story = NULL;
+
+        add_record(journal, 0, RECORD_START, NODE_NONE, NULL);
+        add_record(journal, 0, RECORD_SET, NODE_NONE, "{\"n\":5}");
+        add_record(journal, 0, RECORD_SET, NODE_NONE, "{\"n\":0}");
+        add_record(journal, 0, RECORD_TICK, NODE_NONE, NULL);
+        for (NodeId script = 1; script <= 2; script++) {
+                add_record(journal, 0, RECORD_BEGIN, script, NULL);
+                add_record(journal, 0, RECORD_AT_ONCE, script, at_once);
+        }
+        add_record(journal, 0, RECORD_BEGIN, 3, NULL);
+        add_record(journal, 0, RECORD_AT_ONCE, 3, "{\"status\":\"success\",\"outputs\":{\"text\":\"a\"}}");
+        add_record(journal, 0, RECORD_BEGIN, 6, NULL);
+        add_record(journal, MSEC, RECORD_ENDED, 6, at_once);
+        add_record(journal, MSEC, RECORD_TICK, NODE_NONE, NULL);
+        add_record(journal, MSEC, RECORD_FINISHED, NODE_NONE, at_once);
+
+        recording = make_recording(journal->str, journal->len);
+        g_assert_cmpint(story_new(recording, collect_sets, sets, &story, &error), ==, 0);
+        (void) story_tell(story, UINT64_MAX, &error);
+        g_assert_cmpstr(error, ==, NULL);
+        g_assert_cmpstr(sets->str, ==,
+                        "4294967295 {\"n\":5}\n4294967295 {\"n\":0}\n"
+                        "1 {\"n\":1}\n"
+                        "3 {\"text\":\"a\"}\n3 {\"text\":\"a!\"}\n"
+                        "5 {\"i\":7}\n5 {\"x\":7}\n6 {\"y\":14}\n5 {\"n\":14}\n"
+                        "0 {\"done\":true}\n");
+}
+
 /* What follows from the records is not what they say. */
 static void test_misfit(void) {
         g_autofree char *text = journal_text(1), *error = NULL;
@@ -234,6 +290,7 @@ int main(int argc, char **argv) {
         g_test_init(&argc, &argv, NULL);
         g_test_add_func("/story/until", test_until);
         g_test_add_func("/story/broken-off", test_broken_off);
+        g_test_add_func("/story/computed", test_computed);
         g_test_add_func("/story/no-journal", test_no_journal);
         g_test_add_func("/story/misfit", test_misfit);
         g_test_add_func("/story/crafted", test_crafted);
