@@ -63,14 +63,14 @@ static gint compare_entries(gconstpointer a, gconstpointer b, gpointer userdata)
         return earlier->time > added->time ? 1 : -1;
 }
 
-/* Where it is to be found, of a run that was not known. */
-static void note(Archive *archive, const char *run) {
+/* Where it is to be found, of a run that was not known; NULL: it is no file. */
+static Entry *make_entry(Archive *archive, const char *run) {
         g_autofree char *path = archive_path(archive, run);
         struct stat st;
         Entry *entry;
 
         if (stat(path, &st) < 0 || !S_ISREG(st.st_mode))
-                return;
+                return NULL;
 
         entry = g_new(Entry, 1);
         *entry = (Entry){
@@ -79,9 +79,10 @@ static void note(Archive *archive, const char *run) {
                 .bytes = (uint64_t) st.st_size,
         };
         archive->bytes += entry->bytes;
-        g_queue_insert_sorted(&archive->entries, entry, compare_entries, NULL);
+        return entry;
 }
 
+/* In whatever order they are found; sorted once, since there can be many. */
 static void read_directory(Archive *archive) {
         g_autoptr(GDir) directory = NULL;
         const char *name;
@@ -94,9 +95,13 @@ static void read_directory(Archive *archive) {
         while (directory && (name = g_dir_read_name(directory)))
                 if (g_str_has_suffix(name, JOURNAL_SUFFIX) && g_utf8_validate(name, -1, NULL)) {
                         g_autofree char *run = g_strndup(name, strlen(name) - strlen(JOURNAL_SUFFIX));
+                        Entry *entry = make_entry(archive, run);
 
-                        note(archive, run);
+                        if (entry)
+                                g_queue_push_tail(&archive->entries, entry);
                 }
+
+        g_queue_sort(&archive->entries, compare_entries, NULL);
 }
 
 static void drop_oldest(Archive *archive) {
@@ -143,6 +148,7 @@ static void forget(Archive *archive, const char *run) {
 
 int archive_add(Archive *archive, const char *run, const char *path, char **ret_error) {
         g_autofree char *target = archive_path(archive, run);
+        Entry *entry;
         int r;
 
         read_directory(archive);
@@ -157,7 +163,9 @@ int archive_add(Archive *archive, const char *run, const char *path, char **ret_
                 return r;
 
         forget(archive, run);
-        note(archive, run);
+        entry = make_entry(archive, run);
+        if (entry)
+                g_queue_insert_sorted(&archive->entries, entry, compare_entries, NULL);
         archive_expire(archive);
         return 0;
 }

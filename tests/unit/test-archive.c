@@ -87,6 +87,25 @@ static void test_keeps(Fixture *fixture, gconstpointer data) {
         assert_runs(fixture, "boot.2 boot.1");
 }
 
+/* Those of the daemon before are found in whatever order the directory has them. */
+static void test_order(Fixture *fixture, gconstpointer data) {
+        g_autoptr(GString) expected = g_string_new(NULL);
+        const unsigned n = 29;
+
+        for (unsigned i = 0; i < n; i++) {
+                unsigned age = i * 12 % n;
+                g_autofree char *run = g_strdup_printf("n.%u", age);
+
+                add(fixture, run, 1, age);
+                g_string_append_printf(expected, "%sn.%u", i > 0 ? " " : "", n - 1 - i);
+        }
+        assert_runs(fixture, expected->str);
+
+        archive_free(fixture->archive);
+        fixture->archive = archive_new(fixture->directory);
+        assert_runs(fixture, expected->str);
+}
+
 static void test_age(Fixture *fixture, gconstpointer data) {
         add(fixture, "old.1", 1, 29);
         add(fixture, "old.2", 1, 31);
@@ -150,6 +169,7 @@ int main(int argc, char **argv) {
 
 #define ADD(name, function) g_test_add("/archive/" name, Fixture, NULL, set_up, function, tear_down)
         ADD("keeps", test_keeps);
+        ADD("order", test_order);
         ADD("age", test_age);
         ADD("size", test_size);
         ADD("number", test_number);
