@@ -150,6 +150,11 @@ static int get_properties(Client *client, Overview *overview) {
 static int get_overview(Client *client, Overview *overview) {
         int status;
 
+        /* A daemon that is still starting answers this when it knows them; all else is to be as it is then. */
+        status = run_info_list(client, &overview->runs);
+        if (status != EXIT_SUCCESS)
+                return status;
+
         status = get_properties(client, overview);
         if (status != EXIT_SUCCESS)
                 return status;
@@ -164,7 +169,7 @@ static int get_overview(Client *client, Overview *overview) {
                         return status;
         }
 
-        return run_info_list(client, &overview->runs);
+        return EXIT_SUCCESS;
 }
 
 static json_object *overview_to_json(const Overview *overview) {

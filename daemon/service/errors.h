@@ -20,6 +20,9 @@
 #define ERROR_LIMIT_EXCEEDED "org.btd1.Error.LimitExceeded"
 #define ERROR_ACCESS_DENIED "org.btd1.Error.AccessDenied"
 
+/* With ERROR_LIMIT_EXCEEDED: how many a caller may have. */
+#define TEXT_TOO_MANY_CALLS "%u calls of yours are waiting to be answered; wait for one of them"
+
 /* To be called once: lets sd-bus know the errno of each, since it keeps no error without one. */
 void errors_register(void);
 

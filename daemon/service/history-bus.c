@@ -12,7 +12,7 @@
 
 #define PART_MAX ((size_t) 1 << 20)
 
-int history_bus_get_journal(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
+static int get_journal(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
         g_autoptr(sd_bus_message) reply = NULL;
         g_autoptr(GByteArray) bytes = NULL;
         g_autofree char *error = NULL;
@@ -51,7 +51,11 @@ static void append_summary(const JournalSummary *summary, void *userdata) {
                                         summary->status, summary->started, summary->finished, summary->cause);
 }
 
-int history_bus_list(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
+int history_bus_get_journal(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
+        return published_answer(userdata, message, get_journal, ret_error);
+}
+
+static int list_history(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
         Archive *archive = journals_archive(manager_journals(published_manager(userdata)));
         g_autoptr(sd_bus_message) reply = NULL;
         List list = {};
@@ -68,4 +72,8 @@ int history_bus_list(sd_bus_message *message, void *userdata, sd_bus_error *ret_
                 list.r = sd_bus_message_close_container(reply);
 
         return list.r < 0 ? list.r : sd_bus_message_send(reply);
+}
+
+int history_bus_list(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
+        return published_answer(userdata, message, list_history, ret_error);
 }

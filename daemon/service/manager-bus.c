@@ -183,7 +183,7 @@ static int append_runs(sd_bus_message *reply, Manager *manager) {
         return r < 0 ? r : sd_bus_message_close_container(reply);
 }
 
-static int method_list_runs(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
+static int list_runs(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
         g_autoptr(sd_bus_message) reply = NULL;
         int r;
 
@@ -195,6 +195,10 @@ static int method_list_runs(sd_bus_message *message, void *userdata, sd_bus_erro
                 return r;
 
         return sd_bus_message_send(reply);
+}
+
+static int method_list_runs(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
+        return published_answer(userdata, message, list_runs, ret_error);
 }
 
 static int method_get_tree(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
@@ -214,7 +218,7 @@ static int method_get_tree(sd_bus_message *message, void *userdata, sd_bus_error
         return sd_bus_reply_method_return(message, "o", path);
 }
 
-static int method_get_run(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
+static int get_run(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
         g_autofree char *error = NULL, *path = NULL;
         const char *id;
         Run *run;
@@ -229,6 +233,10 @@ static int method_get_run(sd_bus_message *message, void *userdata, sd_bus_error 
 
         path = object_path_of_run(run_id(run));
         return sd_bus_reply_method_return(message, "o", path);
+}
+
+static int method_get_run(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
+        return published_answer(userdata, message, get_run, ret_error);
 }
 
 static int method_subscribe(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {

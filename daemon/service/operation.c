@@ -23,8 +23,6 @@
 #define QUESTIONS_MAX 24u
 #define QUESTIONS_OF_A_USER_MAX 4u
 
-#define TOO_MANY "%u calls of yours are waiting to be answered; wait for one of them"
-
 struct Operations {
         sd_bus *bus;
         unsigned max; /* of one caller */
@@ -285,7 +283,7 @@ static int on_credentials(sd_bus_message *reply, void *userdata, sd_bus_error *u
         if (is_trusted(&credentials))
                 carry_out(operation);
         else if (count_of_user(operations, credentials.uid) > operations->max)
-                refuse(operation, ERROR_LIMIT_EXCEEDED, TOO_MANY, operations->max);
+                refuse(operation, ERROR_LIMIT_EXCEEDED, TEXT_TOO_MANY_CALLS, operations->max);
         else if (!operations->permits(&operation->deed, &credentials, operations->userdata, &error))
                 refuse(operation, ERROR_ACCESS_DENIED, "%s", error);
         else
@@ -309,7 +307,7 @@ int operation_start(Operations *operations, sd_bus_message *message, Deed deed, 
         g_queue_push_tail_link(&operations->running, &operation->link);
 
         if (n_before >= operations->max) {
-                refuse(operation, ERROR_LIMIT_EXCEEDED, TOO_MANY, operations->max);
+                refuse(operation, ERROR_LIMIT_EXCEEDED, TEXT_TOO_MANY_CALLS, operations->max);
                 return 1;
         }
 

@@ -19,6 +19,14 @@ const char *published_status(const Published *published) {
         return published->open ? "running" : "starting";
 }
 
+int published_answer(Published *published, sd_bus_message *message, sd_bus_message_handler_t handler,
+                     sd_bus_error *ret_error) {
+        if (published->open)
+                return handler(message, published, ret_error);
+
+        return early_calls_keep(published->early, message, handler, ret_error);
+}
+
 int published_authorize(const Published *published, sd_bus_message *message, Deed deed, OperationRun run,
                         sd_bus_error *ret_error) {
         return operation_start(published->operations, message, deed, run, ret_error);

@@ -6,6 +6,7 @@
  */
 
 #include "runtime/manager.h"
+#include "service/early-calls.h"
 #include "service/operation.h"
 #include "service/subscribers.h"
 
@@ -20,6 +21,7 @@ typedef struct Published {
         const ServiceInfo *info;
         Operations *operations;
         Subscribers *subscribers;
+        EarlyCalls *early;
         bool open; /* see service_open() */
 } Published;
 
@@ -27,6 +29,10 @@ Manager *published_manager(const Published *published);
 const ServiceInfo *published_info(const Published *published);
 /* "starting", "running" or "stopping" */
 const char *published_status(const Published *published);
+
+/* To be returned by the handlers of methods that ask for runs: the other handler answers as soon as these are known. */
+int published_answer(Published *published, sd_bus_message *message, sd_bus_message_handler_t handler,
+                     sd_bus_error *ret_error);
 
 /* To be returned by the handlers of methods that change something, see service/operation.h; their userdata is the
  * Published. Takes the names in the deed. */

@@ -42,6 +42,7 @@ struct Service {
 
 static void publication_free(Publication *publication) {
         announcements_free(publication->announcements);
+        early_calls_free(publication->published.early);
         subscribers_free(publication->published.subscribers);
         operations_free(publication->published.operations);
         for (size_t i = 0; i < G_N_ELEMENTS(publication->slots); i++)
@@ -153,6 +154,7 @@ static bool permits(const Deed *deed, const Credentials *credentials, void *user
 static void open_publication(Publication *publication) {
         publication->published.open = true;
         operations_open(publication->published.operations);
+        early_calls_answer(publication->published.early);
 }
 
 static void on_connected(Connection *connection, void *userdata) {
@@ -167,6 +169,7 @@ static void on_connected(Connection *connection, void *userdata) {
         published->info = service->info;
         published->operations = operations_new(service->context, publication->bus, limits->max[LIMIT_CALLS_OF_A_CALLER],
                                                permits, published);
+        published->early = early_calls_new(limits->max[LIMIT_CALLS_OF_A_CALLER], published);
         published->subscribers = subscribers_new(service->context, connection, limits, &subscribers_callbacks, service);
         publication->announcements =
                 announcements_new(service->context, publication->bus, service->manager, published->subscribers);

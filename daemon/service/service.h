@@ -23,8 +23,8 @@ Service *service_new(GMainContext *context, Connection *connection, Manager *man
                      const ServiceCallbacks *callbacks, void *userdata);
 void service_free(Service *service);
 
-/* What there was before this daemon is known: what changes anything is done from now on, and was kept waiting before,
- * since it may be about a run that is still to be taken up. */
+/* What there was before this daemon is known: what changes anything is done from now on, and who asks for runs is
+ * answered; both were kept waiting before, since it may be about a run that is still to be taken up. */
 void service_open(Service *service);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Service, service_free)

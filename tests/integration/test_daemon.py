@@ -12,6 +12,7 @@ import pytest
 from gi.repository import Gio, GLib
 
 import daemon
+from btctl_runs import begin, end
 from client import Client, DBusError, wait
 
 MANAGER = "org.btd1.Manager"
@@ -110,29 +111,74 @@ def test_what_the_service_manager_is_told(btd, notifications):
     assert btd.wait_exit() == 0
 
 
-def start_as_service_of_a_user(btd, notifications, tmp_path):
-    btd.start("--user", f"--runtime={tmp_path}/runtime", f"--state={tmp_path}/state", bus=False,
+def start_as_service_of_a_user(btd, notifications, tmp_path, *options):
+    btd.start("--user", *options, f"--runtime={tmp_path}/runtime", f"--state={tmp_path}/state", bus=False,
               env={"NOTIFY_SOCKET": notifications.path, "DBUS_SESSION_BUS_ADDRESS": btd.bus.address})
 
 
-def test_trees_start_when_systemd_is_on_the_bus(btd, notifications, tmp_path):
-    """It has started btd, but comes to the bus of a user a moment after that. What others want waits, too."""
-    replies = []
-    btd.tree("nap", NAP, autostart=True)
-    start_as_service_of_a_user(btd, notifications, tmp_path)
-    btd.client.connection.call(
-        "org.btd1", "/org/btd1", MANAGER, "StartTree", GLib.Variant("(ssa{ss})", ("nap", "second", {})), None,
-        Gio.DBusCallFlags.NONE, -1, None, lambda connection, result: replies.append(connection.call_finish(result)))
-    assert btd.client.get("/org/btd1", MANAGER, "Status") == "starting"
-    assert btd.client.manager("ListRuns") == [] and "READY=1" not in notifications.lines and not replies
+def begin_call(btd, replies, method, signature="()", *args):
+    """Does not wait for the reply, which comes into the list: its values, or the text of an error."""
+    def on_reply(connection, result):
+        try:
+            replies.append(connection.call_finish(result).unpack())
+        except GLib.Error as error:
+            replies.append(error.message)
+    btd.client.connection.call("org.btd1", "/org/btd1", MANAGER, method, GLib.Variant(signature, args), None,
+                               Gio.DBusCallFlags.NONE, -1, None, on_reply)
+
+
+def bring_systemd(btd, notifications):
+    """To the bus, or whoever has its name; btd waits for that."""
     systemd = Client(btd.bus.address)
     systemd.call_any("org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus", "RequestName", "su",
                      "org.freedesktop.systemd1", 4)
     notifications.wait("READY=1")
     systemd.close()
-    wait(lambda: replies, "the second run")
+
+
+def test_trees_start_when_systemd_is_on_the_bus(btd, notifications, tmp_path):
+    """It has started btd, but comes to the bus of a user a moment after that. What others want waits, too."""
+    replies, lists = [], []
+    btd.tree("nap", NAP, autostart=True)
+    start_as_service_of_a_user(btd, notifications, tmp_path)
+    begin_call(btd, replies, "StartTree", "(ssa{ss})", "nap", "second", {})
+    begin_call(btd, lists, "ListRuns")
+    assert btd.client.get("/org/btd1", MANAGER, "Status") == "starting"
+    assert "READY=1" not in notifications.lines and not replies and not lists
+    bring_systemd(btd, notifications)
+    wait(lambda: replies and lists, "the second run")
+    assert [(run[0], run[3]) for run in lists[0][0]] == [("nap.1", "")]
     assert [(run[0], run[3]) for run in btd.client.manager("ListRuns")] == [("nap.1", ""), ("nap.2", "second")]
     assert btd.client.get("/org/btd1", MANAGER, "Status") == "running"
+    assert btd.stop() == 0
+
+
+def test_runs_are_asked_for_before_they_are_known(btd, notifications, tmp_path):
+    """Nobody is told that nothing runs while the runs of the daemon before are still to be taken up."""
+    kept = [f"--runtime={tmp_path}/runtime", f"--state={tmp_path}/state"]
+    btd.tree("nap", NAP)
+    btd.start(*kept)
+    btd.client.start("nap")
+    journal = (tmp_path / "runtime/runs/nap.1.journal").read_bytes()
+    btd.stop(signal.SIGKILL)
+
+    start_as_service_of_a_user(btd, notifications, tmp_path, "--limit=calls-of-a-caller=3")
+    status = begin(btd, "status", "--no-color")
+    replies = {method: [] for method in ["ListHistory", "GetJournal", "GetRun"]}
+    begin_call(btd, replies["ListHistory"], "ListHistory", "(s)", "")
+    begin_call(btd, replies["GetJournal"], "GetJournal", "(st)", "nap.1", 0)
+    begin_call(btd, replies["GetRun"], "GetRun", "(s)", "nap.2")
+    with pytest.raises(DBusError, match="3 calls of yours are waiting to be answered; wait for one of them"):
+        btd.client.manager("ListRuns")
+    assert btd.client.get("/org/btd1", MANAGER, "Status") == "starting" and not any(replies.values())
+    bring_systemd(btd, notifications)
+
+    wait(lambda: all(replies.values()), "the answers")
+    assert replies["ListHistory"] == [([],)]
+    assert bytes(replies["GetJournal"][0][0]).startswith(journal)
+    assert replies["GetRun"] == ["GDBus.Error:org.btd1.Error.NoSuchRun: no run 'nap.2'; did you mean 'nap.1'?"]
+    code, text = end(status)
+    assert code == 0 and "user mode: running" in text and "Runs: 1 running, 0 finished" in text, text
     assert btd.stop() == 0
 
 
