@@ -156,6 +156,9 @@ static int call_failed(const Client *client, const sd_bus_error *error, int r) {
         if (sd_bus_error_has_name(error, SD_BUS_ERROR_UNKNOWN_OBJECT))
                 return report_error("it is gone by now; 'btctl list' shows what is there");
 
+        if (sd_bus_error_has_name(error, BTD_MISSING_INPUT))
+                return report_missing_input(error->message);
+
         return report_error("%s", error->message ?: g_strerror(-r));
 }
 

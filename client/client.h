@@ -16,6 +16,7 @@
 #define BTD_MANAGER "org.btd1.Manager"
 #define BTD_TREE "org.btd1.Tree"
 #define BTD_RUN "org.btd1.Run"
+#define BTD_MISSING_INPUT "org.btd1.Error.MissingInput"
 
 typedef struct Client {
         Options options;

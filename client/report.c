@@ -43,6 +43,13 @@ int report_usage(const char *format, ...) {
         return EXIT_USAGE;
 }
 
+int report_missing_input(const char *text) {
+        report_error("%s", text);
+        fputs("Give it with --set KEY=JSON, such as --set name='\"eth0\"' or --set retries=3.\n", stderr);
+
+        return EXIT_FAILURE;
+}
+
 int report_exit_status(const char *outcome) {
         if (g_str_equal(outcome, "success") || g_str_equal(outcome, "skipped"))
                 return EXIT_SUCCESS;

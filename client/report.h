@@ -23,6 +23,8 @@ enum {
 int report_error(const char *format, ...) G_GNUC_PRINTF(1, 2);
 /* The same, and where the usage is explained; EXIT_USAGE. */
 int report_usage(const char *format, ...) G_GNUC_PRINTF(1, 2);
+/* An input of the tree is missing, as the text says: the same, and how it is given. */
+int report_missing_input(const char *text);
 /* What the outcome of a run, in words, makes btctl exit with. */
 int report_exit_status(const char *outcome);
 /* A text that says itself what it is about. */

@@ -2,6 +2,7 @@
 
 /* btctl simulate: runs a tree file by a script, prints what happens, or compares it with what is expected. */
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -67,11 +68,16 @@ static int load_tree(Simulator *simulator, const char *file) {
 static int check_variables(const Simulator *simulator) {
         g_autofree char *error = NULL;
 
-        if (definition_check_start(simulator->definition, simulator->options.variables, &error) >= 0)
+        switch (definition_check_start(simulator->definition, simulator->options.variables, &error)) {
+        case 0:
                 return EXIT_SUCCESS;
-
-        report_error("%s", error);
-        return EXIT_USAGE;
+        case -ENXIO:
+                report_missing_input(error);
+                return EXIT_USAGE;
+        default:
+                report_error("%s", error);
+                return EXIT_USAGE;
+        }
 }
 
 static int load_scenario(Simulator *simulator, const char *file) {

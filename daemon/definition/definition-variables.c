@@ -60,7 +60,7 @@ int definition_check_start(const Definition *definition, json_object *variables,
                         *ret_error = g_strdup_printf("the input '%s' (%s) is missing%s%s", input->name,
                                                      variable_type_names[input->type], input->description ? ": " : "",
                                                      input->description ?: "");
-                        return -EINVAL;
+                        return -ENXIO;
                 }
 
         return 0;

@@ -53,7 +53,8 @@ unsigned definition_n_scopes(const Definition *definition);
 unsigned definition_scope(const Definition *definition, NodeId node);
 const ScopeInfo *definition_scope_info(const Definition *definition, unsigned scope);
 
-/* Can a run be started with these variables (an object, or NULL)? -EINVAL with a text for people. */
+/* Can a run be started with these variables (an object, or NULL)? -EINVAL, or -ENXIO when an input is missing,
+ * with a text for people. */
 int definition_check_start(const Definition *definition, json_object *variables, char **ret_error);
 /* Can a run be given these while it runs? The same. */
 int definition_check_set(const Definition *definition, json_object *variables, char **ret_error);

@@ -16,6 +16,7 @@
 #define ERROR_TREE_BROKEN "org.btd1.Error.TreeBroken"
 #define ERROR_NOT_RUNNING "org.btd1.Error.NotRunning"
 #define ERROR_INVALID_ARGUMENT "org.btd1.Error.InvalidArgument"
+#define ERROR_MISSING_INPUT "org.btd1.Error.MissingInput"
 #define ERROR_STOPPING "org.btd1.Error.Stopping"
 #define ERROR_LIMIT_EXCEEDED "org.btd1.Error.LimitExceeded"
 #define ERROR_ACCESS_DENIED "org.btd1.Error.AccessDenied"

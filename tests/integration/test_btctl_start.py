@@ -8,6 +8,7 @@ import signal
 
 import pytest
 
+from client import DBusError
 from daemon import tree_text
 from btctl_runs import BAD, GOOD, LONG, UTF8, begin, end, without_times
 
@@ -32,6 +33,12 @@ def test_start_sets_variables(btd):
     [row] = btd.client.manager("ListRuns")
     variables = btd.client.call(row[1], "org.btd1.Run", "GetVariables")
     assert json.loads(variables["name"]) == "eth0" and json.loads(variables["list"]) == [1, {}]
+    assert btd.btctl("start", "boot") == (
+        1, "", "btctl: the input 'list' (list) is missing\n"
+               "Give it with --set KEY=JSON, such as --set name='\"eth0\"' or --set retries=3.\n")
+    with pytest.raises(DBusError) as refused:
+        btd.client.start("boot")
+    assert refused.value.name == "org.btd1.Error.MissingInput"
 
 
 def test_run(btd, tmp_path):

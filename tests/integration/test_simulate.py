@@ -195,6 +195,15 @@ def test_wrong_usage(files, arguments, message):
     assert simulate("tree.json", *arguments) == (2, "", message)
 
 
+def test_inputs(files):
+    files(tree=daemon.tree_text(WORK, inputs={"n": {"type": "int", "description": "how many"}}))
+    assert simulate("tree.json") == (
+        2, "", "btctl: the input 'n' (int) is missing: how many\n"
+        "Give it with --set KEY=JSON, such as --set name='\"eth0\"' or --set retries=3.\n")
+    assert simulate("tree.json", "--set", "n=true") == (2, "", "btctl: n: expected a whole number, but got true\n")
+    assert simulate("tree.json", "--set", "n=2", "-q")[0] == 0
+
+
 def test_no_file():
     assert simulate() == (
         2, "", "btctl: 'simulate' needs an operand: btctl simulate FILE\nTry 'btctl --help'.\n")

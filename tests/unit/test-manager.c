@@ -319,7 +319,7 @@ static void test_inputs(void) {
                 "{ \"btd\": 1, \"inputs\": { \"unit\": \"string\", \"tries\": { \"type\": \"int\", \"default\": 1 } }, "
                 "\"root\": { \"type\": \"FakeAction\", \"text\": \"{unit} {tries}\" } }");
         g_ptr_array_unref(manager_reload(stage->manager));
-        assert_refused(stage, "in", "", NULL, -EINVAL, "the input 'unit' (string) is missing");
+        assert_refused(stage, "in", "", NULL, MANAGER_MISSING_INPUT, "the input 'unit' (string) is missing");
         assert_refused(stage, "in", "", wrong, -EINVAL, "unit: expected a string, but got 5");
         assert_refused(stage, "in", "", unknown, -EINVAL, "the tree has no input 'tires'; did you mean 'tries'?");
 }
