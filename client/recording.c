@@ -3,6 +3,7 @@
 /* Making the tree of a journal, and how far it reaches. */
 
 #include <errno.h>
+#include <systemd/sd-id128.h>
 
 #include "journal/journal-definition.h"
 #include "recording.h"
@@ -46,11 +47,25 @@ uint64_t recording_begin(const Recording *recording) {
         return first && first->kind == RECORD_SNAPSHOT ? first->time : 0;
 }
 
+static bool is_of_this_boot(const JournalHeader *header) {
+        sd_id128_t boot, own;
+
+        return sd_id128_from_string(header->boot, &boot) >= 0 && sd_id128_get_boot(&own) >= 0 &&
+               sd_id128_equal(boot, own);
+}
+
+/* Since its start; by the clock that nobody sets, unless the run is on another machine. */
+static uint64_t age(const JournalHeader *header) {
+        bool own = is_of_this_boot(header);
+        uint64_t start = own ? header->start : header->started,
+                 now = (uint64_t) (own ? g_get_monotonic_time() : g_get_real_time());
+
+        return now > start ? now - start : 0;
+}
+
 uint64_t recording_length(const Recording *recording) {
-        uint64_t now = (uint64_t) g_get_real_time(), started = recording->journal->header.started;
         const Record *last = last_record(recording);
         uint64_t known = last ? last->time : 0;
 
-        /* The clock of another host may be another. */
-        return recording->live && now > started ? MAX(known, now - started) : known;
+        return recording->live ? MAX(known, age(&recording->journal->header)) : known;
 }

@@ -36,6 +36,14 @@ static void append_tree_header(const Output *output, GString *text, const TreeIn
         append_diagnostics(output, text, tree);
 }
 
+/* The clock may have been set since the run was started, which its root knows nothing of. */
+static void take_duration(RunInfo *run, const GPtrArray *nodes) {
+        const NodeInfo *root = g_ptr_array_index(nodes, 0);
+
+        if (root->since > 0 && !run_info_is_over(run))
+                run->seen = root->since + root->duration;
+}
+
 static int show_run(Client *client, RunInfo *run) {
         g_autoptr(GString) text = g_string_new(NULL);
         g_autoptr(json_object) chain = NULL;
@@ -47,6 +55,7 @@ static int show_run(Client *client, RunInfo *run) {
                 status = node_info_of_run(client, run->path, &nodes);
         if (status != EXIT_SUCCESS)
                 return status;
+        take_duration(run, nodes);
         status = cause_chain_get(client, run->path, &chain);
         if (status != EXIT_SUCCESS)
                 return status;

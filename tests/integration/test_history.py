@@ -323,6 +323,34 @@ def test_history_survives_the_daemon(kept):
         assert kept.btctl("show", operand, "-q").stdout == told
 
 
+@pytest.mark.parametrize("years", [-50, 50])
+def test_the_clock_was_set(kept, tmp_path, years):
+    """... after the run had been started: how long something took does not depend on that."""
+    kept.tree("boot", LONG)
+    kept.start()
+    path = kept.client.start("boot")[1]
+    kept.stop(signal.SIGKILL)
+    journal = tmp_path / "run/runs/boot.1.journal"
+    first, rest = journal.read_bytes().split(b"\n", 1)
+    shifted = re.sub(rb'"started":(\d+)', lambda match: b'"started":%d' % (int(match[1]) - years * 31557600 * 10**6),
+                     first.rsplit(b" ", 1)[0])
+    journal.write_bytes(shifted + b" %08x\n" % zlib.crc32(shifted) + rest)
+
+    kept.start()
+    spans = [re.search(pattern, kept.btctl(*arguments).stdout).group(1) for arguments, pattern in [
+        (["status", "boot"], r"boot.1: running for (\S+)\n"),
+        (["replay", "boot"], r"boot.1: running for (\S+)\n"),
+        (["show", "boot"], r"boot.1: running for (\S+)\n$"),
+        (["plot", "boot"], r">running for (\S+)</text>")]]
+    kept.btctl("halt", "boot", "--wait")
+    assert kept.client.run_property(path, "Status") == "halted"
+    spans += [re.search(pattern, text).group(1) for text, pattern in [
+        (kept.log(), r"boot.1: halted after (\S+):"),
+        (kept.btctl("status", "boot").stdout, r"boot.1: halted after (\S+)\n"),
+        (kept.btctl("history").stdout, r"boot.1 .* (\S+)  halted by")]]
+    assert all(re.fullmatch(r"[0-9.]+m?s", span) for span in spans), spans
+
+
 def test_damaged_journals_are_listed(kept, tmp_path):
     kept.tree("boot", GOOD)
     kept.start()
