@@ -31,6 +31,7 @@ struct Execution {
         SpawnUnit *unit;
         bool stopping, has_run;
         bool recovering;
+        const char *lost; /* "stdout": what it has written there was not kept; or NULL */
 };
 
 static bool is_success(const SpawnParams *params, const SpawnEnd *end) {
@@ -104,18 +105,22 @@ static void on_ended(const SpawnEnd *end, void *userdata) {
                 return;
         }
 
-        if (!end->error) {
+        if (!end->error && !execution->lost) {
                 set_output(execution->leaf, params->stdout_key, execution->output);
                 set_output(execution->leaf, params->stderr_key, execution->error);
         }
 
-        if (is_success(params, end)) {
+        if (!is_success(params, end)) {
+                set_cause(execution, end);
+                execution_end(execution, STATUS_FAILURE);
+        } else if (execution->lost) {
+                leaf_set_cause_of(execution->leaf, CAUSE_LOST, NULL,
+                                  "it succeeded, but the daemon was restarted meanwhile, and its %s was not kept",
+                                  execution->lost);
+                execution_end(execution, STATUS_FAILURE);
+        } else {
                 execution_end(execution, STATUS_SUCCESS);
-                return;
         }
-
-        set_cause(execution, end);
-        execution_end(execution, STATUS_FAILURE);
 }
 
 bool execution_has_run(const Execution *execution) {
@@ -153,20 +158,35 @@ static bool is_lasting(const Execution *execution, bool as_unit) {
         return as_unit && leaf->durable && leaf->type->class == NODE_ACTION;
 }
 
-static int open_output(const Execution *execution, const char *what, bool lasting, SpawnOutput **ret_output,
-                       int *ret_fd) {
+static char *output_path(const Execution *execution, const char *what) {
+        g_autofree char *name = spawn_name_format(execution->leaf, 0), *file = g_strconcat(name, ".", what, NULL);
+
+        return g_build_filename(execution->leaf->services->outputs, file, NULL);
+}
+
+/* Where a file cannot be had, the process is none the worse for it: there is a pipe. */
+static int open_output(Execution *execution, const char *what, bool lasting, SpawnOutput **ret_output, int *ret_fd) {
         const Leaf *leaf = execution->leaf;
         const LogSubject subject = { .tree = leaf->tree, .run = leaf->run, .node = leaf->name };
         size_t limit = (size_t) execution->params->output_limit;
-        g_autofree char *name = NULL, *file = NULL, *path = NULL;
+        g_autofree char *path = NULL;
+        int r;
 
-        if (!lasting || !leaf->services->outputs)
+        if (!leaf->services->outputs || !(lasting || execution->recovering))
                 return spawn_output_new(what, limit, &subject, ret_output, ret_fd);
 
-        name = spawn_name_format(leaf, 0);
-        file = g_strconcat(name, ".", what, NULL);
-        path = g_build_filename(leaf->services->outputs, file, NULL);
-        return spawn_output_new_file(what, limit, &subject, path, !execution->recovering, ret_output, ret_fd);
+        path = output_path(execution, what);
+        r = spawn_output_new_file(what, limit, &subject, path, !execution->recovering, ret_output, ret_fd);
+        if (r >= 0)
+                return r;
+
+        if (execution->recovering)
+                execution->lost = what;
+        else
+                log_message(LOG_WARNING, &subject,
+                            "a restart of the daemon would lose its %s, since %s cannot be had: %s", what, path,
+                            g_strerror(-r));
+        return spawn_output_new(what, limit, &subject, ret_output, ret_fd);
 }
 
 static int open_fds(Execution *execution, bool lasting, int fds[static 3]) {

@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 
 #include "basic/cleanup.h"
 #include "leaves/fd-watch.h"
@@ -16,6 +17,9 @@
 #define READ_SIZE (16 * 1024u)
 #define BLOCK_SIZE 4096u
 #define LINE_MAX_QUOTED 200u
+
+/* What a file may have beyond the limit until that is thrown away. */
+#define EXCESS (1024 * 1024u)
 
 /* A pipe holds no more than this at once: see pipe(7), pipe-max-size. */
 #define PIPE_SIZE_MAX (1024 * 1024u)
@@ -131,17 +135,50 @@ static void on_file_changed(void *userdata) {
         output_tell_exceeded(output);
 }
 
+/* A process that finds no room there would fail for it. */
+static bool has_room(int fd, size_t limit) {
+        struct statvfs st;
+
+        return fstatvfs(fd, &st) < 0 || (uint64_t) st.f_bavail * st.f_frsize >= (uint64_t) limit + EXCESS;
+}
+
+static int open_new(const char *path, size_t limit, int *ret_fd) {
+        g_autofree char *directory = g_path_get_dirname(path);
+        g_auto(AutoFd) fd = -1;
+
+        (void) g_mkdir_with_parents(directory, 0700);
+        fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
+        if (fd < 0)
+                return -errno;
+        if (!has_room(fd, limit)) {
+                (void) unlink(path);
+                return -ENOSPC;
+        }
+
+        *ret_fd = fd;
+        fd = -1;
+        return 0;
+}
+
+static int open_again(const char *path, int *ret_fd) {
+        int fd = open(path, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW);
+
+        if (fd < 0)
+                return -errno;
+
+        *ret_fd = fd;
+        return 0;
+}
+
 int spawn_output_new_file(const char *what, size_t limit, const LogSubject *subject, const char *path, bool fresh,
                           SpawnOutput **ret_output, int *ret_fd) {
         g_autoptr(SpawnOutput) output = output_new(what, limit, subject);
-        g_autofree char *directory = g_path_get_dirname(path);
         g_auto(AutoFd) other = -1;
         int r;
 
-        (void) g_mkdir_with_parents(directory, 0700);
-        other = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | (fresh ? O_TRUNC : 0), 0600);
-        if (other < 0)
-                return -errno;
+        r = fresh ? open_new(path, limit, &other) : open_again(path, &other);
+        if (r < 0)
+                return r;
 
         output->path = g_strdup(path);
         output->fd = open(path, O_RDWR | O_CLOEXEC);

@@ -16,7 +16,8 @@ typedef struct SpawnOutput SpawnOutput;
 /* what: "stdout" or "stderr", for messages; limit: bytes that are kept. ret_fd: the end for the process, to be
  * closed by the caller. The subject is borrowed. */
 int spawn_output_new(const char *what, size_t limit, const LogSubject *subject, SpawnOutput **ret_output, int *ret_fd);
-/* The same in a file. fresh: whatever is in it by now goes. */
+/* The same in a file. fresh: whatever is in it by now goes, and -ENOSPC is also for a file system that is nearly full;
+ * else it has to be there. */
 int spawn_output_new_file(const char *what, size_t limit, const LogSubject *subject, const char *path, bool fresh,
                           SpawnOutput **ret_output, int *ret_fd);
 /* A file goes, too. */

@@ -2,6 +2,8 @@
 """What is done to a system in the middle of a run, in order: btd is restarted and upgraded, systemd is executed anew and
 reloaded, the bus goes down. The run comes to what it would have come to without."""
 
+import re
+
 import pytest
 
 import mixed
@@ -101,3 +103,29 @@ def test_file_system_is_full(trees):
 
     machine.check("systemctl", "restart", "btd")
     assert f"{run}: halted after " in machine.log()
+
+
+def test_no_room_for_outputs(trees):
+    """What a process writes is had all the same, and the process does not notice; but no restart of btd outlasts it."""
+    machine = trees.machine
+    machine.load("talks", {"type": "Spawn", "name": "Talk", "argv": ["/bin/sh", "-c", "printf %030000d 7"], "stdout": "said"})
+    machine.load("waits", {"type": "Spawn", "name": "Wait", "stdout": "said", "argv": [
+        "/bin/sh", "-c", "echo; touch /run/begun; until [ -e /run/to-end ]; do sleep 0.05; done"]})
+    machine.check("mkdir", "-p", "/run/btd/outputs")
+    machine.check("mount", "-t", "tmpfs", "-o", "size=16k", "tmpfs", "/run/btd/outputs")
+    try:
+        _, path = machine.client.start("talks")
+        assert machine.client.finish(path) == ("success", "")
+        assert machine.client.call(path, "org.btd1.Run", "GetVariable", "s", "said") == '"' + "7".zfill(30000) + '"'
+        assert re.search(r"\ntalks.[0-9]+/Talk: a restart of the daemon would lose its stdout, since "
+                         r"/run/btd/outputs/\S+.stdout cannot be had: No space left on device\n", machine.log())
+
+        _, path = machine.client.start("waits")
+        trees.wait_for("waits", lambda: machine.run("test", "-e", "/run/begun").returncode == 0)
+        machine.check("systemctl", "restart", "btd")
+        machine.check("touch", "/run/to-end")
+        assert machine.client.finish(path) == (
+            "failure", "Wait: it succeeded, but the daemon was restarted meanwhile, and its stdout was not kept")
+    finally:
+        machine.check("umount", "/run/btd/outputs")
+        machine.check("rm", "-f", "/run/begun", "/run/to-end")
