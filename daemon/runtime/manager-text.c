@@ -7,7 +7,7 @@
 #include "definition/tree-name.h"
 #include "runtime/manager-state.h"
 
-static int check_name(Manager *manager, const char *name, char **ret_error) {
+int manager_check_text_name(Manager *manager, const char *name, char **ret_error) {
         if (!tree_name_valid(name))
                 *ret_error = g_strdup_printf("the name of a tree consists of letters, digits, '_' and '-', %u at most",
                                              TREE_NAME_MAX);
@@ -69,7 +69,7 @@ int manager_start_text(Manager *manager, const char *name, const char *text, jso
         r = manager_check_order(manager, &order, ret_error);
         if (r < 0)
                 return r;
-        r = check_name(manager, name, ret_error);
+        r = manager_check_text_name(manager, name, ret_error);
         if (r < 0)
                 return r;
         r = load(manager, name, text, &definition, ret_error);

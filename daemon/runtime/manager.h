@@ -78,6 +78,8 @@ int manager_start_for(Manager *manager, const char *tree, const char *instance, 
 /* Of a tree that is in no file, under a name that no other tree has; it can use those that there are. */
 int manager_start_text(Manager *manager, const char *name, const char *text, json_object *variables, const Caller *who,
                        Run **ret_run, char **ret_error);
+/* Can it have this name? */
+int manager_check_text_name(Manager *manager, const char *name, char **ret_error);
 /* Of runs that have finished, a restart that is due is called off. */
 int manager_halt_run(Manager *manager, const char *id, const Caller *who, char **ret_error);
 int manager_halt_tree(Manager *manager, const char *tree, const Caller *who, unsigned *ret_count, char **ret_error);

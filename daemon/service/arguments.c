@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Compares what came with what the method takes, before sd-bus would answer in its own words. */
+/* Compares what came with what the method takes, before sd-bus would answer in its own words. What is long is texts: of
+ * all else there can be only so much. */
 
 #include <glib.h>
 #include <stdbool.h>
+#include <string.h>
 
 #include "service/arguments.h"
 #include "service/errors.h"
@@ -35,4 +37,37 @@ int arguments_check(sd_bus_message *message, const sd_bus_vtable *vtable) {
 
         return sd_bus_reply_method_errorf(message, ERROR_INVALID_ARGUMENT,
                                           "%s takes arguments of the types '%s', not '%s'", member, wanted, given);
+}
+
+static int add_size(sd_bus_message *message, size_t *size) {
+        const char *contents, *text;
+        char type;
+        int r;
+
+        while ((r = sd_bus_message_peek_type(message, &type, &contents)) > 0) {
+                if (contents) {
+                        r = sd_bus_message_enter_container(message, type, contents);
+                        if (r >= 0)
+                                r = add_size(message, size);
+                        if (r >= 0)
+                                r = sd_bus_message_exit_container(message);
+                } else if (type == SD_BUS_TYPE_STRING) {
+                        r = sd_bus_message_read_basic(message, type, &text);
+                        *size += r > 0 ? strlen(text) : 0;
+                } else {
+                        r = sd_bus_message_skip(message, NULL);
+                }
+                if (r < 0)
+                        return r;
+        }
+
+        return r;
+}
+
+size_t arguments_size(sd_bus_message *message) {
+        size_t size = 0;
+
+        (void) add_size(message, &size);
+        (void) sd_bus_message_rewind(message, true);
+        return size;
 }

@@ -10,3 +10,6 @@
 
 /* Positive: it was answered. 0: it is right, or no method of the table. */
 int arguments_check(sd_bus_message *message, const sd_bus_vtable *vtable);
+
+/* How long all texts of a call are together; it is still to be read after that. */
+size_t arguments_size(sd_bus_message *message);

@@ -98,13 +98,16 @@ static int reload(sd_bus_message *message, const Caller *who, void *userdata, sd
         return sd_bus_message_send(reply);
 }
 
-/* The name that the message begins with, which is still to be read. */
+/* Longer than that of any tree or run. */
+#define NAME_MAX_PEEKED 200u
+
+/* The name that the message begins with, which is still to be read. What is too long to be one is not kept in full. */
 static char *peek_name(sd_bus_message *message) {
         const char *name = NULL;
 
         (void) sd_bus_message_read(message, "s", &name);
         (void) sd_bus_message_rewind(message, true);
-        return g_strdup(name);
+        return g_strndup(name, NAME_MAX_PEEKED);
 }
 
 static int method_start_tree(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {

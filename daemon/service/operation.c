@@ -13,6 +13,7 @@
 
 #include "basic/cleanup.h"
 #include "basic/log.h"
+#include "service/arguments.h"
 #include "service/credentials.h"
 #include "service/errors.h"
 #include "service/operation.h"
@@ -23,6 +24,11 @@
 #define QUESTIONS_MAX 24u
 #define QUESTIONS_OF_A_USER_MAX 4u
 
+/* As much as a tree file may have. */
+#define WAITING_MIB_MAX 64u
+
+#define TOO_LARGE "calls of yours with more than %u MiB would be waiting to be answered; wait for one of them"
+
 struct Operations {
         sd_bus *bus;
         unsigned max; /* of one caller */
@@ -30,6 +36,7 @@ struct Operations {
         void *userdata;
         GQueue running; /* of Operation */
         Turns *turns;
+        bool open;
 };
 
 typedef struct Operation {
@@ -38,9 +45,13 @@ typedef struct Operation {
         GList link;
         Deed deed;
         OperationRun run;
-        sd_bus_message *message;
-        sd_bus_slot *slot; /* of the question to the bus */
-        bool doubted;      /* polkit has to be asked */
+        char *sender;
+        sd_bus_message *message; /* NULL: it has been refused, and is only to be logged */
+        sd_bus_error refusal;    /* then */
+        size_t size;             /* of what it carries */
+        sd_bus_slot *slot;       /* of the question to the bus */
+        Credentials credentials;
+        bool doubted; /* polkit has to be asked */
         PolkitQuestion *question;
         Caller who;
 } Operation;
@@ -64,7 +75,10 @@ static void operation_free(Operation *operation) {
         polkit_question_free(operation->question);
         sd_bus_slot_unref(operation->slot);
         sd_bus_message_unref(operation->message);
+        sd_bus_error_free(&operation->refusal);
+        g_free(operation->sender);
         deed_clear(&operation->deed);
+        credentials_clear(&operation->credentials);
         caller_clear(&operation->who);
         g_free(operation);
 }
@@ -80,16 +94,15 @@ void operations_free(Operations *operations) {
         g_free(operations);
 }
 
-void operations_open(Operations *operations) {
-        turns_open(operations->turns);
-}
-
-static void finish_with(Operation *operation, int r, const sd_bus_error *error) {
+static void reply(Operation *operation, int r, const sd_bus_error *error) {
         if (sd_bus_error_is_set(error))
                 (void) sd_bus_reply_method_error(operation->message, error);
         else if (r < 0)
                 (void) sd_bus_reply_method_errno(operation->message, r, NULL);
+}
 
+static void finish_with(Operation *operation, int r, const sd_bus_error *error) {
+        reply(operation, r, error);
         operation_free(operation);
 }
 
@@ -98,7 +111,7 @@ static char *describe_caller(const Operation *operation) {
         const Caller *who = &operation->who;
 
         if (!who->text)
-                return g_strdup_printf("the caller %s", sd_bus_message_get_sender(operation->message));
+                return g_strdup_printf("the caller %s", operation->sender);
 
         return g_strdup_printf("UID %" PRIu32 ", PID %" PRIu32 "%s%s%s", who->uid, who->pid, who->command ? " (" : "",
                                who->command ?: "", who->command ? ")" : "");
@@ -116,43 +129,64 @@ static void log_carried_out(const Operation *operation, int r, const sd_bus_erro
                 log_message(LOG_INFO, &subject, "%s asked to %s", caller, deed);
 }
 
+/* Who is on a terminal asks again, and is asked then: "cannot be asked to here" is for him, not for the log. */
+static void log_refusal(const Operation *operation, const sd_bus_error *error) {
+        g_autofree char *deed = deed_describe(&operation->deed), *caller = describe_caller(operation);
+        bool asks = sd_bus_error_has_name(error, SD_BUS_ERROR_INTERACTIVE_AUTHORIZATION_REQUIRED);
+
+        log_message(LOG_NOTICE, &(LogSubject){ .tree = operation->deed.tree, .run = operation->deed.run },
+                    "%s was not allowed to %s%s%s", caller, deed, asks ? " without a password" : ": ",
+                    asks ? "" : error->message);
+}
+
+static void refuse_with(Operation *operation, const sd_bus_error *error) {
+        log_refusal(operation, error);
+        finish_with(operation, 0, error);
+}
+
+static void G_GNUC_PRINTF(3, 4) refuse(Operation *operation, const char *name, const char *format, ...) {
+        g_auto(sd_bus_error) error = SD_BUS_ERROR_NULL;
+        va_list args;
+
+        va_start(args, format);
+        (void) sd_bus_error_setfv(&error, name, format, args);
+        va_end(args);
+        refuse_with(operation, &error);
+}
+
+static bool is_trusted(const Operation *operation) {
+        return operation->credentials.uid == 0 || operation->credentials.uid == geteuid();
+}
+
+/* False: it has been refused. */
+static bool check_permitted(Operation *operation) {
+        const Operations *operations = operation->operations;
+        g_auto(sd_bus_error) error = SD_BUS_ERROR_NULL;
+
+        if (operations->permits(&operation->deed, &operation->credentials, operations->userdata, &error) >= 0)
+                return true;
+
+        refuse_with(operation, &error);
+        return false;
+}
+
+/* Much may have changed while polkit was asked. */
 static void on_turn(Turn *turn) {
         Operation *operation = (Operation *) turn;
         g_auto(sd_bus_error) error = SD_BUS_ERROR_NULL;
-        int r = operation->run(operation->message, &operation->who, operation->operations->userdata, &error);
+        int r;
 
+        if (!is_trusted(operation) && !check_permitted(operation))
+                return;
+
+        r = operation->run(operation->message, &operation->who, operation->operations->userdata, &error);
         log_carried_out(operation, r, &error);
         finish_with(operation, r, &error);
 }
 
 static void carry_out(Operation *operation) {
         operation->doubted = false;
-        turns_add(operation->operations->turns, &operation->turn, sd_bus_message_get_sender(operation->message));
-}
-
-/* Who is on a terminal asks again, and is asked then: "cannot be asked to here" is for him, not for the log. */
-static void log_refusal(const Operation *operation, const char *name, const char *text) {
-        g_autofree char *deed = deed_describe(&operation->deed), *caller = describe_caller(operation);
-        bool asks = g_str_equal(name, SD_BUS_ERROR_INTERACTIVE_AUTHORIZATION_REQUIRED);
-
-        log_message(LOG_NOTICE, &(LogSubject){ .tree = operation->deed.tree, .run = operation->deed.run },
-                    "%s was not allowed to %s%s%s", caller, deed, asks ? " without a password" : ": ",
-                    asks ? "" : text);
-}
-
-static void G_GNUC_PRINTF(3, 4) refuse(Operation *operation, const char *name, const char *format, ...) {
-        g_auto(sd_bus_error) error = SD_BUS_ERROR_NULL;
-        g_autofree char *text = NULL;
-        va_list args;
-        int r;
-
-        va_start(args, format);
-        text = g_strdup_vprintf(format, args);
-        va_end(args);
-
-        log_refusal(operation, name, text);
-        r = sd_bus_error_set(&error, name, text);
-        finish_with(operation, r, &error);
+        turns_add(operation->operations->turns, &operation->turn, operation->sender);
 }
 
 static void take_answer(Operation *operation, PolkitAnswer answer) {
@@ -178,16 +212,12 @@ static void take_answer(Operation *operation, PolkitAnswer answer) {
         }
 }
 
-static bool is_trusted(const Credentials *credentials) {
-        return credentials->uid == 0 || credentials->uid == geteuid();
-}
-
 static void on_polkit_answered(PolkitAnswer answer, void *userdata);
 
 static void ask_polkit(Operation *operation) {
         bool interactive = sd_bus_message_get_allow_interactive_authorization(operation->message) > 0;
-        int r = polkit_ask(operation->operations->bus, sd_bus_message_get_sender(operation->message), &operation->deed,
-                           interactive, on_polkit_answered, operation, &operation->question);
+        int r = polkit_ask(operation->operations->bus, operation->sender, &operation->deed, interactive,
+                           on_polkit_answered, operation, &operation->question);
 
         if (r < 0)
                 finish_with(operation, r, NULL);
@@ -207,11 +237,11 @@ static bool may_ask_now(const Operation *operation) {
 }
 
 static void ask_those_that_wait(Operations *operations) {
-        for (GList *link = operations->running.head, *next; link; link = next) {
+        for (GList *link = operations->open ? operations->running.head : NULL, *next; link; link = next) {
                 Operation *operation = link->data;
 
                 next = link->next;
-                if (operation->doubted && !operation->question && may_ask_now(operation))
+                if (operation->doubted && !operation->question && may_ask_now(operation) && check_permitted(operation))
                         ask_polkit(operation);
         }
 }
@@ -219,6 +249,12 @@ static void ask_those_that_wait(Operations *operations) {
 static void doubt(Operation *operation) {
         operation->doubted = true;
         ask_those_that_wait(operation->operations);
+}
+
+void operations_open(Operations *operations) {
+        operations->open = true;
+        turns_open(operations->turns);
+        ask_those_that_wait(operations);
 }
 
 static void on_polkit_answered(PolkitAnswer answer, void *userdata) {
@@ -230,88 +266,100 @@ static void on_polkit_answered(PolkitAnswer answer, void *userdata) {
         ask_those_that_wait(operations);
 }
 
-/* Those of one connection, before it is known whose it is. */
-static unsigned count_of_sender(const Operations *operations, const char *sender) {
-        unsigned n = 0;
-
-        for (const GList *link = operations->running.head; link; link = link->next) {
-                const Operation *operation = link->data;
-
-                n += g_strcmp0(sd_bus_message_get_sender(operation->message), sender) == 0;
-        }
-
-        return n;
+static bool is_of_sender(const Operation *one, const Operation *other) {
+        return g_str_equal(one->sender, other->sender);
 }
 
-/* Those of all connections of a user, as far as it is known whose they are. */
-static unsigned count_of_user(const Operations *operations, uint32_t uid) {
-        unsigned n = 0;
-
-        for (const GList *link = operations->running.head; link; link = link->next) {
-                const Operation *operation = link->data;
-
-                n += operation->who.text && operation->who.uid == uid;
-        }
-
-        return n;
+static bool is_of_user(const Operation *one, const Operation *other) {
+        return other->who.text && one->who.uid == other->who.uid;
 }
 
-static int on_credentials(sd_bus_message *reply, void *userdata, sd_bus_error *unused) {
-        Operation *operation = userdata;
-        Operations *operations = operation->operations;
-        g_auto(Credentials) credentials = { 0 };
-        g_autofree char *error = NULL;
-        int r;
+/* Does it wait with too many others, or they with too much? */
+static bool is_too_much(const Operation *operation, bool (*is_with)(const Operation *one, const Operation *other),
+                        sd_bus_error *ret_error) {
+        unsigned n = 0, max = operation->operations->max;
+        size_t size = 0;
+
+        for (const GList *link = operation->operations->running.head; link; link = link->next) {
+                const Operation *other = link->data;
+
+                if (!other->message || !is_with(operation, other))
+                        continue;
+
+                n++;
+                size += other->size;
+        }
+
+        if (n > max)
+                (void) sd_bus_error_setf(ret_error, ERROR_LIMIT_EXCEEDED, TEXT_TOO_MANY_CALLS, max);
+        else if (size >> 20 >= WAITING_MIB_MAX && n > 1)
+                (void) sd_bus_error_setf(ret_error, ERROR_LIMIT_EXCEEDED, TOO_LARGE, WAITING_MIB_MAX);
+
+        return sd_bus_error_is_set(ret_error);
+}
+
+/* False: with the error. */
+static bool learn_caller(Operation *operation, sd_bus_message *reply, sd_bus_error *ret_error) {
+        Credentials *credentials = &operation->credentials;
 
         if (sd_bus_message_is_method_error(reply, NULL)) {
-                refuse(operation, ERROR_ACCESS_DENIED, "the bus does not tell who asks: %s",
-                       sd_bus_message_get_error(reply)->message);
-                return 0;
+                (void) sd_bus_error_setf(ret_error, ERROR_ACCESS_DENIED, "the bus does not tell who asks: %s",
+                                         sd_bus_message_get_error(reply)->message);
+                return false;
+        }
+        if (credentials_read(reply, credentials) < 0 || !credentials->known) {
+                (void) sd_bus_error_set(ret_error, ERROR_ACCESS_DENIED, "the bus does not tell who asks");
+                return false;
         }
 
-        r = credentials_read(reply, &credentials);
-        if (r < 0) {
-                finish_with(operation, r, NULL);
-                return 0;
-        }
-        if (!credentials.known) {
-                refuse(operation, ERROR_ACCESS_DENIED, "the bus does not tell who asks");
-                return 0;
-        }
+        caller_init(&operation->who, credentials->uid, credentials->pid);
+        return true;
+}
 
-        caller_init(&operation->who, credentials.uid, credentials.pid);
-        if (is_trusted(&credentials))
+static int on_credentials(sd_bus_message *answer, void *userdata, sd_bus_error *unused) {
+        Operation *operation = userdata;
+        g_auto(sd_bus_error) error = SD_BUS_ERROR_NULL;
+        bool known = learn_caller(operation, answer, &error);
+
+        if (!operation->message) {
+                log_refusal(operation, &operation->refusal);
+                operation_free(operation);
+        } else if (!known) {
+                refuse_with(operation, &error);
+        } else if (is_trusted(operation)) {
                 carry_out(operation);
-        else if (count_of_user(operations, credentials.uid) > operations->max)
-                refuse(operation, ERROR_LIMIT_EXCEEDED, TEXT_TOO_MANY_CALLS, operations->max);
-        else if (!operations->permits(&operation->deed, &credentials, operations->userdata, &error))
-                refuse(operation, ERROR_ACCESS_DENIED, "%s", error);
-        else
+        } else if (is_too_much(operation, is_of_user, &error)) {
+                refuse_with(operation, &error);
+        } else {
                 doubt(operation);
+        }
 
         return 0;
 }
 
+/* Answered at once; who it was is still to be found out, for the log. */
+static void turn_away(Operation *operation) {
+        reply(operation, 0, &operation->refusal);
+        operation->message = sd_bus_message_unref(operation->message);
+}
+
 int operation_start(Operations *operations, sd_bus_message *message, Deed deed, OperationRun run,
                     sd_bus_error *ret_error) {
-        const char *sender = sd_bus_message_get_sender(message);
-        unsigned n_before = count_of_sender(operations, sender);
         Operation *operation = g_new0(Operation, 1);
         int r;
 
         operation->operations = operations;
         operation->run = run;
         operation->deed = deed;
+        operation->sender = g_strdup(sd_bus_message_get_sender(message));
         operation->message = sd_bus_message_ref(message);
+        operation->size = arguments_size(message);
         operation->link.data = operation;
         g_queue_push_tail_link(&operations->running, &operation->link);
+        if (is_too_much(operation, is_of_sender, &operation->refusal))
+                turn_away(operation);
 
-        if (n_before >= operations->max) {
-                refuse(operation, ERROR_LIMIT_EXCEEDED, TEXT_TOO_MANY_CALLS, operations->max);
-                return 1;
-        }
-
-        r = credentials_ask(operations->bus, sender, on_credentials, operation, &operation->slot);
+        r = credentials_ask(operations->bus, operation->sender, on_credentials, operation, &operation->slot);
         if (r < 0) {
                 operation_free(operation);
                 return r;

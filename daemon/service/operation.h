@@ -19,15 +19,17 @@ typedef struct Operations Operations;
 /* Like a method handler, but later: replies, or returns a negative errno with the error. */
 typedef int (*OperationRun)(sd_bus_message *message, const Caller *who, void *userdata, sd_bus_error *ret_error);
 
-/* Does the tree itself keep the caller out? False: with a text for people. */
-typedef bool (*OperationPermits)(const Deed *deed, const Credentials *credentials, void *userdata, char **ret_error);
+/* Is there what it is to be done to, and does the tree itself let the caller in? Adds to the deed what was not known
+ * when the call came. A negative errno with the error. */
+typedef int (*OperationPermits)(Deed *deed, const Credentials *credentials, void *userdata, sd_bus_error *ret_error);
 
 /* max: how many of one caller wait to be answered; another one is refused. */
 Operations *operations_new(GMainContext *context, sd_bus *bus, unsigned max, OperationPermits permits, void *userdata);
 /* Those under way are not answered any more. */
 void operations_free(Operations *operations);
 
-/* What is permitted is done from now on; before, it waits. */
+/* From now on it is known what there is: before, nobody but root and the daemon's user is permitted anything, and what
+ * is permitted waits. */
 void operations_open(Operations *operations);
 
 /* To be returned by the method handler. Takes the names in the deed. */

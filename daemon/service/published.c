@@ -3,6 +3,9 @@
 /* For handlers, which have it as a void pointer. */
 
 #include "service/published.h"
+#include "service/arguments.h"
+
+#define NAME_LENGTH_MAX 200u
 
 Manager *published_manager(const Published *published) {
         return published->manager;
@@ -21,7 +24,8 @@ const char *published_status(const Published *published) {
 
 int published_answer(Published *published, sd_bus_message *message, sd_bus_message_handler_t handler,
                      sd_bus_error *ret_error) {
-        if (published->open)
+        /* What is longer than any name is that of no run, and would be much to keep. */
+        if (published->open || arguments_size(message) > NAME_LENGTH_MAX)
                 return handler(message, published, ret_error);
 
         return early_calls_keep(published->early, message, handler, ret_error);

@@ -147,8 +147,11 @@ static int publish(Service *service) {
         return r;
 }
 
-static bool permits(const Deed *deed, const Credentials *credentials, void *userdata, char **ret_error) {
-        return tree_access_permits(published_manager(userdata), deed, credentials, ret_error);
+static int permits(Deed *deed, const Credentials *credentials, void *userdata, sd_bus_error *ret_error) {
+        g_autofree char *error = NULL;
+        int r = tree_access_check(published_manager(userdata), deed, credentials, &error);
+
+        return r < 0 ? error_from_manager(ret_error, r, error) : 0;
 }
 
 static void open_publication(Publication *publication) {

@@ -2,14 +2,13 @@
 #pragma once
 
 /*
- * Whether a tree itself keeps a caller out, by its key 'access'.
+ * Whether there is what a caller wants to do something to, and whether the tree itself lets him, by its key 'access':
+ * before anybody is asked for a password.
  */
-
-#include <stdbool.h>
 
 #include "runtime/manager.h"
 #include "service/credentials.h"
 #include "service/permission.h"
 
-/* False: with a text for people. */
-bool tree_access_permits(Manager *manager, const Deed *deed, const Credentials *credentials, char **ret_error);
+/* Adds the tree of a run to the deed. A negative errno, of those of the manager too, with a text for people. */
+int tree_access_check(Manager *manager, Deed *deed, const Credentials *credentials, char **ret_error);

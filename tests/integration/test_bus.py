@@ -3,6 +3,7 @@
 
 import json
 import os
+import re
 import xml.etree.ElementTree as ElementTree
 
 import pytest
@@ -418,6 +419,8 @@ def test_only_so_many_calls_of_one_can_wait(btd):
                        "for one of them"}
     assert "nap.1" in answers
     assert btd.client.start("nap")[0].startswith("nap.")
+    refusals = re.findall(r"UID \d+, PID [1-9]\d*.* was not allowed to start 'nap': 1 calls of yours", btd.log())
+    assert len(refusals) == sum(not answer.startswith("nap.") for answer in answers)
 
 
 def test_there_can_be_only_so_many_subscribers(btd, bus):

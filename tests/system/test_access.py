@@ -2,6 +2,7 @@
 """Who may do what: polkit's defaults, rules that permit one tree, polkit that is not there,
 passwords."""
 
+import json
 import os
 import select
 import subprocess
@@ -27,10 +28,19 @@ polkit.addRule(function(action, subject) {
 """
 
 
+KEPT = """
+polkit.addRule(function(action, subject) {
+    if (action.id == "org.btd1.halt" && subject.user == "games")
+        return polkit.Result.YES;
+});
+"""
+
+
 @pytest.fixture(autouse=True)
 def trees(machine):
     machine.load("camera", SLEEP)
     machine.load("other", SLEEP)
+    machine.write("/srv/own.json", json.dumps({"btd": 1, "root": SLEEP}))
     if not machine.path("/etc/polkit-1/rules.d/10-camera.rules").exists():
         machine.write("/etc/polkit-1/rules.d/10-camera.rules", RULE)
         machine.check("systemctl", "restart", "polkit.service")
@@ -51,7 +61,7 @@ def refusal(machine, *words, user):
     (("set", "camera", "a=1"), "set variables of 'camera.1'"),
     (("force", "camera", "Sleep", "success"), "force a result in 'camera.1'"),
     (("reload",), "reload"),
-    (("run", "/etc/btd/trees/camera.json"), "run a tree of your own as 'camera'"),
+    (("run", "/srv/own.json"), "run a tree of your own as 'own'"),
 ])
 def test_changing_needs_an_administrator(machine, words, deed):
     if not machine.btctl("status", "camera.1").returncode == 0:
@@ -140,6 +150,55 @@ def test_a_tree_keeps_others_out(machine):
     assert "you have to authenticate" in refusal(machine, "pause", run, user="nobody")
     assert "the tree lets only root and nobody do this" in refusal(machine, "pause", run, user="games")
     machine.check("btctl", "halt", "camera", "--wait")
+
+
+def test_what_is_not_there_needs_no_password(machine):
+    """Nor is polkit given names that are none: they would be shown to whoever is asked for it."""
+    assert "no tree 'camara'; did you mean 'camera'?" in refusal(machine, "start", "camara", user="nobody")
+    for arguments, text in [
+            (("StartTree", "ssa{ss}", "x'. Just type it in:", "", "0"), "no tree 'x'. Just type it in:'; 'btctl list'"),
+            (("StartTree", "ssa{ss}", "x" * 100000, "", "0"), f"no tree '{'x' * 60}...'; 'btctl list'"),
+            (("HaltTree", "s", "nothing"), "no tree 'nothing'; 'btctl list'"),
+            (("HaltRun", "s", "nothing.1"), "no run 'nothing.1'; 'btctl list'"),
+            (("StartText", "ssa{ss}", "a b", "{}", "0"), "the name of a tree consists of letters, digits, '_' and '-'"),
+            (("StartText", "ssa{ss}", "camera", "{}", "0"), "there is a tree 'camera' already")]:
+        result = machine.run("busctl", "call", "org.btd1", "/org/btd1", "org.btd1.Manager", *arguments, user="nobody")
+        assert result.returncode != 0 and text in result.stderr, result.stderr
+    assert re.search(r"nothing: UID 65534, PID [1-9]\d* .*was not allowed to halt 'nothing': no tree", machine.log())
+    assert max(map(len, machine.log().splitlines())) < 1000
+
+
+def test_runs_of_a_tree_that_is_gone_are_kept_from_others(machine):
+    """Or of one that lets more people in by now; and while btd has not yet taken up what there is."""
+    machine.load("kept", SLEEP, access={"halt": []})
+    machine.write("/etc/polkit-1/rules.d/20-kept.rules", KEPT)
+    machine.check("systemctl", "restart", "polkit.service")
+    run = machine.check("btctl", "start", "kept").strip()
+    kept = "you may not halt 'kept': the tree lets only root do this\n"
+    try:
+        assert halt(machine, "HaltTree", "kept", "games") == kept
+        machine.load("kept", SLEEP)
+        assert halt(machine, "HaltTree", "kept", "games") == kept
+        machine.path("/etc/btd/trees/kept.json").unlink()
+        machine.check("btctl", "reload")
+        assert halt(machine, "HaltTree", "kept", "games") == kept
+        machine.load("kept", SLEEP)
+        machine.check("systemctl", "kill", "--signal=KILL", "btd.service")
+        assert halt(machine, "HaltRun", run, "games") == kept.replace("'kept'", f"'{run}'")
+        assert machine.client.run_property("/org/btd1/run/kept_2e1", "Status") == "running"
+        machine.check("btctl", "halt", "kept", "--wait")
+        machine.check("btctl", "start", "kept")
+        assert machine.btctl("halt", "kept", "--wait", user="games").returncode == 0
+    finally:
+        machine.path("/etc/polkit-1/rules.d/20-kept.rules").unlink()
+        machine.check("systemctl", "restart", "polkit.service")
+
+
+def halt(machine, method, name, user):
+    """What is said. btd is started for it."""
+    result = machine.run("busctl", "call", "org.btd1", "/org/btd1", "org.btd1.Manager", method, "s", name, user=user)
+    assert result.returncode != 0
+    return result.stderr.removeprefix("Call failed: ")
 
 
 def at_a_terminal(machine, password, *words):

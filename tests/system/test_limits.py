@@ -128,3 +128,19 @@ def test_calls_of_a_user_that_wait(machine, slow_polkit):
     assert other.wait() == 0
     assert sorted(process.wait() for process in waiting) == [0] + [1] * 7  # one run for a user
     machine.check("btctl", "halt", "camera", "--wait")
+
+
+def test_memory_of_calls_that_wait(machine, slow_polkit):
+    """Of what a user sends, btd keeps only so much."""
+    text = json.dumps({"btd": 1, "root": SLEEP}) + " " * (30 << 20)
+    for name in "abc":
+        machine.path(f"/tmp/{name}.json").write_text(text, encoding="utf-8")
+    waiting = []
+    for name in "ab":
+        waiting.append(subprocess.Popen(machine.command("btctl", "run", f"/tmp/{name}.json", user="nobody")))
+        client.wait(lambda: len(slow_polkit) == len(waiting), "the question")
+    assert machine.run("btctl", "run", "/tmp/c.json", user="nobody").stderr == \
+        "btctl: calls of yours with more than 64 MiB would be waiting to be answered; wait for one of them\n"
+    for _, invocation in slow_polkit:
+        invocation.return_value(GLib.Variant("((bba{ss}))", ((False, False, {}),)))
+    assert [process.wait() for process in waiting] == [1, 1]
