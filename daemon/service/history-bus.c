@@ -6,16 +6,29 @@
 #include <errno.h>
 
 #include "basic/cleanup.h"
+#include "runtime/run-journal.h"
 #include "service/errors.h"
 #include "service/history-bus.h"
 #include "service/published.h"
 
 #define PART_MAX ((size_t) 1 << 20)
 
+/* Of a run that is listed: why it has none. NULL: there is nothing to say. */
+static char *explain(Manager *manager, const Run *run) {
+        const char *why = run ? run_not_durable(run) : NULL;
+
+        if (run && !journals_are_kept(manager_journals(manager)))
+                return g_strdup_printf("run '%s' has no journal, since btd was started without --runtime=",
+                                       run_id(run));
+
+        return why ? g_strdup_printf("run '%s' has no journal: %s", run_id(run), why) : NULL;
+}
+
 static int get_journal(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
         g_autoptr(sd_bus_message) reply = NULL;
         g_autoptr(GByteArray) bytes = NULL;
-        g_autofree char *error = NULL;
+        g_autofree char *error = NULL, *why = NULL;
+        Manager *manager = published_manager(userdata);
         const char *run;
         uint64_t offset;
         int r;
@@ -24,9 +37,11 @@ static int get_journal(sd_bus_message *message, void *userdata, sd_bus_error *re
         if (r < 0)
                 return r;
 
-        r = journals_read(manager_journals(published_manager(userdata)), run, offset, PART_MAX, &bytes, &error);
-        if (r < 0)
-                return error_from_manager(ret_error, r == -ENOENT ? MANAGER_NO_SUCH_RUN : r, error);
+        r = journals_read(manager_journals(manager), run, offset, PART_MAX, &bytes, &error);
+        if (r < 0) {
+                why = explain(manager, manager_run(manager, run));
+                return error_from_manager(ret_error, r == -ENOENT || why ? MANAGER_NO_SUCH_RUN : r, why ?: error);
+        }
 
         r = sd_bus_message_new_method_return(message, &reply);
         if (r >= 0)

@@ -369,8 +369,16 @@ def test_without_a_journal(btd):
     btd.start()
     btd.client.start("boot")
     assert btd.btctl("history") == (0, "no run has finished yet\n", "")
-    refuse(btd.btctl("show", "boot"),
-           "there is no journal of a run 'boot.1'; 'btctl history' shows the runs that have finished")
+    refuse(btd.btctl("show", "boot"), "run 'boot.1' has no journal, since btd was started without --runtime=")
+
+
+def test_a_journal_that_was_lost(kept, tmp_path):
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run/runs").write_text("")
+    kept.tree("boot", LONG)
+    kept.start()
+    kept.client.start("boot")
+    refuse(kept.btctl("show", "boot"), f"run 'boot.1' has no journal: {tmp_path}/run/runs cannot be made: Not a directory")
 
 
 def test_long_journals_come_in_parts(kept):
