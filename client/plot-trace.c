@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Complete events ("ph": "X"), a thread a node, so that the viewers show them in the order of the tree. */
+/* Complete events ("ph": "X"), a thread a node, so that the viewers show them in the order of the tree; and instants
+ * ("i") for what people did to the run. */
 
 #include <json-c/json_object.h>
 
@@ -48,6 +49,23 @@ static json_object *complete(const Timeline *timeline, const PlotTitle *title, c
         return event;
 }
 
+/* What was done to the run: a line across all of it. */
+static json_object *instant(const PlotTitle *title, const Mark *mark) {
+        json_object *event = json_object_new_object(), *arguments = json_object_new_object();
+
+        json_object_object_add(event, "name", json_object_new_string(mark->what));
+        json_object_object_add(event, "cat", json_object_new_string("run"));
+        json_object_object_add(event, "ph", json_object_new_string("i"));
+        json_object_object_add(event, "s", json_object_new_string("p"));
+        json_object_object_add(event, "ts", json_object_new_uint64(title->started + mark->time));
+        json_object_object_add(event, "pid", json_object_new_int(1));
+        json_object_object_add(event, "tid", json_object_new_int(0));
+        if (mark->detail)
+                json_object_object_add(arguments, "detail", json_object_new_string(mark->detail));
+        json_object_object_add(event, "args", arguments);
+        return event;
+}
+
 char *plot_trace(const Timeline *timeline, const PlotTitle *title) {
         g_autoptr(json_object) trace = json_object_new_object();
         json_object *events = json_object_new_array();
@@ -63,6 +81,8 @@ char *plot_trace(const Timeline *timeline, const PlotTitle *title) {
         }
         for (unsigned i = 0; i < timeline->bars->len; i++)
                 json_object_array_add(events, complete(timeline, title, &g_array_index(timeline->bars, Bar, i)));
+        for (unsigned i = 0; i < timeline->marks->len; i++)
+                json_object_array_add(events, instant(title, &g_array_index(timeline->marks, Mark, i)));
 
         return g_strdup(json_object_to_json_string_ext(trace, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE));
 }

@@ -115,6 +115,10 @@ def test_trace_of_a_file():
     sends = [event for event in trace["traceEvents"] if event["ph"] == "X" and event["name"] == "Send"]
     assert [(event["dur"], event["args"]["cause"]) for event in sends] == \
         [(4795, "exited with status 75"), (1422, "exited with status 75")]
+    marks = [event for event in trace["traceEvents"] if event["ph"] == "i"]
+    assert [event["name"] for event in marks] == ["paused", "stepped", "resumed", "resumed", "set", "halting"]
+    assert marks[-1]["args"] == {"detail": "halted by UID 0 (btctl)"}
+    assert marks[-1]["ts"] == 1795278574295816 and marks[-1]["s"] == "p"
 
 
 @pytest.mark.parametrize("verb", ["show", "replay", "plot"])
