@@ -319,7 +319,7 @@ def test_history_survives_the_daemon(kept):
     told = kept.btctl("show", "boot.1", "-q").stdout
     assert "exited with status 3" in told
     kept.stop()
-    os.unlink(os.path.join(kept.trees, "boot.json"))
+    os.unlink(file)
     kept.start()
     assert kept.btctl("history", "--json").stdout == before
     assert kept.btctl("history", "boot", "--json").stdout == before

@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Who has subscribed to the changes of nodes and does not read them."""
 
+import os
 import signal
 import subprocess
-import time
 
-import client
+import pytest
+from gi.repository import GLib
+
 import daemon
+from client import wait
 
 TURNS, STEPS = 20, 1000
 
@@ -17,30 +20,45 @@ MANY = {"type": "Sequence", "children": [
     {"type": "Sleep", "name": "AtLast", "duration": "1ms"}]}
 
 
-def wait_for(text, file, attempt=lambda: client.run(["sleep", "0.1"])):
-    deadline = time.monotonic() + 20
-    while text not in (said := file.read_text(encoding="utf-8")):
-        assert time.monotonic() < deadline, said[-1000:]
-        attempt()
-    return said
+class Monitor:
+    """btctl monitor, and what it has said."""
+
+    def __init__(self, btd):
+        self.process = subprocess.Popen([daemon.BTCTL, "--address=" + btd.bus.address, "monitor"],
+                                        stdout=subprocess.PIPE)
+        self.said = b""
+        self.source = GLib.unix_fd_add_full(GLib.PRIORITY_DEFAULT, self.process.stdout.fileno(), GLib.IOCondition.IN,
+                                            self._on_said)
+
+    def _on_said(self, fd, condition):
+        self.said += os.read(fd, 65536)
+        return GLib.SOURCE_CONTINUE
+
+    def close(self):
+        GLib.source_remove(self.source)
+        self.process.kill()
+        self.process.communicate()
 
 
-def test_one_that_reads_again_is_told_how_all_is(btd, tmp_path):
+@pytest.fixture
+def monitor(btd):
+    btd.start()
+    it = Monitor(btd)
+    yield it
+    it.close()
+
+
+def test_one_that_reads_again_is_told_how_all_is(btd, monitor):
     """What it has missed meanwhile is not told, and hinders nobody."""
     btd.tree("many", MANY)
     btd.tree("small", {"type": "Log", "name": "Heard", "message": "anything"})
-    btd.start()
-    heard = tmp_path / "heard"
-    with open(heard, "w", encoding="utf-8") as file:
-        monitor = subprocess.Popen([daemon.BTCTL, "--address=" + btd.bus.address, "monitor"], stdout=file)
-    try:
-        wait_for("Heard", heard, lambda: btd.client.finish(btd.client.start("small")[1]))
-        monitor.send_signal(signal.SIGSTOP)
-        _, path = btd.client.start("many")
-        assert btd.client.finish(path) == ("success", "")
-        monitor.send_signal(signal.SIGCONT)
-        said = wait_for("AtLast", heard)
-    finally:
-        monitor.kill()
-        monitor.wait()
-    assert said.count("Step") < TURNS * STEPS
+    btd.client.manager("Reload")
+    while b"Heard" not in monitor.said:  # it has to subscribe first
+        assert monitor.process.poll() is None
+        btd.client.finish(btd.client.start("small")[1])
+    monitor.process.send_signal(signal.SIGSTOP)
+    _, path = btd.client.start("many")
+    assert btd.client.finish(path) == ("success", "")
+    monitor.process.send_signal(signal.SIGCONT)
+    wait(lambda: b"AtLast" in monitor.said, "what comes last")
+    assert monitor.said.count(b"Step") < TURNS * STEPS

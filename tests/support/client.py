@@ -2,6 +2,7 @@
 """A bus client for tests, on GLib's main loop: it waits for what happens, and never for time to pass."""
 
 import collections
+import os
 
 import gi
 
@@ -39,6 +40,13 @@ def wait(condition, what, timeout=20):
     finally:
         if not expired:
             GLib.source_remove(deadline)
+
+
+def wake_at_end(process):
+    """The main loop wakes up when the process ends, so that a wait for that is over at once."""
+    pidfd = os.pidfd_open(process.pid)
+    GLib.unix_fd_add_full(GLib.PRIORITY_DEFAULT, pidfd, GLib.IOCondition.IN,
+                          lambda fd, condition: os.close(fd) or GLib.SOURCE_REMOVE)
 
 
 def run(argv, env=None, stdin=None, timeout=60):

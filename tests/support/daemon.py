@@ -7,8 +7,6 @@ import re
 import signal
 import subprocess
 
-from gi.repository import GLib
-
 import client as bus_client
 
 BUILD = os.environ.get("BTD_BUILD", "build")
@@ -58,10 +56,7 @@ class Daemon:
         with open(self.log_path, "ab") as log:
             self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
                                             env={**os.environ, **SANITIZER_ENV, **(env or {})})
-        # The main loop wakes up when it exits, so that a wait for it ends at once.
-        pidfd = os.pidfd_open(self.process.pid)
-        GLib.unix_fd_add_full(GLib.PRIORITY_DEFAULT, pidfd, GLib.IOCondition.IN,
-                              lambda fd, condition: os.close(fd) or GLib.SOURCE_REMOVE)
+        bus_client.wake_at_end(self.process)
         if wait:
             self.wait_ready()
 

@@ -100,17 +100,20 @@ def test_calls_of_a_user_that_wait(machine, slow_polkit):
 
     def start(instance, user):
         command = machine.command("btctl", "start", "camera@" + instance, user=user)
-        return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        client.wake_at_end(process)
+        return process
 
     def n_asked(n):
         client.wait(lambda: len(slow_polkit) >= n, f"{n} questions")
         assert len(slow_polkit) == n
 
     waiting = [start(str(n), "nobody") for n in range(8)]
-    refused = []
-    while len(refused) < 2:
-        client.run(["sleep", "0.05"])
-        refused = [process for process in waiting if process.poll() is not None]
+
+    def ended():
+        return [process for process in waiting if process.poll() is not None]
+    client.wait(lambda: len(ended()) >= 2, "two that are refused")
+    refused = ended()
     assert {process.stderr.read() for process in refused} \
         == {"btctl: 6 calls of yours are waiting to be answered; wait for one of them\n"}
     n_asked(4)

@@ -37,6 +37,10 @@ static void arm(Subject *subject, uint64_t usec) {
         subject->timer = timer_new(subject->fixture->timers, usec, on_expired, subject);
 }
 
+static void arm_at(Subject *subject, uint64_t deadline) {
+        subject->timer = timer_new_at(subject->fixture->timers, deadline, on_expired, subject);
+}
+
 static void fixture_set_up(Fixture *fixture, gconstpointer data) {
         fixture->timers = timers_new(NULL);
         fixture->calls = g_string_new(NULL);
@@ -59,10 +63,10 @@ static void test_order(Fixture *fixture, gconstpointer data) {
         Subject a = { fixture, 'a' }, b = { fixture, 'b' }, c = { fixture, 'c' };
         int64_t start = g_get_monotonic_time();
 
-        arm(&c, 20000);
         arm(&a, 1000);
-        arm(&b, 10000);
-        g_assert_cmpuint(timer_deadline(b.timer), >=, (uint64_t) start + 10000);
+        arm_at(&c, timer_deadline(a.timer) + 19000);
+        arm_at(&b, timer_deadline(a.timer) + 9000);
+        g_assert_cmpuint(timer_deadline(a.timer), >=, (uint64_t) start + 1000);
 
         wait_for_calls(fixture, "abc");
         g_assert_cmpint(g_get_monotonic_time(), >=, start + 20000);
@@ -93,10 +97,10 @@ static void test_callbacks(Fixture *fixture, gconstpointer data) {
         Subject b = { fixture, 'b', .frees = &c.timer, .makes = &d };
         Subject a = { fixture, 'a', .frees = &a.timer };
 
-        arm(&a, 0);
-        arm(&b, 0);
-        arm(&c, 0);
-        g_usleep(1000);
+        /* They are due by the next turn, all at once. */
+        arm_at(&a, 1);
+        arm_at(&b, 1);
+        arm_at(&c, 2);
         wait_for_calls(fixture, "abd");
         g_assert_null(a.timer);
         g_assert_null(c.timer);
@@ -114,10 +118,9 @@ static void on_expired_free_timers(void *userdata) {
 /* The timers are freed while they expire; those that are left can still be freed. */
 static void test_free_all(Fixture *fixture, gconstpointer data) {
         Subject a = { fixture, 'a' };
-        Timer *timer = timer_new(fixture->timers, 0, on_expired_free_timers, fixture);
+        Timer *timer = timer_new_at(fixture->timers, 1, on_expired_free_timers, fixture);
 
-        arm(&a, 0);
-        g_usleep(1000);
+        arm_at(&a, 1);
         wait_for_calls(fixture, "x");
         timer_free(timer);
         timer_free(a.timer);
