@@ -25,7 +25,6 @@ static void add_cause(GString *text, const Cause *cause) {
 static void add_node(GString *text, const Progress *progress, NodeId node) {
         const History *history = progress_history(progress);
         const Machine *machine = progress_machine(progress);
-        g_autoptr(json_object) variables = blackboard_to_json(variables_scope(progress_variables(progress), node));
 
         g_string_append_printf(text, "#%u %s %i%i%i %" PRIu64 " %" PRIu64 " %u %" PRIu64, node,
                                status_to_string(history_status(history, node)),
@@ -33,7 +32,6 @@ static void add_node(GString *text, const Progress *progress, NodeId node) {
                                machine && machine_node_ending(machine, node), progress_stands_at(progress, node),
                                history_since(history, node), history_duration(history, node, UINT32_MAX),
                                history_rounds(history, node), progress_deadline(progress, node));
-        add_json(text, variables);
         add_cause(text, history_last_cause(history, node));
         if (history_status(history, node) == STATUS_HALTED) {
                 g_autoptr(Cause) halted = progress_node_cause(progress, node);
@@ -43,8 +41,16 @@ static void add_node(GString *text, const Progress *progress, NodeId node) {
         g_string_append_c(text, '\n');
 }
 
+static void add_variables(GString *text, const Blackboard *scope) {
+        g_autoptr(json_object) variables = blackboard_to_json(scope);
+
+        add_json(text, variables);
+        g_string_append_c(text, '\n');
+}
+
 char *random_run_describe(const Progress *progress) {
         const GArray *breakpoints = progress_breakpoints(progress);
+        const Blackboard *scope, *last = NULL;
         GString *text = g_string_new(NULL);
 
         g_string_append_printf(
@@ -55,8 +61,13 @@ char *random_run_describe(const Progress *progress) {
                 g_string_append_printf(text, " *%u", g_array_index(breakpoints, NodeId, i));
         add_cause(text, progress_cause(progress));
         g_string_append_c(text, '\n');
-        for (NodeId node = 0; node < definition_tree(progress_definition(progress))->n_nodes; node++)
+        /* Nodes of a scope stand together. */
+        for (NodeId node = 0; node < definition_tree(progress_definition(progress))->n_nodes; node++, last = scope) {
+                scope = variables_scope(progress_variables(progress), node);
+                if (scope != last)
+                        add_variables(text, scope);
                 add_node(text, progress, node);
+        }
 
         return g_string_free(text, FALSE);
 }
