@@ -13,7 +13,7 @@ typedef struct TreeInfo {
         char *name, *path;
         char *description; /* may be empty */
         bool autostart;
-        char *state;        /* "ok", "broken" or "failed" */
+        char *state;        /* "ok", "broken" or "failed"; "no file" where only runs tell of it */
         char *source;       /* the file; these two only after tree_info_complete() */
         char **diagnostics; /* errors and warnings */
 } TreeInfo;

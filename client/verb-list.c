@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* btctl list: a line for each tree. */
+/* btctl list: a line for each tree, also for one that is there no more but runs. */
 
 #include <string.h>
 
@@ -89,6 +89,33 @@ static void print_json(const GPtrArray *trees, const GPtrArray *runs) {
         output_print_json(json);
 }
 
+static bool has_tree(const GPtrArray *trees, const char *name) {
+        for (guint i = 0; i < trees->len; i++)
+                if (strcmp(((const TreeInfo *) g_ptr_array_index(trees, i))->name, name) == 0)
+                        return true;
+
+        return false;
+}
+
+/* Its file is gone, or it was given without one. */
+static void add_fileless(GPtrArray *trees, const GPtrArray *runs) {
+        for (guint i = 0; i < runs->len; i++) {
+                const RunInfo *run = g_ptr_array_index(runs, i);
+                TreeInfo *tree;
+
+                if (run_info_is_over(run) || has_tree(trees, run->tree))
+                        continue;
+
+                tree = g_new(TreeInfo, 1);
+                *tree = (TreeInfo){
+                        .name = g_strdup(run->tree),
+                        .description = g_strdup(""),
+                        .state = g_strdup("no file"),
+                };
+                g_ptr_array_add(trees, tree);
+        }
+}
+
 int verb_list(Client *client, char **operands) {
         g_autoptr(GPtrArray) trees = NULL, runs = NULL;
         int status;
@@ -101,6 +128,7 @@ int verb_list(Client *client, char **operands) {
         if (status != EXIT_SUCCESS)
                 return status;
 
+        add_fileless(trees, runs);
         if (client->output.json)
                 print_json(trees, runs);
         else if (trees->len > 0)

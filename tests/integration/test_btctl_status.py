@@ -46,6 +46,24 @@ def test_list_of_many_runs(btd):
                     "boot.1 (short0) skipped, 2 more")
 
 
+def test_list_of_runs_without_a_file(btd):
+    """Their trees are in none, or in none any more."""
+    file = btd.tree("boot", LONG)
+    btd.tree("short", GOOD)
+    btd.start()
+    for _ in range(2):
+        btd.client.finish(btd.client.manager("StartText", "ssa{ss}", "given", daemon.tree_text(GOOD), {})[1])
+    btd.client.start("boot")
+    btd.client.manager("StartText", "ssa{ss}", "own", daemon.tree_text(LONG), {})
+    os.unlink(file)
+    btd.client.manager("Reload")
+    listed = [re.split("  +", line.strip()) for line in btd.btctl("list").stdout.splitlines()]
+    assert listed[1:] == [["short", "ok", "no", "-"], ["boot", "no file", "no", "boot.1 running"],
+                          ["own", "no file", "no", "own.1 running"]]
+    own = json.loads(btd.btctl("list", "--json").stdout)[2]
+    assert (own["name"], own["state"], own["runs"][0]["id"]) == ("own", "no file", "own.1")
+
+
 def test_list_of_nothing(btd):
     btd.start()
     assert btd.btctl("list") == (0, "btd has no trees; 'btctl status' shows where it looks for them\n", "")
