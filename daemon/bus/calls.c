@@ -15,6 +15,7 @@
 #include "basic/log.h"
 #include "bus/bus-source.h"
 #include "bus/calls.h"
+#include "bus/message.h"
 
 #define DRIVER "org.freedesktop.DBus"
 
@@ -42,7 +43,8 @@ struct Calls {
         uint64_t retry_at;    /* nothing is sent before; 0: the bus has not refused anything */
         unsigned n_abandoned; /* calls on this bus that were cancelled in flight */
         bool stuck;
-        unsigned n_unsent; /* calls in flight that have hooks, and may be in our own queue yet */
+        unsigned n_unsent;    /* calls in flight that have hooks, and may be in our own queue yet */
+        uint64_t last_serial; /* of the call that was sent last; 0: none was */
 };
 
 /* Who is called. */
@@ -157,36 +159,6 @@ static bool call_was_refused(const Call *call, sd_bus_message *reply) {
                g_strcmp0(sd_bus_message_get_destination(call->message), DRIVER) != 0;
 }
 
-/* What was sent before has its serial number, which may be in use by now: sends a copy. */
-static int message_renew(sd_bus *bus, sd_bus_message **message) {
-        g_autoptr(sd_bus_message) copy = NULL;
-        sd_bus_message *old = *message;
-        uint64_t cookie;
-        int r;
-
-        if (sd_bus_message_get_cookie(old, &cookie) < 0)
-                return 0;
-
-        r = sd_bus_message_new_method_call(bus, &copy, sd_bus_message_get_destination(old),
-                                           sd_bus_message_get_path(old), sd_bus_message_get_interface(old),
-                                           sd_bus_message_get_member(old));
-        if (r >= 0)
-                r = sd_bus_message_set_auto_start(copy, sd_bus_message_get_auto_start(old));
-        if (r >= 0)
-                r = sd_bus_message_set_allow_interactive_authorization(
-                        copy, sd_bus_message_get_allow_interactive_authorization(old));
-        if (r >= 0)
-                r = sd_bus_message_rewind(old, true);
-        if (r >= 0)
-                r = sd_bus_message_copy(copy, old, true);
-        if (r < 0)
-                return r;
-
-        sd_bus_message_unref(old);
-        *message = g_steal_pointer(&copy);
-        return 0;
-}
-
 static int call_prepare(Call *call) {
         sd_bus *bus = call->calls->bus;
 
@@ -232,6 +204,7 @@ static bool call_send(Call *call) {
                 return false;
 
         if (r >= 0) {
+                (void) sd_bus_message_get_cookie(call->message, &calls->last_serial);
                 call_move(call, &calls->in_flight);
                 call->unsent = call->hooks;
                 calls->n_unsent += call->unsent;
@@ -245,6 +218,11 @@ static bool call_send(Call *call) {
         return true;
 }
 
+/* Those with hooks go one by one. */
+static bool call_may_go(const Call *call) {
+        return !call->hooks || call->calls->n_unsent == 0;
+}
+
 /* NULL: all of them have their share, or there is none. */
 static Receiver *next_receiver(const Calls *calls) {
         unsigned left = calls->window - MIN(calls->in_flight.length, calls->window);
@@ -252,7 +230,7 @@ static Receiver *next_receiver(const Calls *calls) {
         for (const GList *link = calls->waiting.head; link; link = link->next) {
                 Receiver *receiver = link->data;
 
-                if (receiver->n_in_flight < left)
+                if (receiver->n_in_flight < left && call_may_go(receiver->waiting.head->data))
                         return receiver;
         }
 
@@ -348,6 +326,7 @@ void calls_attach(Calls *calls, sd_bus *bus, GSource *source) {
         calls->window = CONNECTION_WINDOW;
         calls->n_replies = 0;
         calls->retry_at = 0;
+        calls->last_serial = 0;
         calls->n_abandoned = 0;
         calls->stuck = false;
 
@@ -390,6 +369,10 @@ void calls_settle(Calls *calls) {
         else
                 calls->retry_at = 0;
         calls_send(calls);
+}
+
+uint64_t calls_last_serial(const Calls *calls) {
+        return calls->last_serial;
 }
 
 Call *calls_add(Calls *calls, const char *destination, sd_bus_message *message, CallMake make, const CallHooks *hooks,

@@ -21,6 +21,9 @@ void calls_detach(Calls *calls);
 /* From the main loop: does what had to be put off. */
 void calls_settle(Calls *calls);
 
+/* See connection_last_serial(). */
+uint64_t calls_last_serial(const Calls *calls);
+
 /* Either the message or what makes it; hooks may be NULL. */
 Call *calls_add(Calls *calls, const char *destination, sd_bus_message *message, CallMake make, const CallHooks *hooks,
                 CallDone done, void *userdata);

@@ -241,6 +241,10 @@ bool connection_is_ready(const Connection *connection) {
         return connection->ready;
 }
 
+uint64_t connection_last_serial(const Connection *connection) {
+        return calls_last_serial(connection->calls);
+}
+
 Call *connection_call(Connection *connection, sd_bus_message *message, CallDone done, void *userdata) {
         return connection_call_hooked(connection, message, NULL, done, userdata);
 }

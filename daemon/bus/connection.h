@@ -38,6 +38,8 @@ const char *connection_name(const Connection *connection);
  * Do not keep it. */
 sd_bus *connection_bus(Connection *connection);
 bool connection_is_ready(const Connection *connection);
+/* The serial number of the call that was sent last over the connection of the moment; 0: none was. */
+uint64_t connection_last_serial(const Connection *connection);
 
 /*
  * Exactly one of reply (borrowed) and error is set. The call is still its owner's: free it, then or later.
@@ -52,7 +54,8 @@ typedef void (*CallDone)(sd_bus_message *reply, const sd_bus_error *error, void 
 Call *connection_call(Connection *connection, sd_bus_message *message, CallDone done, void *userdata);
 
 /* The same, told when it is sent next, and when all of it has left the daemon: again if it is sent again. For those who
- * keep a record of what they do. */
+ * keep a record of what they do: the next one of these is not sent before, so whoever finds the records knows of all
+ * but the last. */
 typedef struct CallHooks {
         void (*sending)(void *userdata);
         void (*sent)(void *userdata);

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/*
+ * sd-bus reads messages from a socket only, and expects a client to introduce itself first: so they get a socket
+ * of their own, behind the introduction.
+ */
+
+#include <errno.h>
+#include <glib.h>
+#include <stdbool.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "basic/cleanup.h"
+#include "bus/unread.h"
+
+/* D-Bus specification, "Authentication Protocol": a client who does not say who he is. */
+#define INTRODUCTION "\0AUTH ANONYMOUS\r\nBEGIN\r\n"
+
+typedef struct Look {
+        sd_bus *reader;
+        int end; /* the other one */
+        UnreadMessage found;
+        void *userdata;
+} Look;
+
+static void look_clear(Look *look) {
+        sd_bus_close_unref(look->reader);
+        if (look->end >= 0)
+                close(look->end);
+}
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Look, look_clear)
+
+static int on_message(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
+        const Look *look = userdata;
+
+        look->found(message, look->userdata);
+        return 1;
+}
+
+static int look_open(Look *look) {
+        int fds[2], r;
+
+        if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, fds) < 0)
+                return -errno;
+
+        look->end = fds[1];
+        r = sd_bus_new(&look->reader);
+        if (r >= 0)
+                r = sd_bus_set_fd(look->reader, fds[0], fds[0]);
+        if (r < 0) {
+                close(fds[0]);
+                return r;
+        }
+
+        r = sd_bus_set_server(look->reader, true, SD_ID128_NULL);
+        if (r >= 0)
+                r = sd_bus_set_anonymous(look->reader, true);
+        if (r >= 0)
+                r = sd_bus_add_filter(look->reader, NULL, on_message, look);
+        return r < 0 ? r : sd_bus_start(look->reader);
+}
+
+/* Through a socket that may not take all at once. */
+static int look_at(const Look *look, const char *bytes, size_t n) {
+        while (n > 0) {
+                ssize_t k = send(look->end, bytes, n, MSG_NOSIGNAL);
+                int r;
+
+                if (k < 0 && errno != EAGAIN)
+                        return -errno;
+
+                bytes += MAX(k, 0);
+                n -= (size_t) MAX(k, 0);
+                while ((r = sd_bus_process(look->reader, NULL)) > 0)
+                        ;
+                if (r < 0)
+                        return r;
+        }
+
+        return 0;
+}
+
+int unread_look(int fd, UnreadMessage found, void *userdata) {
+        g_auto(Look) look = { .end = -1, .found = found, .userdata = userdata };
+        g_autofree char *bytes = NULL;
+        int size, r;
+        ssize_t n;
+
+        if (ioctl(fd, FIONREAD, &size) < 0)
+                return -errno;
+
+        bytes = g_malloc((size_t) size + 1);
+        n = recv(fd, bytes, (size_t) size, MSG_PEEK | MSG_DONTWAIT);
+        if (n < 0)
+                return errno == EAGAIN ? 0 : -errno;
+
+        r = look_open(&look);
+        if (r >= 0)
+                r = look_at(&look, INTRODUCTION, sizeof(INTRODUCTION) - 1);
+        if (r < 0)
+                return r;
+
+        (void) look_at(&look, bytes, (size_t) n);
+        return 0;
+}
