@@ -67,6 +67,22 @@ static bool is_awaited(const SpawnName *name, void *userdata) {
         return run && run_awaits(run, name->node, name->attempt);
 }
 
+/* What is asked for after that will be heard, whatever becomes of this daemon. */
+static int recover(Daemon *daemon, char **ret_error) {
+        int r;
+
+        daemon->services.replies = predecessor_replies(daemon->predecessor);
+        r = manager_recover(daemon->manager, ret_error);
+        daemon->services.replies = NULL;
+        if (r < 0)
+                return r;
+
+        predecessor_drop(daemon->predecessor);
+        if (daemon->services.lasting)
+                daemon->stored = predecessor_become(daemon->services.lasting);
+        return 0;
+}
+
 static void begin(void *userdata) {
         Daemon *daemon = userdata;
         g_autofree char *text = NULL;
@@ -74,7 +90,7 @@ static void begin(void *userdata) {
         if (manager_is_stopping(daemon->manager))
                 return;
 
-        if (manager_recover(daemon->manager, &text) < 0) {
+        if (recover(daemon, &text) < 0) {
                 on_refused(text, daemon);
                 return;
         }
@@ -176,9 +192,6 @@ static int open_lasting(Daemon *daemon) {
         r = buses_get_second(daemon->buses, &daemon->services.lasting, &error);
         if (r < 0)
                 log_error("%s", error);
-        else
-                daemon->stored = predecessor_store(daemon->services.lasting);
-
         return r;
 }
 

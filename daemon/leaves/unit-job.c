@@ -168,12 +168,15 @@ static void on_stepped(JobStep step, const char *manager, void *userdata) {
         Leaf *leaf = userdata;
         const UnitJob *op = leaf->op;
         bool lasts = op->connection == leaf->services->lasting;
-        const UnitRequest request = {
+        UnitRequest request = {
                 .sent = step != JOB_SENDING,
                 .manager = step == JOB_SENT && lasts ? manager : NULL,
                 .heard = step == JOB_HEARD,
+                .serial = connection_last_serial(op->connection),
         };
 
+        if (step == JOB_SENDING && lasts)
+                (void) sd_bus_get_unique_name(connection_bus(op->connection), &request.name);
         if (leaf->durable)
                 leaf_remember(leaf, unit_past_remember(&op->facts, op->conditional, &request));
 }
@@ -319,16 +322,21 @@ static void unit_job_look_back(Leaf *leaf, json_object *memory) {
 }
 
 static Status unit_job_recover(Leaf *leaf) {
+        g_autoptr(json_object) learnt = NULL;
         Status status;
 
         if (!leaf->remembers)
                 return STATUS_IDLE;
 
         status = unit_job_prepare(leaf);
-        if (status == STATUS_RUNNING)
-                unit_job_look_back(leaf, leaf->memory);
+        if (status != STATUS_RUNNING)
+                return status;
 
-        return status;
+        learnt = unit_past_learn(leaf->memory, leaf->services->replies);
+        if (learnt)
+                leaf_remember(leaf, json_object_get(learnt));
+        unit_job_look_back(leaf, leaf->memory);
+        return STATUS_RUNNING;
 }
 
 /* What has been started stays as it is; only a job that is still in the queue is taken out of it. */

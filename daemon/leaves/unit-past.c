@@ -39,6 +39,10 @@ json_object *unit_past_remember(const UnitFacts *before, bool conditional, const
         json_object_object_add(memory, "heard", json_object_new_boolean(request->heard));
         if (request->manager)
                 json_object_object_add(memory, "manager", json_object_new_string(request->manager));
+        if (request->name) {
+                json_object_object_add(memory, "name", json_object_new_string(request->name));
+                json_object_object_add(memory, "serial", json_object_new_uint64(request->serial));
+        }
         return memory;
 }
 
@@ -47,6 +51,19 @@ static json_object *member(json_object *memory, const char *name) {
 
         json_object_object_get_ex(memory, name, &value);
         return value;
+}
+
+json_object *unit_past_learn(json_object *memory, const JobReplies *replies) {
+        json_object *learnt = NULL;
+
+        if (!job_replies_have(replies, json_object_get_string(member(memory, "name")),
+                              json_object_get_uint64(member(memory, "serial"))) ||
+            json_object_deep_copy(memory, &learnt, NULL) < 0)
+                return NULL;
+
+        json_object_object_add(learnt, "sent", json_object_new_boolean(true));
+        json_object_object_add(learnt, "heard", json_object_new_boolean(true));
+        return learnt;
 }
 
 static bool is(const char *fact, const char *value) {

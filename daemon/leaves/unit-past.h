@@ -9,6 +9,7 @@
 #include <json-c/json_object.h>
 
 #include "bus/connection.h"
+#include "leaves/job-replies.h"
 #include "leaves/unit-cause.h"
 #include "leaves/unit-facts.h"
 
@@ -18,10 +19,15 @@ typedef struct UnitRequest {
         const char *manager; /* the unique name of the systemd that it was sent to, which will hear it if it stays; or
                                 NULL */
         bool heard;          /* it has answered */
+        const char *name;    /* before it is sent: the unique name of the connection over which it will be, */
+        uint64_t serial;     /* and the serial number of the call before it; or NULL */
 } UnitRequest;
 
 /* What the daemon before has to keep in mind: what the unit was like, as far as it knows, and the request. */
 json_object *unit_past_remember(const UnitFacts *before, bool conditional, const UnitRequest *request);
+/* The same, where the replies show that a request was heard that it could not note any more to have sent. NULL: they do
+ * not. */
+json_object *unit_past_learn(json_object *memory, const JobReplies *replies);
 
 typedef enum UnitPastVerdict {
         UNIT_PAST_TO_DO,   /* it is to be asked for, perhaps again */

@@ -144,6 +144,17 @@ static const Case cases[] = {
         { UNIT_RELOAD, .unit = { "loaded", "active", .invocation = 0xb, .changed = 6 }, .verdict = UNIT_PAST_TO_DO },
 };
 
+/* Nobody has answered what it does not know to have sent. */
+static void test_learn(Scene *scene, const void *data) {
+        const UnitRequest request = { .name = ":1.7", .serial = 12 };
+        g_autoptr(json_object) memory = unit_past_remember(&(UnitFacts){}, false, &request);
+        g_autoptr(JobReplies) replies = job_replies_new();
+
+        g_assert_null(unit_past_learn(NULL, replies));
+        g_assert_null(unit_past_learn(memory, NULL));
+        g_assert_null(unit_past_learn(memory, replies));
+}
+
 static void test_verdicts(Scene *scene, const void *data) {
         for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
                 const Case *c = &cases[i];
@@ -239,6 +250,7 @@ static void test_bus_lost(Scene *scene, const void *data) {
 int main(int argc, char **argv) {
         g_test_init(&argc, &argv, NULL);
         add("/unit-past/verdicts", test_verdicts);
+        add("/unit-past/learn", test_learn);
         add("/unit-past/manager", test_manager);
         add("/unit-past/job", test_job);
         add("/unit-past/cancel", test_cancel);
