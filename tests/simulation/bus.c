@@ -102,7 +102,16 @@ sd_bus_message *bus_reply_new(sd_bus_message *call) {
         return reply;
 }
 
+/* Its own answer comes when all that it had to deliver by then has been delivered, to whomever. */
+static void deliver_last(Link *link, sd_bus_message *message) {
+        for (unsigned i = 0; i < bus.links->len; i++)
+                link->out_time = MAX(link->out_time, ((const Link *) bus.links->pdata[i])->out_time);
+
+        deliver(link, message);
+}
+
 void bus_reply(Link *to, sd_bus_message *reply) {
+        bool own = g_strcmp0(sd_bus_message_get_sender(reply), BUS_DRIVER_NAME) == 0;
         uint64_t cookie;
 
         (void) sd_bus_message_get_reply_cookie(reply, &cookie);
@@ -110,7 +119,8 @@ void bus_reply(Link *to, sd_bus_message *reply) {
                 sd_bus_message_unref(reply);
                 return;
         }
-        deliver(to, reply);
+        (void) sd_bus_message_set_destination(reply, to->unique);
+        (own ? deliver_last : deliver)(to, reply);
 }
 
 void bus_reply_error(Link *to, sd_bus_message *call, const char *name, const char *text) {

@@ -303,3 +303,8 @@ ssize_t sendmsg(int fd, const struct msghdr *message, int flags) {
         kernel.hooks->sent();
         return n;
 }
+
+/* What comes for the dead stays where it is. */
+ssize_t recvmsg(int fd, struct msghdr *message, int flags) {
+        return kernel.in_daemon && kernel.killed ? fail(EAGAIN) : syscall(SYS_recvmsg, fd, message, flags);
+}

@@ -14,8 +14,7 @@ typedef struct Leaf {
         bool once_a_run;
         unsigned lock; /* 0: none */
         bool active;   /* begun, and not ended */
-        bool doubtful; /* about to ask for something, or it has asked */
-        unsigned begun, rerun, succeeded, effects, doubts;
+        unsigned begun, rerun, succeeded, effects;
 } Leaf;
 
 typedef struct Account {

@@ -137,7 +137,6 @@ static void leaf_begins(Entry *entry, Leaf *leaf, unsigned node) {
         check_lock(entry->tree, node, leaf);
         leaf->begun++;
         leaf->active = true;
-        leaf->doubtful = false;
         entry->ends[node]++;
         entry->touched = true;
 }
@@ -148,9 +147,6 @@ static void note_leaf(Entry *entry, Leaf *leaf, unsigned node, const char *kind,
                 leaf_begins(entry, leaf, node);
         } else if (g_str_equal(kind, "rerun")) {
                 leaf->rerun++;
-                leaf->doubtful = false;
-        } else if (g_str_equal(kind, "note")) {
-                leaf->doubtful = strstr(details, "\"sent\":false");
         } else if (g_str_equal(kind, "ended") || g_str_equal(kind, "stopped")) {
                 leaf->active = false;
                 note_outcome(leaf, details);
@@ -242,20 +238,9 @@ void ledger_note_failed(const char *path) {
                 ledger.accounts[i].loose = true;
 }
 
-/* Between the request and the note that it was sent nothing can be known, and it is asked for again. */
-void ledger_note_killed(void) {
-        for (unsigned i = 0; i < ledger.n_accounts; i++)
-                for (unsigned node = 0; node < NODES_MAX; node++) {
-                        Leaf *leaf = &ledger.accounts[i].leaves[node];
-
-                        if (leaf->active && leaf->doubtful)
-                                leaf->doubts++;
-                }
-}
-
 void ledger_effect(unsigned tree, unsigned node, const char *what) {
         Leaf *leaf = leaf_of(tree, node);
-        unsigned most = leaf->begun + leaf->doubts + (leaf->promise == PROMISE_AGAIN ? leaf->rerun : 0);
+        unsigned most = leaf->begun + (leaf->promise == PROMISE_AGAIN ? leaf->rerun : 0);
 
         leaf->effects++;
         trace("effect %u of t%u #%u (%s)", leaf->effects, tree, node, what);
@@ -311,13 +296,4 @@ bool ledger_is_strict(unsigned tree) {
                 forced |= ((const Entry *) account->runs->pdata[k])->forced;
 
         return !account->loose && !forced;
-}
-
-bool ledger_has_doubts(void) {
-        for (unsigned i = 0; i < ledger.n_accounts; i++)
-                for (unsigned node = 0; node < NODES_MAX; node++)
-                        if (ledger.accounts[i].leaves[node].doubts > 0)
-                                return true;
-
-        return false;
 }

@@ -36,7 +36,6 @@ void ledger_note_written(const char *path, const char *bytes, uint64_t n);
 void ledger_note_moved(const char *from, const char *to);
 void ledger_note_removed(const char *path);
 void ledger_note_failed(const char *path);
-void ledger_note_killed(void);
 
 /* A leaf has had its effect in the world. what: for people. */
 void ledger_effect(unsigned tree, unsigned node, const char *what);
@@ -49,8 +48,6 @@ unsigned ledger_n_runs(void);
 bool ledger_has_run(unsigned tree);
 /* Nothing of the tree was lost to a disk, or forced by a user. */
 bool ledger_is_strict(unsigned tree);
-/* Something may have been asked for twice, since nobody could know. */
-bool ledger_has_doubts(void);
 /* When all is over: what is missing is a violation. */
 void ledger_check(void);
 /* What has become of all runs, to be compared with another one. To be freed. */

@@ -12,6 +12,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <systemd/sd-daemon.h>
 #include <unistd.h>
 
@@ -119,9 +120,24 @@ int __wrap_sd_listen_fds_with_names(int unset, char ***ret_names) {
         return life.n_stored;
 }
 
+static bool is_stored(int fd) {
+        struct stat one, other;
+
+        for (int i = 0; fstat(fd, &one) == 0 && i < life.n_stored; i++)
+                if (fstat(life.stored[i], &other) == 0 && one.st_ino == other.st_ino && one.st_dev == other.st_dev)
+                        return true;
+
+        return false;
+}
+
+/* None is taken twice. */
 int __wrap_sd_pid_notify_with_fds(pid_t pid, int unset, const char *state, const int *fds, unsigned n_fds) {
-        if (!kernel_was_killed() && life.n_stored < LIFE_STORED_MAX)
-                life.stored[life.n_stored++] = fcntl(fds[0], F_DUPFD_CLOEXEC, 100);
+        if (kernel_was_killed() || is_stored(fds[0]))
+                return 1;
+        if (life.n_stored == LIFE_STORED_MAX)
+                g_error("the store of descriptors is full");
+
+        life.stored[life.n_stored++] = fcntl(fds[0], F_DUPFD_CLOEXEC, 100);
         return 1;
 }
 

@@ -3,6 +3,7 @@
 /*
  * To be preloaded into btd: kills it right behind a line of a journal that it writes. How many lines it is to write is
  * said by the first number of a file, which is taken out of it when a journal is begun or the process begins; 0: all.
+ * With a minus behind it, the last one of them is not written any more.
  */
 
 #include <dlfcn.h>
@@ -15,6 +16,7 @@
 #define ORDERS "/run/btd/kill-at"
 
 static unsigned long lines_left; /* 0: no limit */
+static int without_last;
 
 /* Takes the first number of the file. */
 static void take_order(void) {
@@ -27,6 +29,8 @@ static void take_order(void) {
         (void) !fread(orders, 1, sizeof(orders) - 1, file);
         fclose(file);
         lines_left = strtoul(orders, &rest, 10);
+        without_last = *rest == '-';
+        rest += without_last;
         file = fopen(ORDERS, "we");
         if (file) {
                 fputs(rest, file);
@@ -50,7 +54,7 @@ static int is_journal(int fd) {
 
 __attribute__((visibility("default"))) ssize_t write(int fd, const void *bytes, size_t n) {
         static ssize_t (*real_write)(int, const void *, size_t);
-        const char *p = bytes, *end = p + n;
+        const char *p = bytes, *end = p + n, *line = p;
 
         if (!real_write)
                 real_write = (ssize_t(*)(int, const void *, size_t)) dlsym(RTLD_NEXT, "write");
@@ -59,12 +63,11 @@ __attribute__((visibility("default"))) ssize_t write(int fd, const void *bytes, 
 
         if (n > 12 && memcmp(bytes, "btd-journal ", 12) == 0)
                 take_order();
-        while (lines_left > 0 && (p = memchr(p, '\n', (size_t) (end - p)))) {
-                p++;
+        for (; lines_left > 0 && (p = memchr(line, '\n', (size_t) (end - line))); line = p + 1) {
                 if (--lines_left > 0)
                         continue;
 
-                (void) !real_write(fd, bytes, (size_t) (p - (const char *) bytes));
+                (void) !real_write(fd, bytes, (size_t) ((without_last ? line : p + 1) - (const char *) bytes));
                 kill(getpid(), SIGKILL);
         }
 

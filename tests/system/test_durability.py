@@ -33,9 +33,15 @@ def prepare(machine):
 
 
 def begin(trees, kills):
-    """Starts the tree; the first life and those after it end behind so many lines. Answers the number of the run."""
+    """Starts the tree; the first life and those after it end behind so many lines ("7-": the seventh is not written any
+    more). Answers the number of the run."""
     trees.machine.check("sh", "-c", f"echo {' '.join(map(str, kills))} >/run/btd/kill-at")
     return trees.start()
+
+
+def sent(lines):
+    """Right before it is noted that a job was asked for: it was."""
+    return [[f"{number}-"] for number, line in enumerate(lines, 1) if '"sent":true' in line and '"heard":false' in line]
 
 
 def test_nothing_is_lost_and_nothing_done_twice(machine):
@@ -52,6 +58,8 @@ def test_nothing_is_lost_and_nothing_done_twice(machine):
         points += [[line, 2, 3] for line in range(1, len(lines) + 1)]
     else:
         points = points[::max(1, len(points) // KILLS)] + [[len(lines) // 2, 2, 3]]
+    assert sent(lines)
+    points += sent(lines)
     for kills in points:
         run = begin(trees, kills)
         lines = trees.finish(run)
