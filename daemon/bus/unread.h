@@ -10,6 +10,7 @@
 
 typedef void (*UnreadMessage)(sd_bus_message *message, void *userdata);
 
-/* fd: a connection to a bus, with no message half read; what makes no sense ends the look. Never waits. Negative errno:
- * it cannot be looked at. */
+/* fd: a connection to a bus, with no message half read; what makes no sense ends the look. Never waits, and sees what
+ * the socket holds, some 200 short messages: what the bus still has behind them is not seen. Negative errno: it cannot
+ * be looked at. */
 int unread_look(int fd, UnreadMessage found, void *userdata);
