@@ -5,20 +5,15 @@
  * counts. What was known and is not seen any more is gone, except where its directory could not be read.
  */
 
-#include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
-#include "basic/log.h"
 #include "basic/nearest.h"
 #include "definition/search-path.h"
-#include "definition/tree-name.h"
 #include "runtime/change.h"
 #include "runtime/library.h"
-#include "runtime/trust.h"
+#include "runtime/tree-directory.h"
 
 typedef struct Entry {
         LibraryEntry public; /* first: what others see of it */
@@ -289,41 +284,19 @@ static void update_all(Library *library, GPtrArray *messages) {
         }
 }
 
-static int compare_names(const void *a, const void *b) {
-        return strcmp(*(const char *const *) a, *(const char *const *) b);
-}
-
-/* The names of the files that may be trees, sorted. */
-static GPtrArray *file_names(DIR *stream) {
-        GPtrArray *names = g_ptr_array_new_with_free_func(g_free);
-        const struct dirent *file;
-
-        while ((file = readdir(stream)))
-                if (file->d_name[0] != '.' && g_str_has_suffix(file->d_name, TREE_SUFFIX))
-                        g_ptr_array_add(names, g_strdup(file->d_name));
-
-        g_ptr_array_sort(names, compare_names);
-        return names;
-}
-
 static void refuse_more(const Library *library, const char *path, GPtrArray *messages) {
         g_ptr_array_add(messages, g_strdup_printf("%s: error: not loaded: there are %u trees already, which is the "
                                                   "limit; see --limit=trees= of btd(8)",
                                                   path, library->max));
 }
 
-static void look_at_names(Library *library, const char *directory, const GPtrArray *names, GPtrArray *messages) {
+static void look_at_trees(Library *library, const char *directory, const GPtrArray *names, GPtrArray *messages) {
         for (unsigned i = 0; i < names->len; i++) {
-                const char *file = g_ptr_array_index(names, i);
-                g_autofree char *name = g_strndup(file, strlen(file) - strlen(TREE_SUFFIX));
-                g_autofree char *path = g_build_filename(directory, file, NULL);
+                const char *name = g_ptr_array_index(names, i);
+                g_autofree char *path = tree_directory_path(directory, name);
                 const Entry *entry = g_hash_table_lookup(library->entries, name);
 
-                if (!tree_name_valid(name))
-                        log_warning("%s: not loaded: the name of a tree consists of letters, digits, '_' and '-', "
-                                    "%u at most",
-                                    path, TREE_NAME_MAX);
-                else if (!entry && g_hash_table_size(library->entries) >= library->max)
+                if (!entry && g_hash_table_size(library->entries) >= library->max)
                         refuse_more(library, path, messages);
                 else if (!entry || !entry->seen)
                         look_at_file(library, name, path);
@@ -345,32 +318,17 @@ static void keep_entries(Library *library, const char *directory) {
         }
 }
 
-static void refuse_directory(Library *library, const char *directory, const char *reason, GPtrArray *messages) {
-        g_ptr_array_add(messages, g_strdup_printf("%s: error: %s", directory, reason));
-        keep_entries(library, directory);
-}
-
 static void look_at_directory(Library *library, const char *directory, GPtrArray *messages) {
-        DIR *stream = opendir(directory);
         g_autoptr(GPtrArray) names = NULL;
-        g_autofree char *refusal = NULL;
-        struct stat st;
+        g_autofree char *error = NULL;
+        int r = tree_directory_read(directory, library->secure, &names, &error);
 
-        if (!stream) {
-                if (errno != ENOENT)
-                        refuse_directory(library, directory, g_strerror(errno), messages);
-                return;
+        if (r >= 0) {
+                look_at_trees(library, directory, names, messages);
+        } else if (r != -ENOENT) {
+                g_ptr_array_add(messages, g_strdup_printf("%s: error: %s", directory, error));
+                keep_entries(library, directory);
         }
-
-        if (library->secure && fstat(dirfd(stream), &st) >= 0)
-                refusal = trust_refusal_on_way(directory, &st);
-        names = file_names(stream);
-        closedir(stream);
-
-        if (refusal)
-                refuse_directory(library, directory, refusal, messages);
-        else
-                look_at_names(library, directory, names, messages);
 }
 
 static void forget_unseen(Library *library) {

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/*
+ * One directory of the search path, and the files in it that may be trees.
+ */
+
+#include <glib.h>
+#include <stdbool.h>
+
+/* The names of the trees, in order of their files; who has given one another name is warned. secure: refuses what
+ * others than root and the daemon's own user can write. -ENOENT: there is no such directory; else negative with a text
+ * for people. */
+int tree_directory_read(const char *directory, bool secure, GPtrArray **ret_names, char **ret_error);
+
+/* Of the file of one of the trees. To be freed. */
+char *tree_directory_path(const char *directory, const char *name);
