@@ -320,15 +320,12 @@ static void keep_entries(Library *library, const char *directory) {
 
 static void look_at_directory(Library *library, const char *directory, GPtrArray *messages) {
         g_autoptr(GPtrArray) names = NULL;
-        g_autofree char *error = NULL;
-        int r = tree_directory_read(directory, library->secure, &names, &error);
+        int r = tree_directory_read(directory, library->secure, &names, messages);
 
-        if (r >= 0) {
+        if (r >= 0)
                 look_at_trees(library, directory, names, messages);
-        } else if (r != -ENOENT) {
-                g_ptr_array_add(messages, g_strdup_printf("%s: error: %s", directory, error));
+        else if (r != -ENOENT)
                 keep_entries(library, directory);
-        }
 }
 
 static void forget_unseen(Library *library) {

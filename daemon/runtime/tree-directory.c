@@ -5,22 +5,21 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "basic/log.h"
 #include "definition/tree-name.h"
 #include "runtime/tree-directory.h"
 #include "runtime/trust.h"
 
-/* NULL: none. */
-static char *tree_name_of(const char *directory, const char *file) {
-        g_autofree char *name = g_strndup(file, strlen(file) - strlen(TREE_SUFFIX)), *path = NULL;
+static bool check_name(const char *directory, const char *name, GPtrArray *messages) {
+        g_autofree char *path = NULL;
 
         if (tree_name_valid(name))
-                return g_steal_pointer(&name);
+                return true;
 
-        path = g_build_filename(directory, file, NULL);
-        log_warning("%s: not loaded: the name of a tree consists of letters, digits, '_' and '-', %u at most", path,
-                    TREE_NAME_MAX);
-        return NULL;
+        path = tree_directory_path(directory, name);
+        g_ptr_array_add(messages, g_strdup_printf("%s: error: not loaded: the name of a tree consists of letters, "
+                                                  "digits, '_' and '-', %u at most",
+                                                  path, TREE_NAME_MAX));
+        return false;
 }
 
 static int compare_names(const void *a, const void *b) {
@@ -39,21 +38,26 @@ static GPtrArray *file_names(DIR *stream) {
         return files;
 }
 
-static GPtrArray *tree_names(const char *directory, DIR *stream) {
+static GPtrArray *tree_names(const char *directory, DIR *stream, GPtrArray *messages) {
         g_autoptr(GPtrArray) files = file_names(stream);
         GPtrArray *names = g_ptr_array_new_with_free_func(g_free);
 
         for (unsigned i = 0; i < files->len; i++) {
-                char *name = tree_name_of(directory, g_ptr_array_index(files, i));
+                const char *file = g_ptr_array_index(files, i);
+                g_autofree char *name = g_strndup(file, strlen(file) - strlen(TREE_SUFFIX));
 
-                if (name)
-                        g_ptr_array_add(names, name);
+                if (check_name(directory, name, messages))
+                        g_ptr_array_add(names, g_steal_pointer(&name));
         }
 
         return names;
 }
 
-int tree_directory_read(const char *directory, bool secure, GPtrArray **ret_names, char **ret_error) {
+static void refuse(const char *directory, const char *reason, GPtrArray *messages) {
+        g_ptr_array_add(messages, g_strdup_printf("%s: error: %s", directory, reason));
+}
+
+int tree_directory_read(const char *directory, bool secure, GPtrArray **ret_names, GPtrArray *messages) {
         DIR *stream = opendir(directory);
         g_autofree char *refusal = NULL;
         struct stat st;
@@ -61,20 +65,19 @@ int tree_directory_read(const char *directory, bool secure, GPtrArray **ret_name
 
         if (!stream) {
                 if (r != -ENOENT)
-                        *ret_error = g_strdup(g_strerror(-r));
+                        refuse(directory, g_strerror(-r), messages);
                 return r;
         }
 
         if (secure && fstat(dirfd(stream), &st) >= 0)
                 refusal = trust_refusal_on_way(directory, &st);
-        if (!refusal)
-                *ret_names = tree_names(directory, stream);
+        if (refusal)
+                refuse(directory, refusal, messages);
+        else
+                *ret_names = tree_names(directory, stream, messages);
         closedir(stream);
-        if (!refusal)
-                return 0;
 
-        *ret_error = g_steal_pointer(&refusal);
-        return -EPERM;
+        return refusal ? -EPERM : 0;
 }
 
 char *tree_directory_path(const char *directory, const char *name) {

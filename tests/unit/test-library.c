@@ -206,7 +206,9 @@ static void test_names(void) {
 
         put(shelf, 0, "my tree.json", TREE);
         put(shelf, 0, "ok.json", TREE);
-        reload(shelf, 0, "+ok ");
+        reload(shelf, 1, "+ok ");
+        assert_message(shelf, 0, 0, "my tree.json",
+                       ": error: not loaded: the name of a tree consists of letters, digits, '_' and '-', 100 at most");
 }
 
 static void test_what_is_no_file(void) {
