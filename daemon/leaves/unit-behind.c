@@ -4,6 +4,7 @@
 
 #include "leaves/unit-behind.h"
 #include "leaves/systemd.h"
+#include "leaves/unit-required.h"
 
 /* How long a Type=simple service must last to count as started. */
 #define SETTLE_USEC (100 * 1000u)
@@ -17,9 +18,11 @@ struct UnitBehind {
         void *userdata;
 
         Call *call;
-        bool good;       /* the job is done */
-        bool detailed;   /* all facts have been read */
-        Timer *settling; /* or it has settled */
+        bool good;              /* the job is done */
+        bool dependent;         /* it has failed since one of another unit has */
+        UnitRequired *required; /* which it was */
+        bool detailed;          /* all facts have been read */
+        Timer *settling;        /* or it has settled */
 };
 
 static bool is(const char *fact, const char *value) {
@@ -36,6 +39,13 @@ static bool is_lost(const UnitBehind *behind, const sd_bus_error *error) {
 
 static void judge(UnitBehind *behind);
 
+static void on_required(const char *unit, void *userdata) {
+        UnitBehind *behind = userdata;
+
+        unit_facts_set(&behind->facts->failed_required, unit);
+        fail(behind, NULL);
+}
+
 /* Also where they could not be read, the little that is known is better than nothing. */
 static void on_details(sd_bus_message *reply, const sd_bus_error *error, void *userdata) {
         UnitBehind *behind = userdata;
@@ -49,6 +59,8 @@ static void on_details(sd_bus_message *reply, const sd_bus_error *error, void *u
 
         if (reply && behind->good)
                 judge(behind);
+        else if (behind->dependent)
+                behind->required = unit_required_new(behind->connection, behind->path, on_required, behind);
         else
                 fail(behind, NULL);
 }
@@ -138,12 +150,14 @@ void unit_behind_free(UnitBehind *behind) {
         if (!behind)
                 return;
 
+        unit_required_free(behind->required);
         call_free(behind->call);
         timer_free(behind->settling);
         g_free(behind);
 }
 
-void unit_behind_explain(UnitBehind *behind) {
+void unit_behind_explain(UnitBehind *behind, const char *result) {
+        behind->dependent = is(result, "dependency");
         read_details(behind);
 }
 

@@ -29,8 +29,8 @@ UnitBehind *unit_behind_new(Timers *timers, Connection *connection, const char *
                             UnitFacts *facts, const UnitBehindCallbacks *callbacks, void *userdata);
 void unit_behind_free(UnitBehind *behind);
 
-/* One of these, once. The job has failed: reads why. */
-void unit_behind_explain(UnitBehind *behind);
+/* One of these, once. The job has failed, with that result: reads why. */
+void unit_behind_explain(UnitBehind *behind, const char *result);
 /* The job is done, of a unit that has conditions or not; or the facts have all been read already. */
 void unit_behind_check_all(UnitBehind *behind);
 void unit_behind_check_state(UnitBehind *behind);

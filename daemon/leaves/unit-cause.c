@@ -129,7 +129,7 @@ static char *cause_of_failed(const char *unit, UnitVerb verb, const UnitFacts *f
 }
 
 char *unit_cause(const char *unit, UnitVerb verb, const char *result, const UnitFacts *facts) {
-        g_autofree char *unmet = NULL;
+        g_autofree char *known = NULL;
         const char *text;
 
         if (strcmp(result, "done") == 0)
@@ -138,7 +138,9 @@ char *unit_cause(const char *unit, UnitVerb verb, const char *result, const Unit
                 return cause_of_failed(unit, verb, facts);
 
         if (strcmp(result, "assert") == 0 && facts->unmet_assert)
-                text = unmet = g_strdup_printf("its %s was not met", facts->unmet_assert);
+                text = known = g_strdup_printf("its %s was not met", facts->unmet_assert);
+        else if (strcmp(result, "dependency") == 0 && facts->failed_required)
+                text = known = g_strdup_printf("%s, which it requires, failed", facts->failed_required);
         else
                 text = words_find(job_results, G_N_ELEMENTS(job_results), result) ?: "its job ended";
 
@@ -146,12 +148,12 @@ char *unit_cause(const char *unit, UnitVerb verb, const char *result, const Unit
 }
 
 json_object *unit_cause_facts(const char *unit, const char *bus, const char *result, const UnitFacts *facts) {
-        json_object *json =
-                facts_new("unit", fact_text(unit), "bus", fact_text(bus), "job_result", fact_text(result), "result",
-                          fact_text(facts->result), "load_state", fact_text(facts->load_state), "active_state",
-                          fact_text(facts->active_state), "sub_state", fact_text(facts->sub_state), "unmet_condition",
-                          fact_text(facts->unmet_condition), "unmet_assert", fact_text(facts->unmet_assert),
-                          "invocation_id", fact_text(facts->invocation_id), NULL);
+        json_object *json = facts_new(
+                "unit", fact_text(unit), "bus", fact_text(bus), "job_result", fact_text(result), "result",
+                fact_text(facts->result), "load_state", fact_text(facts->load_state), "active_state",
+                fact_text(facts->active_state), "sub_state", fact_text(facts->sub_state), "unmet_condition",
+                fact_text(facts->unmet_condition), "unmet_assert", fact_text(facts->unmet_assert), "failed_required",
+                fact_text(facts->failed_required), "invocation_id", fact_text(facts->invocation_id), NULL);
 
         if (main_process_failed(facts))
                 exit_status_add_facts(facts->exec_main_code, facts->exec_main_status, json);

@@ -151,6 +151,7 @@ void unit_facts_clear(UnitFacts *facts) {
         g_free(facts->type);
         g_free(facts->unmet_condition);
         g_free(facts->unmet_assert);
+        g_free(facts->failed_required);
         g_free(facts->invocation_id);
         g_free(facts->job_path);
         *facts = (UnitFacts){};

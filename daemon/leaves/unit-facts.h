@@ -18,12 +18,13 @@ typedef struct UnitFacts {
         char *type;            /* of a service: "simple", "oneshot", ... */
         char *unmet_condition; /* "ConditionPathExists=/x": what kept it from being started the last time */
         char *unmet_assert;
-        char *invocation_id;  /* of its last start, in hex as the journal has it */
-        int condition_result; /* a bool: its conditions were met the last time, or there was no such time */
-        uint32_t job;         /* in the queue, 0: none */
-        char *job_path;       /* of that */
-        uint64_t changed;     /* when its state was last another, CLOCK_MONOTONIC µs */
-        int exec_main_code;   /* how its main process ended, as in siginfo_t; 0: it did not */
+        char *failed_required; /* a unit that it requires, which kept it from being started; not a property */
+        char *invocation_id;   /* of its last start, in hex as the journal has it */
+        int condition_result;  /* a bool: its conditions were met the last time, or there was no such time */
+        uint32_t job;          /* in the queue, 0: none */
+        char *job_path;        /* of that */
+        uint64_t changed;      /* when its state was last another, CLOCK_MONOTONIC µs */
+        int exec_main_code;    /* how its main process ended, as in siginfo_t; 0: it did not */
         int exec_main_status;
 } UnitFacts;
 

@@ -150,7 +150,7 @@ static void on_job_done(const char *result, const sd_bus_error *error, void *use
         op->result = g_strdup(result);
         op->facts.condition_result = true;
         if (!is(result, "done"))
-                unit_behind_explain(unit_job_look_behind(leaf));
+                unit_behind_explain(unit_job_look_behind(leaf), result);
         else if (op->conditional)
                 unit_behind_check_all(unit_job_look_behind(leaf));
         else if (op->verb == UNIT_START || op->verb == UNIT_RESTART)

@@ -167,6 +167,22 @@ def test_a_job_that_is_done_is_looked_behind(machine, name, text, told):
     assert told in cause.lower(), cause
 
 
+def test_the_unit_that_failed_is_named(machine):
+    """However far away it is."""
+    def unit(name, requires, command="/bin/true"):
+        machine.unit(name, f"[Unit]\nRequires={requires}\nAfter={requires}\n"
+                           f"[Service]\nType=oneshot\nExecStart={command}\n")
+    unit("harmless.service", "sysinit.target")
+    unit("link.service", "sysinit.target", "/bin/false")
+    unit("net.service", "harmless.service link.service")
+    unit("web.service", "harmless.service net.service")
+    for name in ("net", "web"):
+        machine.load("requires-" + name, start_unit(name + ".service"))
+        assert finish(machine, "requires-" + name)[:2] == (
+            "failure", f"{name}: {name}.service was not started: link.service, which it requires, failed "
+                       "(result 'dependency')")
+
+
 def test_units_are_stopped_restarted_and_reloaded(machine):
     machine.unit("life.service", "[Service]\nExecStart=/bin/sleep infinity\nExecReload=/bin/touch /run/life-reloaded\n")
     machine.load("life", {"type": "Sequence", "children": [

@@ -2,8 +2,10 @@
 
 #include "fake-systemd.h"
 
+#include <stdlib.h>
 #include <string.h>
 
+#include "basic/cleanup.h"
 #include "leaves/registry.h"
 
 void fake_remove_job(Fake *fake, const char *path, const char *result) {
@@ -25,7 +27,68 @@ static int reply_property(Fake *fake, sd_bus_message *message, const char *name)
                                           strcmp(name, "ActiveState") == 0 ? fake->active_state : fake->type);
 }
 
+static const FakeUnit *find_other(const Fake *fake, const char *name) {
+        const FakeUnit *unit = fake->others;
+
+        while (unit && unit->name && strcmp(unit->name, name) != 0)
+                unit++;
+
+        return unit && unit->name ? unit : NULL;
+}
+
+static const char *required_by_path(const Fake *fake, const char *path) {
+        char *name = NULL;
+        const FakeUnit *unit;
+
+        if (strcmp(path, UNIT_PATH) == 0)
+        return fake->requires;
+
+        g_assert_cmpint(sd_bus_path_decode(path, MANAGER_PATH "/unit", &name), >, 0);
+        unit = find_other(fake, name);
+        free(name);
+        return unit->requires;
+}
+
+static int reply_requirements(Fake *fake, sd_bus_message *message) {
+        const char *required = required_by_path(fake, sd_bus_message_get_path(message));
+
+        if (!required)
+                return sd_bus_reply_method_return(message, "a{sv}", 2, "Id", "s", "x", "Requires", "as", 0);
+
+        return sd_bus_reply_method_return(message, "a{sv}", 3, "Id", "s", "x", "Requires", "as", 1, "sysinit.target",
+                                          "BindsTo", "as", 1, required);
+}
+
+static int append_unit(sd_bus_message *reply, const char *name, const char *active_state, const char *sub_state) {
+        return sd_bus_message_append(reply, "(ssssssouso)", name, "", "loaded", active_state, sub_state, "", "/", 0, "",
+                                     "/");
+}
+
+static int reply_units(Fake *fake, sd_bus_message *message) {
+        g_autoptr(sd_bus_message) reply = NULL;
+        const char *name;
+
+        g_assert_cmpint(sd_bus_message_new_method_return(message, &reply), >=, 0);
+        g_assert_cmpint(sd_bus_message_open_container(reply, 'a', "(ssssssouso)"), >=, 0);
+        g_assert_cmpint(sd_bus_message_enter_container(message, 'a', "s"), >=, 0);
+        while (sd_bus_message_read(message, "s", &name) > 0) {
+                const FakeUnit *unit = find_other(fake, name);
+
+                g_assert_cmpint(append_unit(reply, name, unit ? unit->active_state : "active",
+                                            unit ? unit->sub_state : "running"),
+                                >=, 0);
+        }
+        g_assert_cmpint(sd_bus_message_close_container(reply), >=, 0);
+        return sd_bus_send(NULL, reply, NULL);
+}
+
 static int reply_all(Fake *fake, sd_bus_message *message) {
+        const char *interface;
+
+        g_assert_cmpint(sd_bus_message_read(message, "s", &interface), >, 0);
+        if (*interface)
+                return reply_requirements(fake, message);
+
         fake->n_read++;
         if (fake->fresh)
                 return sd_bus_reply_method_return(message, "a{sv}", 2, "LoadState", "s", "loaded", "ActiveState", "s",
@@ -46,7 +109,7 @@ static int reply_start(Fake *fake, sd_bus_message *message) {
                 return sd_bus_reply_method_errorf(message, "org.freedesktop.systemd1.Failed", "%s", fake->error);
 
         if (fake->signal_first)
-                fake_remove_job(fake, JOB_PATH, "done");
+                fake_remove_job(fake, JOB_PATH, fake->result);
         return sd_bus_reply_method_return(message, "o", JOB_PATH);
 }
 
@@ -67,6 +130,8 @@ static int on_message(sd_bus_message *message, void *userdata, sd_bus_error *ret
         }
         if (strcmp(member, "GetAll") == 0)
                 return reply_all(fake, message);
+        if (strcmp(member, "ListUnitsByNames") == 0)
+                return reply_units(fake, message);
         fake->n_loaded += strcmp(member, "LoadUnit") == 0;
         if (strcmp(member, "LoadUnit") == 0)
                 return sd_bus_reply_method_return(message, "o", UNIT_PATH);
@@ -103,7 +168,7 @@ void fake_go(Scene *scene) {
 void scene_open(Scene *scene, const void *data) {
         scene->bus = bus_fixture_new(BUS_DAEMON, NULL);
         bus_fixture_start(scene->bus);
-        scene->fake = (Fake){ .active_state = "active", .type = "oneshot", .load_state = "loaded" };
+        scene->fake = (Fake){ .active_state = "active", .type = "oneshot", .load_state = "loaded", .result = "done" };
         scene->stage = leaf_stage_new(bus_fixture_address(scene->bus));
 }
 

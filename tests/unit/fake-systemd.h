@@ -3,7 +3,7 @@
 
 /*
  * A service manager that does what a real one does only by chance: signals that overtake replies, jobs that are
- * forgotten. It knows one unit, cam.service.
+ * forgotten. It knows one unit, cam.service, and what that requires.
  */
 
 #include "bus-fixture.h"
@@ -16,10 +16,18 @@
 #define START_CAM "{ \"type\": \"StartUnit\", \"unit\": \"cam.service\" }"
 #define CAM_IS_ACTIVE "{ \"type\": \"UnitState\", \"unit\": \"cam.service\" }"
 
+/* Another unit, and one that it requires, or NULL. */
+typedef struct FakeUnit {
+        const char *name, *active_state, *sub_state, *requires;
+} FakeUnit;
+
 /* What the manager says, and what it has been asked. */
 typedef struct Fake {
         BusPeer *peer;
         const char *active_state, *type, *load_state;
+        const char *result;     /* of the job, with signal_first */
+        const char *requires;   /* a unit that it requires, or NULL */
+        const FakeUnit *others; /* that there are, up to one without a name */
         bool conditional, unmet;
         bool signal_first; /* JobRemoved before the reply to StartUnit */
         const char *error; /* to StartUnit */

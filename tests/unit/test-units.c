@@ -69,6 +69,43 @@ static void test_unmet_condition(Scene *scene, const void *data) {
         wait_until(scene->fake.n_unreferenced == 1);
 }
 
+static void assert_dependency(Scene *scene, const FakeUnit *others, const char *cause, const char *required) {
+        g_autoptr(Actor) actor = NULL;
+
+        scene->fake.others = others;
+        actor = scene_start(scene, START_CAM);
+        g_assert_cmpint(actor_wait(actor), ==, STATUS_FAILURE);
+        g_assert_cmpstr(actor->cause, ==, cause);
+        g_assert_cmpstr(json_object_get_string(json_object_object_get(actor->reason->facts, "failed_required")), ==,
+                        required);
+}
+
+/* Which unit it was that failed is found out, through those that were not started for it. */
+static void test_dependency(Scene *scene, const void *data) {
+        static const FakeUnit near[] = { { "net.service", "failed", "failed", NULL }, {} },
+                              far[] = { { "net.service", "inactive", "dead", "link.service" },
+                                        { "link.service", "activating", "auto-restart", NULL },
+                                        {} },
+                              around[] = { { "net.service", "inactive", "dead", "link.service" },
+                                           { "link.service", "inactive", "dead", "net.service" },
+                                           {} };
+
+        fake_come(scene);
+        scene->fake.signal_first = true;
+        scene->fake.result = "dependency";
+        assert_dependency(scene, near,
+                          "cam.service was not started: a unit that it requires failed (result 'dependency')", NULL);
+        scene->fake.requires = "net.service";
+        assert_dependency(scene, near,
+                          "cam.service was not started: net.service, which it requires, failed (result 'dependency')",
+                          "net.service");
+        assert_dependency(scene, far,
+                          "cam.service was not started: link.service, which it requires, failed (result 'dependency')",
+                          "link.service");
+        assert_dependency(scene, around,
+                          "cam.service was not started: a unit that it requires failed (result 'dependency')", NULL);
+}
+
 /* As long as it says that it is active, a oneshot is believed at once, anything simple after a while. */
 static void test_simple_settles(Scene *scene, const void *data) {
         g_autoptr(Actor) actor = NULL;
@@ -250,6 +287,7 @@ int main(int argc, char **argv) {
         add("signal-first", test_signal_first);
         add("refused", test_refused);
         add("unmet-condition", test_unmet_condition);
+        add("dependency", test_dependency);
         add("simple-settles", test_simple_settles);
         add("halt", test_halt);
         add("halt-before-it-is-asked", test_halt_before_it_is_asked);
