@@ -3,10 +3,10 @@
 /*
  * Names on the left, indented as the tree is; bars by status on the right, those of the critical path underlined; what
  * people did to the run as lines across; a scale above and, since pictures get long, again and again. A bar's tooltip
- * says all there is to say about it. Nodes that never ran are left out, and so are bars that would only be drawn over
- * others of their kind.
+ * says all there is to say about it. Nodes that never ran are left out.
  */
 
+#include "bar-clusters.h"
 #include "basic/span.h"
 #include "plot.h"
 
@@ -26,16 +26,21 @@
 #define SCALE_EVERY 50u  /* rows */
 #define MARK_DISTANCE 90 /* of those that are named */
 #define LEGEND_DISTANCE 76
-/* Anything narrower could not be seen. */
+/* With tooltips of their own. */
+#define BARS_MAX 2500u
+/* What is nearer, in pixels, could not be told apart; */
+#define BAR_NEARNESS 0.5
+/* ... and what is narrower could not be seen. */
 #define BAR_WIDTH_MIN 1.5
 #define CRITICAL_WIDTH_MIN 4.0
 
 static const char style[] = "text{font:12px system-ui,sans-serif;fill:#24292f}"
                             ".t{font-size:18px;font-weight:600}.s,.d{fill:#57606a}.d{font-size:11px}"
                             ".g{stroke:#d8dee4}.g0{stroke:#57606a}.m{stroke:#8250df;stroke-dasharray:4 3}"
-                            ".success{fill:#2da44e}.failure{fill:#cf222e}.error{fill:#82071e}.halted{fill:#8250df}"
-                            ".skipped{fill:#afb8c1}.running{fill:#0969da}"
-                            ".c{stroke:#bf8700;stroke-width:3;fill:none}.i{opacity:.4}";
+                            ".success{color:#2da44e}.failure{color:#cf222e}.error{color:#82071e}.halted{color:#8250df}"
+                            ".skipped{color:#afb8c1}.running{color:#0969da}"
+                            ".c{stroke:#bf8700;stroke-width:3;fill:none}"
+                            "rect{fill:currentColor}.b{stroke:currentColor;stroke-width:12;fill:none}.i{opacity:.4}";
 
 typedef struct Picture {
         GString *svg;
@@ -90,7 +95,7 @@ static void append_head(const Picture *picture, const PlotTitle *title) {
         g_string_append_printf(picture->svg,
                                "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%u\" "
                                "viewBox=\"0 0 %d %u\">\n<style>%s</style>\n"
-                               "<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n",
+                               "<rect width=\"100%%\" height=\"100%%\" style=\"fill:#fff\"/>\n",
                                WIDTH, height, WIDTH, height, style);
         g_string_append_printf(picture->svg, "<text class=\"t\" x=\"%d\" y=\"24\">", MARGIN);
         append_escaped(picture->svg, title->run);
@@ -176,13 +181,18 @@ static void append_scale(const Picture *picture) {
 /* Where there are many of them, not all are named. */
 static void append_marks(const Picture *picture) {
         const GArray *marks = picture->timeline->marks;
-        double named = 0;
+        double named = 0, drawn = 0;
+        const char *what = NULL; /* the last one that was drawn */
 
         for (unsigned i = 0; i < marks->len; i++) {
                 const Mark *mark = &g_array_index(marks, Mark, i);
                 g_autofree char *time = span_format_rounded(mark->time);
                 double x = x_of(picture->timeline, mark->time);
 
+                if (what && g_str_equal(mark->what, what) && x < drawn + BAR_NEARNESS)
+                        continue;
+                what = mark->what;
+                drawn = x;
                 append_line(picture->svg, "m", x, HEAD - 22, bottom_of(picture));
                 g_string_append_printf(picture->svg, "><title>%s, at %s", mark->what, time);
                 if (mark->detail) {
@@ -207,29 +217,97 @@ static void append_name(const Picture *picture, NodeId node) {
         g_string_append(picture->svg, "</text>\n");
 }
 
-static double width_of(const Timeline *timeline, const Bar *bar) {
-        return MAX(x_of(timeline, bar->end) - x_of(timeline, bar->begin), BAR_WIDTH_MIN);
-}
-
-static void append_bar(const Picture *picture, const Bar *bar) {
-        g_autofree char *begin = span_format_rounded(bar->begin), *span = span_format_rounded(bar->end - bar->begin);
-        const Timeline *timeline = picture->timeline;
-        bool inner = !(timeline->tree->nodes[bar->node].flags & NODE_LEAF);
+/* "Fetch: failure, from 1s for 2s: exited with status 1", "Fetch: 40 times, from 1s for 20s; last: failure: ..." */
+static void append_title(const Picture *picture, const BarCluster *cluster) {
+        g_autofree char *begin = span_format_rounded(cluster->begin),
+                        *span = span_format_rounded(cluster->end - cluster->begin);
+        const char *status = status_to_string(cluster->last->status);
         GString *svg = picture->svg;
 
-        g_string_append(svg, "<rect");
-        append_number(svg, "x", x_of(timeline, bar->begin));
-        append_number(svg, "width", width_of(timeline, bar));
-        g_string_append_printf(svg, " y=\"%u\" height=\"%d\" class=\"%s%s\"><title>",
-                               y_of(picture->rows[bar->node]) + 3, BAR_HEIGHT, status_to_string(bar->status),
-                               inner ? " i" : "");
-        append_escaped(svg, tree_node_name(timeline->tree, bar->node));
-        g_string_append_printf(svg, ": %s, from %s for %s", status_to_string(bar->status), begin, span);
-        if (bar->detail) {
+        g_string_append(svg, "<title>");
+        append_escaped(svg, tree_node_name(picture->timeline->tree, cluster->node));
+        if (cluster->n > 1)
+                g_string_append_printf(svg, ": %u times, from %s for %s; last: %s", cluster->n, begin, span, status);
+        else
+                g_string_append_printf(svg, ": %s, from %s for %s", status, begin, span);
+        if (cluster->last->detail) {
                 g_string_append(svg, ": ");
-                append_escaped(svg, bar->detail);
+                append_escaped(svg, cluster->last->detail);
         }
-        g_string_append(svg, "</title></rect>\n");
+        g_string_append(svg, "</title>");
+}
+
+static double width_of(const Timeline *timeline, const BarCluster *cluster) {
+        return MAX(x_of(timeline, cluster->end) - x_of(timeline, cluster->begin), BAR_WIDTH_MIN);
+}
+
+static void append_class(const Picture *picture, const char *kind, const BarCluster *cluster) {
+        bool inner = !(picture->timeline->tree->nodes[cluster->node].flags & NODE_LEAF);
+
+        g_string_append_printf(picture->svg, " class=\"%s%s%s\">", kind, status_to_string(cluster->status),
+                               inner ? " i" : "");
+}
+
+static void append_bar(const Picture *picture, const BarCluster *cluster) {
+        const Timeline *timeline = picture->timeline;
+
+        g_string_append(picture->svg, "<rect");
+        append_number(picture->svg, "x", x_of(timeline, cluster->begin));
+        append_number(picture->svg, "width", width_of(timeline, cluster));
+        g_string_append_printf(picture->svg, " y=\"%u\" height=\"%d\"", y_of(picture->rows[cluster->node]) + 3,
+                               BAR_HEIGHT);
+        append_class(picture, "", cluster);
+        append_title(picture, cluster);
+        g_string_append(picture->svg, "</rect>\n");
+}
+
+/* Horizontal lines beside one another, each a few bytes. */
+typedef struct Strokes {
+        GString *path;
+        long at; /* where the last one ended, in tenths */
+} Strokes;
+
+static void append_tenths(GString *text, long tenths) {
+        g_string_append_printf(text, tenths % 10 ? "%ld.%ld" : "%ld", tenths / 10, tenths % 10);
+}
+
+static void append_stroke(Strokes *strokes, double x, double width, unsigned y) {
+        long begin = (long) (x * 10 + 0.5), end = MAX((long) ((x + width) * 10 + 0.5), begin + 1);
+
+        if (!strokes->path)
+                strokes->path = g_string_new(NULL);
+        if (strokes->path->len == 0)
+                g_string_append_c(strokes->path, 'M');
+        else
+                g_string_append_c(strokes->path, 'm');
+
+        append_tenths(strokes->path, begin - strokes->at);
+        g_string_append_printf(strokes->path, " %u", strokes->at > 0 ? 0 : y);
+        g_string_append_c(strokes->path, 'h');
+        append_tenths(strokes->path, end - begin);
+        strokes->at = end;
+}
+
+/* Bars of a node with the same status, and with one tooltip. */
+static void append_group(const Picture *picture, const BarCluster *clusters, unsigned n) {
+        const Timeline *timeline = picture->timeline;
+        BarCluster all = clusters[0];
+        Strokes strokes = {};
+
+        for (unsigned i = 0; i < n; i++) {
+                append_stroke(&strokes, x_of(timeline, clusters[i].begin), width_of(timeline, &clusters[i]),
+                              y_of(picture->rows[all.node]) + 3 + BAR_HEIGHT / 2);
+                if (i > 0)
+                        all.n += clusters[i].n;
+        }
+        all.end = clusters[n - 1].end;
+        all.last = clusters[n - 1].last;
+
+        g_string_append_printf(picture->svg, "<path d=\"%s\"", strokes.path->str);
+        append_class(picture, "b ", &all);
+        append_title(picture, &all);
+        g_string_append(picture->svg, "</path>\n");
+        g_string_free(strokes.path, true);
 }
 
 /* Why it did not succeed, beside the last bar of a leaf. */
@@ -246,54 +324,60 @@ static void append_detail(const Picture *picture, const Bar *bar) {
         g_string_append(picture->svg, "</text>\n");
 }
 
-/* Of what was drawn in a row last. */
-typedef struct Drawn {
-        double end;
-        Status status;
-} Drawn;
+/* How many there are from the first on of the same node and status. */
+static unsigned group_length(const GArray *clusters, unsigned first) {
+        const BarCluster *one = &g_array_index(clusters, BarCluster, first), *other = one;
+        unsigned n = 0;
 
-static bool is_hidden(const Timeline *timeline, const Bar *bar, const Drawn *drawn) {
-        double end = x_of(timeline, bar->begin) + width_of(timeline, bar);
+        while (first + n < clusters->len && other->node == one->node && other->status == one->status)
+                other = &one[++n];
 
-        return drawn->status == bar->status && end < drawn->end + 0.5;
+        return n;
 }
 
+/* Where there are too many, each with a tooltip of its own would make the picture too large. */
 static void append_bars(const Picture *picture) {
         const Timeline *timeline = picture->timeline;
-        g_autofree Drawn *drawn = g_new0(Drawn, timeline->tree->n_nodes);
+        uint64_t nearness = (uint64_t) ((double) timeline->end / BARS_WIDTH * BAR_NEARNESS);
+        g_autoptr(GArray) clusters = bar_clusters_new(timeline, nearness);
+        bool many = clusters->len > BARS_MAX;
 
-        for (unsigned i = 0; i < timeline->bars->len; i++) {
-                const Bar *bar = &g_array_index(timeline->bars, Bar, i);
-                bool last = timeline->last[bar->node] == i;
+        for (unsigned i = 0, n; i < clusters->len; i += n) {
+                const BarCluster *cluster = &g_array_index(clusters, BarCluster, i);
 
-                if (last || !is_hidden(timeline, bar, &drawn[bar->node])) {
-                        append_bar(picture, bar);
-                        drawn[bar->node].end = x_of(timeline, bar->begin) + width_of(timeline, bar);
-                        drawn[bar->node].status = bar->status;
-                }
-                if (last)
-                        append_detail(picture, bar);
+                n = many ? group_length(clusters, i) : 1;
+                if (n > 1)
+                        append_group(picture, cluster, n);
+                else
+                        append_bar(picture, cluster);
         }
+
+        for (NodeId node = 0; node < timeline->tree->n_nodes; node++)
+                if (picture->rows[node] != UINT_MAX)
+                        append_detail(picture, &g_array_index(timeline->bars, Bar, timeline->last[node]));
 }
 
-/* In one piece, below the bars. */
+/* In one piece where it has no gaps, below the bars. */
 static void append_critical_path(const Picture *picture) {
         const Timeline *timeline = picture->timeline;
-        char x[G_ASCII_DTOSTR_BUF_SIZE], width[G_ASCII_DTOSTR_BUF_SIZE];
+        g_autofree Strokes *rows = g_new0(Strokes, timeline->tree->n_nodes);
 
-        g_string_append(picture->svg, "<path class=\"c\" d=\"");
         for (unsigned i = 0; i < timeline->bars->len; i++) {
                 const Bar *bar = &g_array_index(timeline->bars, Bar, i);
-                double from, length;
+                double begin = x_of(timeline, bar->awaited), drawn = (double) rows[bar->node].at / 10,
+                       end = MAX(x_of(timeline, bar->end), begin + CRITICAL_WIDTH_MIN);
 
-                if (!bar->critical)
-                        continue;
-                from = x_of(timeline, bar->awaited);
-                length = MAX(x_of(timeline, bar->end) - from, CRITICAL_WIDTH_MIN);
-                g_string_append_printf(picture->svg, "M%s %uh%s", g_ascii_formatd(x, sizeof(x), "%.1f", from),
-                                       y_of(picture->rows[bar->node]) + 3 + BAR_HEIGHT + 1,
-                                       g_ascii_formatd(width, sizeof(width), "%.1f", length));
+                if (bar->critical && end >= drawn + BAR_NEARNESS)
+                        append_stroke(&rows[bar->node], MAX(begin, drawn), end - MAX(begin, drawn),
+                                      y_of(picture->rows[bar->node]) + 3 + BAR_HEIGHT + 1);
         }
+
+        g_string_append(picture->svg, "<path class=\"c\" d=\"");
+        for (NodeId node = 0; node < timeline->tree->n_nodes; node++)
+                if (rows[node].path) {
+                        g_string_append(picture->svg, rows[node].path->str);
+                        g_string_free(rows[node].path, true);
+                }
         g_string_append(picture->svg, "\"/>\n");
 }
 

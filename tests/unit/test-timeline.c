@@ -151,7 +151,7 @@ static void test_critical_path_of_what_is_slow_to_stop(void) {
 
         /* 900 are four seconds. */
         svg = plot_svg(timeline, &title);
-        g_assert_nonnull(strstr(svg, "h225.0\"/>"));
+        g_assert_nonnull(strstr(svg, "h225\"/>"));
 }
 
 static void test_started_again(void) {
@@ -209,12 +209,8 @@ static void test_trace(void) {
         g_assert_cmpuint(json_object_get_uint64(value), ==, 4 * SECOND);
 }
 
-/* A row for each of a thousand nodes, in reasonable size. */
-static void test_large(void) {
+static Tree *thousand_leaves(void) {
         g_autoptr(TreeBuilder) builder = tree_builder_new(0);
-        g_autoptr(Timeline) timeline = NULL;
-        g_autoptr(Tree) tree = NULL;
-        g_autofree char *svg = NULL;
 
         tree_builder_open(builder, &sequence_type, NULL, NULL);
         for (unsigned i = 1; i < 1000; i++) {
@@ -222,9 +218,15 @@ static void test_large(void) {
                 tree_builder_close(builder);
         }
         tree_builder_close(builder);
-        tree = tree_builder_finish(builder);
+        return tree_builder_finish(builder);
+}
 
-        timeline = timeline_new(tree);
+/* A row for each of a thousand nodes, in reasonable size. */
+static void test_large(void) {
+        g_autoptr(Tree) tree = thousand_leaves();
+        g_autoptr(Timeline) timeline = timeline_new(tree);
+        g_autofree char *svg = NULL;
+
         timeline_change(timeline, 0, STATUS_RUNNING, 0, NULL);
         for (NodeId node = 1; node < 1000; node++) {
                 timeline_change(timeline, node, STATUS_RUNNING, node * SECOND, NULL);
@@ -239,6 +241,72 @@ static void test_large(void) {
         g_test_message("%zu bytes", strlen(svg));
 }
 
+static unsigned count(const char *svg, const char *what) {
+        unsigned n = 0;
+
+        for (const char *p = svg; (p = strstr(p, what)); p++)
+                n++;
+
+        return n;
+}
+
+/* A thousand nodes, again and again. */
+static void test_rounds(void) {
+        g_autoptr(Tree) tree = thousand_leaves();
+        g_autoptr(Timeline) timeline = timeline_new(tree);
+        g_autofree char *svg = NULL;
+
+        timeline_change(timeline, 0, STATUS_RUNNING, 0, NULL);
+        for (unsigned round = 0; round < 8; round++)
+                for (NodeId node = 1; node < 1000; node++) {
+                        uint64_t time = (round * 1000 + node) * SECOND;
+
+                        timeline_change(timeline, node, STATUS_RUNNING, time, NULL);
+                        timeline_change(timeline, node, node % 7 ? STATUS_SUCCESS : STATUS_FAILURE, time + SECOND,
+                                        "it says why");
+                }
+        timeline_finish(timeline, 8000 * SECOND);
+        svg = plot_svg(timeline, &title);
+        assert_well_formed(svg);
+        g_test_message("%zu bytes", strlen(svg));
+        g_assert_cmpuint(strlen(svg), <, 500 * 1024);
+
+        /* The bars of a node are together, but where they were. */
+        g_assert_cmpuint(count(svg, "<title>A leaf with a name of its own: 8 times, from "), ==, 999);
+        g_assert_nonnull(strstr(svg,
+                                "<path d=\"M356.8 219h1.5m111 0h1.5m111 0h1.5m111 0h1.5m111 0h1.5m111 0h1.5m111 0h1.5"
+                                "m111 0h1.5\" class=\"b failure\"><title>A leaf with a name of its own: 8 times, "
+                                "from 7s for 1h 56min; last: failure: it says why</title></path>"));
+}
+
+/* What is as fine as dust is drawn in one piece, in the colour of the worst; what can be seen keeps its own. */
+static void test_near(void) {
+        g_autoptr(Tree) tree = tree_example();
+        g_autoptr(Timeline) timeline = timeline_new(tree);
+        const uint64_t n = 20000, dust = SECOND / 1000;
+        g_autofree char *svg = NULL;
+
+        timeline_change(timeline, BOOT, STATUS_RUNNING, 0, NULL);
+        for (uint64_t i = 0; i < n; i++) {
+                timeline_change(timeline, A, STATUS_RUNNING, i * dust, NULL);
+                timeline_change(timeline, A, i == 7 ? STATUS_FAILURE : STATUS_SUCCESS, (i + 1) * dust, NULL);
+        }
+        timeline_change(timeline, B, STATUS_RUNNING, n * dust, NULL);
+        timeline_change(timeline, B, STATUS_SUCCESS, n * dust + 10 * SECOND, NULL);
+        timeline_change(timeline, B, STATUS_RUNNING, n * dust + 10 * SECOND, NULL);
+        timeline_change(timeline, B, STATUS_FAILURE, n * dust + 10 * SECOND + dust, "it says why");
+        timeline_finish(timeline, n * dust + 11 * SECOND);
+        svg = plot_svg(timeline, &title);
+
+        assert_well_formed(svg);
+        g_assert_cmpuint(count(svg, "<title>A: "), ==, 1);
+        g_assert_nonnull(
+                strstr(svg, "class=\"failure\"><title>A: 20000 times, from 0s for 20s; last: success</title>"));
+        g_assert_nonnull(strstr(svg, "class=\"success\"><title>B: success, from 20s for 10s</title>"));
+        g_assert_nonnull(strstr(svg, "class=\"failure\"><title>B: failure, from 30s for 1ms: it says why</title>"));
+        g_assert_cmpuint(count(svg, "M"), <, 20);
+}
+
 int main(int argc, char **argv) {
         g_test_init(&argc, &argv, NULL);
         g_test_add_func("/timeline/bars", test_bars);
@@ -249,5 +317,7 @@ int main(int argc, char **argv) {
         g_test_add_func("/plot/picture", test_picture);
         g_test_add_func("/plot/trace", test_trace);
         g_test_add_func("/plot/large", test_large);
+        g_test_add_func("/plot/rounds", test_rounds);
+        g_test_add_func("/plot/near", test_near);
         return g_test_run();
 }
