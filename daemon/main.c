@@ -17,6 +17,9 @@
 #include "signals.h"
 #include "supervisor.h"
 
+/* With a bus that takes nothing of what others have asked for. */
+#define PATIENCE_USEC (10 * UINT64_C(1000000))
+
 typedef struct Daemon {
         const Options *options;
         GMainContext *context;
@@ -24,6 +27,7 @@ typedef struct Daemon {
         Timers *timers;
         Buses *buses;
         Connection *connection;
+        Connection *answers; /* of what others ask: who does not read them holds up nothing else */
         Supervisor *supervisor;
         Predecessor *predecessor; /* until what it has sent has been dealt with; NULL: there was none */
         Listener *stored;
@@ -245,16 +249,18 @@ static void show_manager(Daemon *daemon) {
                 .mode = options->user ? "user" : "system",
                 .tree_path = (const char *const *) options->trees,
         };
-        daemon->service = service_new(daemon->context, daemon->connection, daemon->manager, &daemon->info,
+        daemon->answers = connection_again(daemon->connection);
+        connection_pace(daemon->answers, PATIENCE_USEC);
+        daemon->service = service_new(daemon->context, daemon->answers, daemon->manager, &daemon->info,
                                       &service_callbacks, daemon);
 }
 
 /* What was said last, the ends of the runs above all, should reach the bus. */
-static void drain(Daemon *daemon) {
+static void drain(Daemon *daemon, Connection *connection) {
         uint64_t n_queued = 0;
 
-        while (!daemon->given_up && connection_is_ready(daemon->connection) &&
-               sd_bus_get_n_queued_write(connection_bus(daemon->connection), &n_queued) >= 0 && n_queued > 0)
+        while (!daemon->given_up && connection_is_ready(connection) &&
+               sd_bus_get_n_queued_write(connection_bus(connection), &n_queued) >= 0 && n_queued > 0)
                 g_main_context_iteration(daemon->context, TRUE);
 }
 
@@ -265,6 +271,7 @@ static void daemon_clear(Daemon *daemon) {
         listener_free(daemon->stored);
         spawn_sweep_free(daemon->sweep);
         service_free(daemon->service);
+        connection_free(daemon->answers);
         shutdown_free(daemon->shutdown);
         notifier_free(daemon->notifier);
         memory_free(daemon->memory);
@@ -288,7 +295,8 @@ static int run(const Options *options) {
         show_manager(&daemon);
         manager_load(daemon.manager);
         g_main_loop_run(daemon.loop);
-        drain(&daemon);
+        drain(&daemon, daemon.connection);
+        drain(&daemon, daemon.answers);
         return daemon.refused || daemon.given_up ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 

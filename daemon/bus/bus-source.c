@@ -6,12 +6,17 @@
  */
 
 #include <errno.h>
+#include <linux/sockios.h>
+#include <poll.h>
 #include <stdbool.h>
+#include <sys/ioctl.h>
 
 #include "bus/bus-source.h"
 
 /* Messages in one dispatch: enough to be fast, few enough that timers are not late under a flood. */
 #define BATCH 32u
+/* What may wait to be taken by the bus while more is read. */
+#define UNSENT_MAX 64u
 
 typedef struct BusSource {
         GSource source;
@@ -19,7 +24,49 @@ typedef struct BusSource {
         GPollFD poll;
         bool polled;
         int error;
+        uint64_t patience; /* 0: without end */
+        uint64_t stuck;    /* when that ends; 0: the bus has read everything */
+        int unread;        /* bytes that it has not read, when that was looked at last */
 } BusSource;
+
+/* Messages that the bus has not taken yet. */
+static uint64_t count_unsent(const BusSource *source) {
+        uint64_t n = 0;
+
+        (void) sd_bus_get_n_queued_write(source->bus, &n);
+        return n;
+}
+
+static bool is_full(const BusSource *source) {
+        return source->patience > 0 && count_unsent(source) > UNSENT_MAX;
+}
+
+/* When the bus wants to be dispatched, even if nothing comes. */
+static int next_deadline(const BusSource *source, uint64_t *ret_deadline) {
+        uint64_t deadline = UINT64_MAX;
+        int r = sd_bus_get_timeout(source->bus, &deadline);
+
+        if (r < 0)
+                return r;
+
+        if (is_full(source))
+                deadline = UINT64_MAX;
+        *ret_deadline = source->stuck > 0 ? MIN(deadline, source->stuck) : deadline;
+        return 0;
+}
+
+/* What the bus has not read is in the socket for the most part, which can be large. */
+static void note_unread(BusSource *source, int fd, uint64_t now) {
+        int unread = 0;
+
+        if (source->patience > 0 && fd >= 0)
+                (void) ioctl(fd, SIOCOUTQ, &unread);
+        if (unread == 0)
+                source->stuck = 0;
+        else if (source->stuck == 0 || unread < source->unread)
+                source->stuck = now + source->patience;
+        source->unread = unread;
+}
 
 /* GLib keeps what it polls sorted by file descriptor, so a new one has to be added anew. */
 static void source_poll(BusSource *source, int fd, int events) {
@@ -42,11 +89,12 @@ static gboolean source_prepare(GSource *base, int *ret_timeout) {
         uint64_t now = (uint64_t) g_source_get_time(base), deadline = UINT64_MAX;
         int fd = sd_bus_get_fd(source->bus), events = sd_bus_get_events(source->bus);
 
+        note_unread(source, fd, now);
         /* A bus that is closed has none of these; dispatch finds out why. */
-        if (fd < 0 || events < 0 || sd_bus_get_timeout(source->bus, &deadline) < 0)
+        if (fd < 0 || events < 0 || next_deadline(source, &deadline) < 0)
                 return TRUE;
 
-        source_poll(source, fd, events);
+        source_poll(source, fd, is_full(source) ? POLLOUT : events);
         if (deadline == UINT64_MAX)
                 *ret_timeout = -1;
         else if (deadline > now)
@@ -60,22 +108,40 @@ static gboolean source_check(GSource *base) {
         BusSource *source = (BusSource *) base;
         uint64_t deadline = UINT64_MAX;
 
-        return source->poll.revents != 0 || sd_bus_get_timeout(source->bus, &deadline) < 0 ||
+        return source->poll.revents != 0 || next_deadline(source, &deadline) < 0 ||
                deadline <= (uint64_t) g_source_get_time(base);
+}
+
+static bool is_stuck(BusSource *source, uint64_t now) {
+        note_unread(source, sd_bus_get_fd(source->bus), now);
+        return source->stuck > 0 && source->stuck <= now;
+}
+
+/* A bus that is closing has an end: it only tells all that still wait for something. */
+static int process(BusSource *source) {
+        int r = 1;
+
+        for (unsigned i = 0; r > 0; i++) {
+                bool closing = sd_bus_is_open(source->bus) <= 0, full = is_full(source);
+
+                if (!closing && (i == BATCH || (full && (i > 0 || source->poll.revents == 0))))
+                        break;
+
+                r = sd_bus_process(source->bus, NULL);
+        }
+
+        return r;
 }
 
 static gboolean source_dispatch(GSource *base, GSourceFunc callback, void *userdata) {
         BusSource *source = (BusSource *) base;
         int64_t ready_time = g_source_get_ready_time(base);
-        int r = 1;
+        int r;
 
         if (ready_time >= 0 && ready_time <= g_source_get_time(base))
                 g_source_set_ready_time(base, -1);
 
-        /* A bus that is closing has an end: it only tells all that still wait for something. */
-        for (unsigned i = 0; r > 0 && (i < BATCH || sd_bus_is_open(source->bus) <= 0); i++)
-                r = sd_bus_process(source->bus, NULL);
-
+        r = is_stuck(source, (uint64_t) g_source_get_time(base)) ? -ETIMEDOUT : process(source);
         if (r < 0) {
                 source->error = r;
                 sd_bus_close(source->bus);
@@ -107,6 +173,10 @@ GSource *bus_source_new(sd_bus *bus) {
          * up for that, twice. */
         g_source_set_can_recurse(&source->source, TRUE);
         return &source->source;
+}
+
+void bus_source_pace(GSource *source, uint64_t patience_usec) {
+        ((BusSource *) source)->patience = patience_usec;
 }
 
 void bus_source_wake(GSource *source, uint64_t when) {

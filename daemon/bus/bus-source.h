@@ -17,5 +17,9 @@ GSource *bus_source_new(sd_bus *bus);
  * earlier. */
 void bus_source_wake(GSource *source, uint64_t when);
 
+/* For a bus over which others are answered: what they ask is read only as fast as the bus takes the answers, and a bus
+ * that reads none for so long is closed, with -ETIMEDOUT. */
+void bus_source_pace(GSource *source, uint64_t patience_usec);
+
 /* Why the bus is no longer open: a negative errno. */
 int bus_source_error(GSource *source);

@@ -5,6 +5,7 @@
  * is in bus/calls.c, bus/rules.c, bus/names.c and bus/matches.c.
  */
 
+#include <errno.h>
 #include <stdbool.h>
 
 #include "basic/log.h"
@@ -26,8 +27,10 @@ struct Connection {
         GSource *source; /* of the bus, while it is open */
         GSource *retry;  /* while it is not */
         unsigned retry_msec;
-        bool ready;      /* the bus has answered Hello */
-        bool complained; /* that it cannot be reached */
+        uint64_t patience; /* see connection_pace(); 0: it is not paced */
+        bool ready;        /* the bus has answered Hello */
+        bool was_stuck;    /* the one before, that was lost */
+        bool complained;   /* that it cannot be reached */
         Calls *calls;
         Rules *rules;
         Names *names;
@@ -113,12 +116,15 @@ static void source_drop(GSource **source) {
 }
 
 static void connection_lost(Connection *connection) {
-        connection_retry_later(connection, bus_source_error(connection->source));
+        int error = bus_source_error(connection->source);
+
+        connection_retry_later(connection, error);
         source_drop(&connection->source);
         if (!connection->ready)
                 return;
 
         connection->ready = false;
+        connection->was_stuck = error == -ETIMEDOUT;
         rules_detach(connection->rules);
         matches_detach(connection->matches);
         calls_detach(connection->calls);
@@ -183,6 +189,7 @@ static void connection_open(Connection *connection) {
         }
 
         connection->source = bus_source_new(connection->bus);
+        bus_source_pace(connection->source, connection->patience);
         g_source_set_callback(connection->source, on_bus, connection, NULL);
         g_source_attach(connection->source, connection->context);
 }
@@ -206,6 +213,16 @@ Connection *connection_new(GMainContext *context, const char *name, const char *
 
 Connection *connection_again(const Connection *connection) {
         return connection_new(connection->context, connection->name, connection->address);
+}
+
+void connection_pace(Connection *connection, uint64_t patience_usec) {
+        connection->patience = patience_usec;
+        if (connection->source)
+                bus_source_pace(connection->source, patience_usec);
+}
+
+bool connection_was_stuck(const Connection *connection) {
+        return connection->was_stuck;
 }
 
 void connection_free(Connection *connection) {

@@ -11,6 +11,7 @@
 
 #include <glib.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <systemd/sd-bus.h>
 
 #include "bus/signal-pattern.h"
@@ -30,6 +31,10 @@ typedef struct Properties Properties;
 Connection *connection_new(GMainContext *context, const char *name, const char *address);
 /* Another one to the same bus. */
 Connection *connection_again(const Connection *connection);
+/* It answers others: see bus_source_pace(). When it is closed for that, it is made anew. */
+void connection_pace(Connection *connection, uint64_t patience_usec);
+/* Was the one before closed for that? The bus may not have noticed, and think that it is still there. */
+bool connection_was_stuck(const Connection *connection);
 void connection_free(Connection *connection);
 
 const char *connection_name(const Connection *connection);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /* A journal is read in parts, so that a long one does not keep the daemon from its work, nor gets too long for a
- * message. */
+ * message; a part is no more than a bus takes at once, see bus_source_pace(). */
 
 #include <errno.h>
 
@@ -11,7 +11,7 @@
 #include "service/history-bus.h"
 #include "service/published.h"
 
-#define PART_MAX ((size_t) 1 << 20)
+#define PART_MAX ((size_t) 1 << 17)
 
 /* Of a run that is listed: why it has none. NULL: there is nothing to say. */
 static char *explain(Manager *manager, const Run *run) {

@@ -20,7 +20,7 @@
 #include "service/polkit.h"
 #include "service/turns.h"
 
-/* What a dbus-daemon allows (128) beyond the window of the connection. */
+/* A dbus-daemon allows a connection 128. */
 #define QUESTIONS_MAX 24u
 #define QUESTIONS_OF_A_USER_MAX 4u
 

@@ -121,6 +121,12 @@ static int on_name(sd_bus_message *reply, void *userdata, sd_bus_error *unused) 
         return 0;
 }
 
+/* Only one that has the name itself, and cannot give it up since the bus does not listen, takes it from itself. */
+static uint64_t name_flags(const Service *service) {
+        return SD_BUS_NAME_ALLOW_REPLACEMENT |
+               (connection_was_stuck(service->connection) ? SD_BUS_NAME_REPLACE_EXISTING : 0);
+}
+
 static int publish(Service *service) {
         sd_bus *bus = service->publication->bus;
         Published *published = &service->publication->published;
@@ -142,7 +148,7 @@ static int publish(Service *service) {
         if (r >= 0)
                 r = sd_bus_add_node_enumerator(bus, slot++, RUN_PREFIX, run_bus_enumerate, published);
         if (r >= 0)
-                r = sd_bus_request_name_async(bus, slot, SERVICE_NAME, 0, on_name, service);
+                r = sd_bus_request_name_async(bus, slot, SERVICE_NAME, name_flags(service), on_name, service);
 
         return r;
 }

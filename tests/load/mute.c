@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * Subscribes to everything that btd tells, and never reads it. With a number, asks for all runs so many times, too, and
+ * Subscribes to everything that btd tells, and never reads it. With a run, asks for its journal so many times, too, and
  * reads no answer.
  *
- *   load-mute ADDRESS [QUESTIONS]
+ *   load-mute ADDRESS [QUESTIONS RUN]
  */
 
 #include <stdio.h>
@@ -22,12 +22,17 @@ static int listen_to_all(sd_bus *bus) {
                                           NULL);
 }
 
-static int ask(sd_bus *bus, unsigned long questions) {
+/* Without one, no answer is expected. */
+static int on_answer(sd_bus_message *reply, void *userdata, sd_bus_error *ret_error) {
+        return 0;
+}
+
+static int ask(sd_bus *bus, unsigned long questions, const char *run) {
         int r = 0;
 
         for (unsigned long i = 0; i < questions && r >= 0; i++)
-                r = sd_bus_call_method_async(bus, NULL, "org.btd1", "/org/btd1", "org.btd1.Manager", "ListRuns", NULL,
-                                             NULL, NULL);
+                r = sd_bus_call_method_async(bus, NULL, "org.btd1", "/org/btd1", "org.btd1.Manager", "GetJournal",
+                                             on_answer, NULL, "st", run, UINT64_C(0));
 
         return r < 0 ? r : sd_bus_flush(bus);
 }
@@ -37,16 +42,16 @@ int main(int argc, char *argv[]) {
         char byte;
         int r;
 
-        if (argc < 2 || argc > 3) {
-                fprintf(stderr, "usage: load-mute ADDRESS [QUESTIONS]\n");
+        if (argc != 2 && argc != 4) {
+                fprintf(stderr, "usage: load-mute ADDRESS [QUESTIONS RUN]\n");
                 return 2;
         }
 
         r = loop_open(&loop, argv[1]);
         if (r >= 0)
                 r = listen_to_all(loop.bus);
-        if (r >= 0 && argc == 3)
-                r = ask(loop.bus, strtoul(argv[2], NULL, 10));
+        if (r >= 0 && argc == 4)
+                r = ask(loop.bus, strtoul(argv[2], NULL, 10), argv[3]);
         if (r >= 0) {
                 puts("ready");
                 fflush(stdout);

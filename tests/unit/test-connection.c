@@ -211,6 +211,71 @@ static void test_idle(ConnectionStage *stage) {
         outcome_clear(&hung);
 }
 
+/* That a bus that is paused does not take, and some more. */
+static void send_much(ConnectionStage *stage) {
+        g_autofree char *text = g_strnfill(1024 * 1024, 'x');
+
+        for (unsigned i = 0; i < 100; i++)
+                g_assert_cmpint(sd_bus_emit_signal(connection_bus(stage->connection), PATH, SERVICE, "Much", "s", text),
+                                >=, 0);
+}
+
+/* In the socket of the connection, which has not looked there yet. */
+static void signal_unread(ConnectionStage *stage) {
+        GPollFD poll = { .fd = sd_bus_get_fd(connection_bus(stage->connection)), .events = G_IO_IN };
+
+        service_signal(&stage->service, 1);
+        g_assert_cmpint(sd_bus_flush(bus_peer_bus(stage->service.peer)), >=, 0);
+        g_assert_cmpint(g_poll(&poll, 1, 20 * 1000), ==, 1);
+}
+
+static void test_paced(ConnectionStage *stage) {
+        Heard heard = { 0 };
+
+        connection_pace(stage->connection, 20 * G_USEC_PER_SEC);
+        watch(stage, &heard);
+        wait_until(heard.n_ready == 1);
+        signal_unread(stage);
+        bus_fixture_pause(stage->bus);
+        send_much(stage);
+        while (g_main_context_iteration(NULL, FALSE))
+                ;
+        g_assert_cmpuint(heard.n_signals, ==, 0);
+
+        bus_fixture_resume(stage->bus);
+        wait_until(heard.n_signals == 1);
+        match_free(heard.match);
+}
+
+static void test_not_paced(ConnectionStage *stage) {
+        Heard heard = { 0 };
+
+        watch(stage, &heard);
+        wait_until(heard.n_ready == 1);
+        signal_unread(stage);
+        bus_fixture_pause(stage->bus);
+        send_much(stage);
+        wait_until(heard.n_signals == 1);
+        bus_fixture_resume(stage->bus);
+        match_free(heard.match);
+}
+
+static void test_stuck(ConnectionStage *stage) {
+        static const ListenerCallbacks callbacks = { .connected = on_connected, .lost = on_lost };
+        Told told = { 0 };
+
+        connection_pace(stage->connection, 100 * 1000);
+        told.listener = connection_listen(stage->connection, &callbacks, &told);
+        wait_until(told.n_connected == 1);
+        bus_fixture_pause(stage->bus);
+        send_much(stage);
+        wait_until(told.n_lost == 1);
+        bus_fixture_resume(stage->bus);
+        connection_pace(stage->connection, 20 * G_USEC_PER_SEC);
+        wait_until(told.n_connected == 2);
+        listener_free(told.listener);
+}
+
 int main(int argc, char **argv) {
         g_test_init(&argc, &argv, NULL);
         log_open(LOG_ERR);
@@ -220,6 +285,9 @@ int main(int argc, char **argv) {
         connection_stage_add("connection", "listen", test_listen);
         connection_stage_add("connection", "outlived", test_outlived);
         connection_stage_add("connection", "idle", test_idle);
+        connection_stage_add("connection", "paced", test_paced);
+        connection_stage_add("connection", "not-paced", test_not_paced);
+        connection_stage_add("connection", "stuck", test_stuck);
         connection_stage_add_limited("connection", "match-refused",
                                      "<limit name=\"max_match_rules_per_connection\">1</limit>", test_match_refused);
         return g_test_run();
