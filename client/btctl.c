@@ -67,6 +67,15 @@ static int unknown_verb(const char *name) {
         return report_usage("unknown verb '%s'", name);
 }
 
+static int report_too_much(const Verb *verb, const char *operand) {
+        if (verb->options & OPTION_BIT(OPTION_SET) && strchr(operand, '='))
+                return report_usage("'%s' is too much; a variable is given as --set KEY=JSON", operand);
+        if (verb->operands)
+                return report_usage("'%s' is too much: btctl %s %s", operand, verb->name, verb->operands);
+
+        return report_usage("'%s' is too much: '%s' takes no operands", operand, verb->name);
+}
+
 static int check_usage(const Verb *verb, const Options *options, char **operands) {
         unsigned n_operands = g_strv_length(operands);
 
@@ -77,13 +86,8 @@ static int check_usage(const Verb *verb, const Options *options, char **operands
         if (n_operands < verb->min_operands)
                 return report_usage("'%s' needs %s: btctl %s %s", verb->name,
                                     verb->min_operands == 1 ? "an operand" : "operands", verb->name, verb->operands);
-        if (n_operands > verb->max_operands && verb->operands)
-                return report_usage("'%s' is too much: btctl %s %s", operands[verb->max_operands], verb->name,
-                                    verb->operands);
-        if (n_operands > verb->max_operands)
-                return report_usage("'%s' is too much: '%s' takes no operands", operands[0], verb->name);
 
-        return EXIT_SUCCESS;
+        return n_operands > verb->max_operands ? report_too_much(verb, operands[verb->max_operands]) : EXIT_SUCCESS;
 }
 
 static int run_verb(Client *client, char **operands) {

@@ -151,8 +151,9 @@ static char *quote(const char *unit) {
 json_object *journal_last_lines(const Client *client, json_object *facts) {
         json_object *lines = json_object_new_array();
         const char *unit = fact(facts, "unit"), *id = fact(facts, "invocation_id");
+        bool ran = !fact(facts, "failed_required");
 
-        if (unit && id && !is_elsewhere(client, facts))
+        if (unit && id && ran && !is_elsewhere(client, facts))
                 read_lines(unit, id, is_of_user(client, facts), lines);
 
         return lines;
@@ -160,7 +161,7 @@ json_object *journal_last_lines(const Client *client, json_object *facts) {
 
 char *journal_command(const Client *client, json_object *facts) {
         const Options *options = &client->options;
-        const char *unit = fact(facts, "unit"), *bus = fact(facts, "bus");
+        const char *unit = fact(facts, "failed_required") ?: fact(facts, "unit"), *bus = fact(facts, "bus");
         g_autofree char *quoted = NULL;
 
         if (!unit)

@@ -41,15 +41,31 @@ static GArray *find_all(const GPtrArray *nodes, const char *operand) {
         return found;
 }
 
+/* A path tells them apart, unless they are children of one node. */
+static bool has_path_of_its_own(const GPtrArray *nodes, const GArray *found) {
+        g_autofree char *first = node_info_path(nodes, g_array_index(found, uint32_t, 0));
+
+        for (guint i = 1; i < found->len; i++) {
+                g_autofree char *path = node_info_path(nodes, g_array_index(found, uint32_t, i));
+
+                if (!g_str_equal(path, first))
+                        return true;
+        }
+
+        return false;
+}
+
+/* In quotes, since '#' begins a comment in a shell. */
 static char *describe_many(const GPtrArray *nodes, const char *operand, const GArray *found) {
         GString *text = g_string_new(NULL);
 
-        g_string_printf(text, "%u nodes are called '%s'; give the path or the number of one:", found->len, operand);
+        g_string_printf(text, "%u nodes are called '%s'; give %sthe number of one:", found->len, operand,
+                        has_path_of_its_own(nodes, found) ? "the path or " : "");
         for (guint i = 0; i < found->len && i < TOLD_MAX; i++) {
                 uint32_t index = g_array_index(found, uint32_t, i);
                 g_autofree char *path = node_info_path(nodes, index);
 
-                g_string_append_printf(text, "%s #%u (%s)", i > 0 ? "," : "", index, path);
+                g_string_append_printf(text, "%s '#%u' (%s)", i > 0 ? "," : "", index, path);
         }
 
         return g_string_free(g_string_append(text, found->len > TOLD_MAX ? ", ..." : ""), false);

@@ -221,20 +221,23 @@ def test_force_what_has_not_started(btd):
 
 
 def test_nodes_that_are_not_there(btd):
-    path = start(btd, sequence({"type": "Sequence", "name": "Inner", "children": [sleep("Wait")]}, sleep("Wait"), sleep("Other")))
+    path = start(btd, sequence({"type": "Sequence", "name": "Inner", "children": [sleep("Wait")]}, sleep("Wait"), sleep("Twin"),
+                                sleep("Twin"), sleep("Other")))
     settle(btd, path, Boot="running")
     refuse(btd, "boot.1: no node 'Othre'; did you mean 'Other'?", "force", "boot", "Othre", "success")
     refuse(btd, "boot.1: no node '#99'; 'btctl status' shows those that there are", "break", "boot", "#99")
-    refuse(btd, "boot.1: 2 nodes are called 'Wait'; give the path or the number of one: #2 (Boot/Inner/Wait), "
-                "#3 (Boot/Wait)", "break", "boot", "Wait")
+    refuse(btd, "boot.1: 2 nodes are called 'Wait'; give the path or the number of one: '#2' (Boot/Inner/Wait), "
+                "'#3' (Boot/Wait)", "break", "boot", "Wait")
+    refuse(btd, "boot.1: 2 nodes are called 'Boot/Twin'; give the number of one: '#4' (Boot/Twin), '#5' (Boot/Twin)",
+           "break", "boot", "Boot/Twin")
     refuse(btd, "'done' is no result of a node; it is success, failure or skipped", "force", "boot", "Other", "done",
            code=2)
     refuse(btd, "'--clear' needs a node: btctl break boot NODE --clear", "break", "boot", "--clear", code=2)
 
     for arguments, message in [
             (("Force", "us", 1, "done"), "'done' is no result of a node; it is success, failure or skipped"),
-            (("Force", "us", 99, "success"), "run 'boot.1' has no node 99; its nodes are 0 to 4"),
-            (("SetBreakpoint", "ub", 99, True), "run 'boot.1' has no node 99; its nodes are 0 to 4")]:
+            (("Force", "us", 99, "success"), "run 'boot.1' has no node 99; its nodes are 0 to 6"),
+            (("SetBreakpoint", "ub", 99, True), "run 'boot.1' has no node 99; its nodes are 0 to 6")]:
         with pytest.raises(DBusError) as error:
             btd.client.call(path, RUN, *arguments)
         assert (error.value.name, error.value.message) == ("org.btd1.Error.InvalidArgument", message)

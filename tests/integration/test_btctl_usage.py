@@ -41,6 +41,7 @@ from btctl_runs import GOOD, SOURCE, UTF8, btctl, without_times
     (["--user", "--address=unix:path=/x", "list"], "--user and --address cannot be given together"),
     (["-H", "there", "-M", "here", "list"], "--host and --machine cannot be given together"),
     (["start", "boot@a", "--instance=b"], "the instance is given twice: 'boot@a' and --instance=b"),
+    (["start", "boot", "name=eth0"], "'name=eth0' is too much; a variable is given as --set KEY=JSON"),
     (["start", "boot", "--set", "name=eth0"],
      "--set name: 'eth0' is not JSON; quote a string twice: --set name='\"eth0\"'"),
     (["start", "boot", "--set", "name={a:1}"], "--set name: '{a:1}' is not JSON"),

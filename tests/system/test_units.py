@@ -181,6 +181,7 @@ def test_the_unit_that_failed_is_named(machine):
         assert finish(machine, "requires-" + name)[:2] == (
             "failure", f"{name}: {name}.service was not started: link.service, which it requires, failed "
                        "(result 'dependency')")
+        assert "  Journal: journalctl -u link.service\n" in machine.check("btctl", "status", "requires-" + name)
 
 
 def test_units_are_stopped_restarted_and_reloaded(machine):
