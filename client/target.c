@@ -27,6 +27,29 @@ static int ask(Client *client, const char *method, const char *name) {
         return client_call(client, NULL, BTD_PATH, BTD_MANAGER, method, "s", name);
 }
 
+/* Said of a run that is not there any more: it may be known yet what became of it. */
+static int report_no_run(Client *client, const char *id) {
+        g_autoptr(GPtrArray) past = NULL;
+        int status;
+
+        status = run_info_list_past(client, "", &past);
+        if (status != EXIT_SUCCESS)
+                return status;
+
+        for (guint i = 0; i < past->len; i++) {
+                const RunInfo *run = g_ptr_array_index(past, i);
+
+                if (strcmp(run->id, id) == 0)
+                        return report_error("%s is over: %s; 'btctl replay %s' shows how it was, 'btctl show %s' what "
+                                            "happened",
+                                            id, run->status, id, id);
+        }
+
+        status = ask(client, "GetRun", id);
+        return status != EXIT_SUCCESS ? status
+                                      : report_error("no run '%s'; 'btctl list' shows those that are there", id);
+}
+
 static int find_run(Client *client, const char *id, Target *ret_target) {
         g_autoptr(GPtrArray) runs = NULL;
         int status;
@@ -44,9 +67,7 @@ static int find_run(Client *client, const char *id, Target *ret_target) {
                 }
         }
 
-        status = ask(client, "GetRun", id);
-        return status != EXIT_SUCCESS ? status
-                                      : report_error("no run '%s'; 'btctl list' shows those that are there", id);
+        return report_no_run(client, id);
 }
 
 /* instance NULL: any. */

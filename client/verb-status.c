@@ -22,8 +22,18 @@ static void append_diagnostics(const Output *output, GString *text, const TreeIn
         }
 }
 
-static void append_tree_header(const Output *output, GString *text, const TreeInfo *tree) {
+/* A daemon that was started anew knows those that were over before from their journals only. */
+static char *describe_past(const GPtrArray *past) {
+        const RunInfo *last = past->len > 0 ? g_ptr_array_index(past, 0) : NULL;
+
+        return last ? g_strdup_printf("none now; the last was %s: %s, see 'btctl show %s'", last->id, last->status,
+                                      last->id)
+                    : g_strdup("none");
+}
+
+static void append_tree_header(const Output *output, GString *text, const TreeInfo *tree, const GPtrArray *past) {
         g_autoptr(GString) line = g_string_new(NULL);
+        g_autofree char *runs = describe_past(past);
 
         look_append_event(output, line, tree->name, tree->state, 0, "");
         output_end_line(output, text, line);
@@ -32,7 +42,7 @@ static void append_tree_header(const Output *output, GString *text, const TreeIn
                 run_view_append_field(output, text, "About", tree->description);
         run_view_append_field(output, text, "File", tree->source);
         run_view_append_field(output, text, "Autostart", tree->autostart ? "yes" : "no");
-        run_view_append_field(output, text, "Runs", "none");
+        run_view_append_field(output, text, "Runs", runs);
         append_diagnostics(output, text, tree);
 }
 
@@ -77,7 +87,7 @@ static int show_run(Client *client, RunInfo *run) {
 /* A tree that has never loaded has no nodes. */
 static int show_tree(Client *client, TreeInfo *tree) {
         g_autoptr(GString) text = g_string_new(NULL);
-        g_autoptr(GPtrArray) nodes = node_info_array_new();
+        g_autoptr(GPtrArray) nodes = node_info_array_new(), past = NULL;
         int status;
 
         status = tree_info_complete(client, tree);
@@ -99,7 +109,11 @@ static int show_tree(Client *client, TreeInfo *tree) {
                 return EXIT_SUCCESS;
         }
 
-        append_tree_header(&client->output, text, tree);
+        status = run_info_list_past(client, tree->name, &past);
+        if (status != EXIT_SUCCESS)
+                return status;
+
+        append_tree_header(&client->output, text, tree, past);
         if (nodes->len > 0)
                 g_string_append_c(text, '\n');
         tree_view_append(&client->output, text, nodes);

@@ -323,6 +323,16 @@ def test_history_survives_the_daemon(kept):
     kept.start()
     assert kept.btctl("history", "--json").stdout == before
     assert kept.btctl("history", "boot", "--json").stdout == before
+    refuse(kept.btctl("status", "boot.1"),
+           "boot.1 is over: failure; 'btctl replay boot.1' shows how it was, 'btctl show boot.1' what happened")
+    refuse(kept.btctl("status", "boot.2"), "no run 'boot.2'; 'btctl list' shows those that there are")
+    kept.tree("boot", GOOD)
+    kept.client.manager("Reload")
+    assert "     Runs: none now; the last was boot.1: failure, see 'btctl show boot.1'\n" \
+        in kept.btctl("status", "boot").stdout
+    kept.tree("idle", GOOD)
+    kept.client.manager("Reload")
+    assert "     Runs: none\n" in kept.btctl("status", "idle").stdout
     for operand in "boot", "boot.1":
         assert kept.btctl("show", operand, "-q").stdout == told
 
