@@ -81,7 +81,7 @@ static int recover(Daemon *daemon, char **ret_error) {
         if (r < 0)
                 return r;
 
-        predecessor_drop(daemon->predecessor);
+        predecessor_release(daemon->predecessor);
         if (daemon->services.lasting)
                 daemon->stored = predecessor_become(daemon->services.lasting);
         return 0;
@@ -267,7 +267,6 @@ static void drain(Daemon *daemon, Connection *connection) {
 static void daemon_clear(Daemon *daemon) {
         signals_free(daemon->signals);
         supervisor_free(daemon->supervisor);
-        predecessor_free(daemon->predecessor);
         listener_free(daemon->stored);
         spawn_sweep_free(daemon->sweep);
         service_free(daemon->service);
@@ -276,6 +275,7 @@ static void daemon_clear(Daemon *daemon) {
         notifier_free(daemon->notifier);
         memory_free(daemon->memory);
         manager_free(daemon->manager);
+        predecessor_free(daemon->predecessor);
         buses_free(daemon->buses);
         timers_free(daemon->timers);
         g_free(daemon->outputs);

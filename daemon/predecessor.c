@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* The descriptor of the connection is stored each time that the bus comes; systemd drops those that were closed. */
+/*
+ * The descriptor of the connection is stored each time that the bus comes; systemd drops those that were closed. Each
+ * has a name of its own, so that it can be dropped without the others: jobs-1.42-TIME is the connection :1.42.
+ */
 
 #include <inttypes.h>
+#include <string.h>
 #include <systemd/sd-daemon.h>
 #include <unistd.h>
 
@@ -10,12 +14,13 @@
 #include "notify.h"
 #include "predecessor.h"
 
+#define NAME_PREFIX "jobs-"
+
 struct Predecessor {
         GStrv names; /* of what is stored */
         int n_fds;
-        Connection *connection;
-        Call *call;
         JobReplies *replies;
+        Call *call;
         void (*done)(void *userdata);
         void *userdata;
 };
@@ -31,7 +36,6 @@ Predecessor *predecessor_find(void) {
         predecessor = g_new0(Predecessor, 1);
         predecessor->names = g_steal_pointer(&names);
         predecessor->n_fds = n;
-        predecessor->replies = job_replies_new();
         return predecessor;
 }
 
@@ -45,25 +49,38 @@ void predecessor_free(Predecessor *predecessor) {
         g_free(predecessor);
 }
 
-static void on_delivered(sd_bus_message *reply, const sd_bus_error *error, void *userdata) {
-        Predecessor *predecessor = userdata;
+/* A name that is not one of ours is in nobody's mind. */
+static char *unique_name(const char *name) {
+        const char *number = g_str_has_prefix(name, NAME_PREFIX) ? name + strlen(NAME_PREFIX) : name;
 
-        for (int i = 0; i < predecessor->n_fds; i++)
-                job_replies_look(predecessor->replies, SD_LISTEN_FDS_START + i);
-        predecessor->done(predecessor->userdata);
+        return g_strdup_printf(":%.*s", (int) strcspn(number, "-"), number);
 }
 
-/* What the bus had to deliver when it delivered this has been delivered by its next answer. */
+static void on_done(int fd, void *userdata) {
+        const Predecessor *predecessor = userdata;
+        g_autofree char *state =
+                g_strdup_printf("FDSTOREREMOVE=1\nFDNAME=%s", predecessor->names[fd - SD_LISTEN_FDS_START]);
+
+        close(fd);
+        notify_try(state);
+}
+
 static void on_answered(sd_bus_message *reply, const sd_bus_error *error, void *userdata) {
         Predecessor *predecessor = userdata;
 
-        call_free(predecessor->call);
-        predecessor->call = systemd_look(predecessor->connection, on_delivered, predecessor);
+        predecessor->done(predecessor->userdata);
 }
 
 void predecessor_settle(Predecessor *predecessor, Connection *connection, void (*done)(void *userdata),
                         void *userdata) {
-        predecessor->connection = connection;
+        job_replies_free(predecessor->replies);
+        predecessor->replies = job_replies_new(connection, on_done, predecessor);
+        for (int i = 0; i < predecessor->n_fds; i++) {
+                g_autofree char *name = unique_name(predecessor->names[i]);
+
+                job_replies_add(predecessor->replies, name, SD_LISTEN_FDS_START + i);
+        }
+
         predecessor->done = done;
         predecessor->userdata = userdata;
         call_free(predecessor->call);
@@ -71,29 +88,26 @@ void predecessor_settle(Predecessor *predecessor, Connection *connection, void (
                 systemd_get(connection, SYSTEMD_MANAGER_PATH, SYSTEMD_MANAGER, "SystemState", on_answered, predecessor);
 }
 
-const JobReplies *predecessor_replies(const Predecessor *predecessor) {
+JobReplies *predecessor_replies(const Predecessor *predecessor) {
         return predecessor ? predecessor->replies : NULL;
 }
 
-void predecessor_drop(Predecessor *predecessor) {
-        for (int i = 0; predecessor && i < predecessor->n_fds; i++) {
-                g_autofree char *state = g_strdup_printf("FDSTOREREMOVE=1\nFDNAME=%s", predecessor->names[i]);
-
-                close(SD_LISTEN_FDS_START + i);
-                notify_try(state);
-        }
-
+void predecessor_release(Predecessor *predecessor) {
         if (predecessor)
-                predecessor->n_fds = 0;
+                job_replies_release(predecessor->replies);
 }
 
-/* Each has a name of its own, so that it can be dropped without the others. */
 static void store(Connection *connection, void *userdata) {
-        int fd = sd_bus_get_fd(connection_bus(connection));
-        g_autofree char *state = g_strdup_printf("FDSTORE=1\nFDNAME=jobs-%" PRIi64, g_get_monotonic_time());
+        sd_bus *bus = connection_bus(connection);
+        int fd = sd_bus_get_fd(bus);
+        g_autofree char *state = NULL;
+        const char *name;
 
-        if (fd >= 0)
-                (void) sd_pid_notify_with_fds(0, false, state, &fd, 1);
+        if (fd < 0 || sd_bus_get_unique_name(bus, &name) < 0)
+                return;
+
+        state = g_strdup_printf("FDSTORE=1\nFDNAME=" NAME_PREFIX "%s-%" PRIi64, name + 1, g_get_monotonic_time());
+        (void) sd_pid_notify_with_fds(0, false, state, &fd, 1);
 }
 
 /* One that is there already is told of later, and stored once more: systemd takes no descriptor twice. */

@@ -5,7 +5,7 @@
  * What a daemon that was killed had sent, and what becomes of it. systemd does nothing for a sender that is gone by the
  * time it looks: so the connection over which it is asked for jobs is stored with the service manager, see
  * FileDescriptorStoreMax= in systemd.service(5), and is still there when the next daemon comes. Once systemd has
- * answered that one, it has dealt with everything that was sent before, and what it has said to that can be looked at.
+ * answered that one, it has dealt with everything that was sent before, and its answers to that can be looked for.
  */
 
 #include "bus/connection.h"
@@ -13,20 +13,20 @@
 
 typedef struct Predecessor Predecessor;
 
-/* Looks for what one before us has stored. NULL: nothing, so there is nothing to wait for. */
+/* Looks for what those before us have stored. NULL: nothing, so there is nothing to wait for. */
 Predecessor *predecessor_find(void);
-/* What is still stored stays, for the next one. */
+/* Behind all who look for answers. What they have not seen to stays stored, for the next one. */
 void predecessor_free(Predecessor *predecessor);
 
 /* Asks systemd for an answer; done is called when it has come, or cannot come. */
 void predecessor_settle(Predecessor *predecessor, Connection *connection, void (*done)(void *userdata), void *userdata);
-/* What systemd has answered to it, once that is settled. NULL for NULL. */
-const JobReplies *predecessor_replies(const Predecessor *predecessor);
-/* Nothing stays stored: what it was good for has been noted. Accepts NULL. */
-void predecessor_drop(Predecessor *predecessor);
+/* What systemd has answered to it, once that is settled; borrowed. NULL for NULL. */
+JobReplies *predecessor_replies(const Predecessor *predecessor);
+/* All who look for answers have begun to; what nobody needs any more goes. Accepts NULL. */
+void predecessor_release(Predecessor *predecessor);
 
-/* From now on the connection outlives the daemon, if there is a service manager; nothing has been asked for over it
- * yet. */
+/* From now on the connection, over which nothing was asked for yet, outlives the daemon, if there is a service manager.
+ */
 Listener *predecessor_become(Connection *connection);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Predecessor, predecessor_free)

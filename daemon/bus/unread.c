@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <glib.h>
 #include <stdbool.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -17,6 +18,7 @@
 
 /* D-Bus specification, "Authentication Protocol": a client who does not say who he is. */
 #define INTRODUCTION "\0AUTH ANONYMOUS\r\nBEGIN\r\n"
+#define HEADER_SIZE 16u
 
 typedef struct Look {
         sd_bus *reader;
@@ -83,19 +85,48 @@ static int look_at(const Look *look, const char *bytes, size_t n) {
         return 0;
 }
 
-int unread_look(int fd, UnreadMessage found, void *userdata) {
+/* D-Bus specification, "Message Format": the length of the body, and of the fields before it, which end at a multiple
+ * of 8. */
+static size_t message_size(const char *bytes) {
+        uint32_t body, fields;
+
+        memcpy(&body, bytes + 4, sizeof(body));
+        memcpy(&fields, bytes + 12, sizeof(fields));
+        if (bytes[0] == 'B') {
+                body = GUINT32_FROM_BE(body);
+                fields = GUINT32_FROM_BE(fields);
+        } else {
+                body = GUINT32_FROM_LE(body);
+                fields = GUINT32_FROM_LE(fields);
+        }
+
+        return HEADER_SIZE + (((size_t) fields + 7) & ~(size_t) 7) + body;
+}
+
+/* Without the one at the end of which only the first part is there. */
+static size_t size_of_whole(const char *bytes, size_t n) {
+        size_t size = 0;
+
+        while (n - size >= HEADER_SIZE && message_size(bytes + size) <= n - size)
+                size += message_size(bytes + size);
+
+        return size;
+}
+
+int unread_look(int fd, UnreadMessage found, void *userdata, size_t *ret_size) {
         g_auto(Look) look = { .end = -1, .found = found, .userdata = userdata };
         g_autofree char *bytes = NULL;
-        int size, r;
+        int there, r;
+        size_t size;
         ssize_t n;
 
-        if (ioctl(fd, FIONREAD, &size) < 0)
+        if (ioctl(fd, FIONREAD, &there) < 0)
                 return -errno;
 
-        bytes = g_malloc((size_t) size + 1);
-        n = recv(fd, bytes, (size_t) size, MSG_PEEK | MSG_DONTWAIT);
-        if (n < 0)
-                return errno == EAGAIN ? 0 : -errno;
+        bytes = g_malloc((size_t) there + 1);
+        n = recv(fd, bytes, (size_t) there, MSG_PEEK | MSG_DONTWAIT);
+        if (n < 0 && errno != EAGAIN)
+                return -errno;
 
         r = look_open(&look);
         if (r >= 0)
@@ -103,6 +134,23 @@ int unread_look(int fd, UnreadMessage found, void *userdata) {
         if (r < 0)
                 return r;
 
-        (void) look_at(&look, bytes, (size_t) n);
+        size = size_of_whole(bytes, (size_t) MAX(n, 0));
+        r = look_at(&look, bytes, size);
+        if (r < 0)
+                return r;
+
+        *ret_size = size;
         return 0;
+}
+
+void unread_take(int fd, size_t size) {
+        g_autofree char *bytes = g_malloc(size + 1);
+
+        while (size > 0) {
+                ssize_t n = recv(fd, bytes, size, MSG_DONTWAIT);
+
+                if (n <= 0)
+                        return;
+                size -= (size_t) n;
+        }
 }

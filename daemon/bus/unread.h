@@ -2,15 +2,18 @@
 #pragma once
 
 /*
- * Messages that came over a connection whose owner has not read them, since it was killed. They are looked at and left
- * where they are (MSG_PEEK, recv(2)), so that whoever comes next can look again.
+ * Messages that came over a connection whose owner has not read them, since it was killed.
  */
 
+#include <stddef.h>
 #include <systemd/sd-bus.h>
 
 typedef void (*UnreadMessage)(sd_bus_message *message, void *userdata);
 
-/* fd: a connection to a bus, with no message half read; what makes no sense ends the look. Never waits, and sees what
- * the socket holds, some 200 short messages: what the bus still has behind them is not seen. Negative errno: it cannot
- * be looked at. */
-int unread_look(int fd, UnreadMessage found, void *userdata);
+/* Looks at those that the socket holds, and leaves them there (MSG_PEEK, recv(2)). There may be more: a dbus-broker
+ * sends a few, and the next ones when these have been taken. fd: of a connection to a bus, with no message half read.
+ * Never waits. ret_size: of all that were found, in bytes. Negative errno, also for what makes no sense. */
+int unread_look(int fd, UnreadMessage found, void *userdata, size_t *ret_size);
+
+/* Takes so much of what was found. */
+void unread_take(int fd, size_t size);

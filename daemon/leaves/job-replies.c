@@ -1,33 +1,38 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Only what asks for a job is answered with the path of one. */
-
 #include "leaves/job-replies.h"
-#include "basic/log.h"
-#include "bus/unread.h"
 
-#define JOB_PREFIX "/org/freedesktop/systemd1/job/"
-
-typedef struct JobReply {
-        char *name; /* of who has asked */
-        uint64_t serial;
-} JobReply;
+typedef struct Place {
+        char *name;
+        int fd;
+        unsigned n_lookers;
+        bool kept; /* somebody has gone before he had seen what he was looking for */
+} Place;
 
 struct JobReplies {
-        GArray *replies;
+        Connection *connection;
+        GArray *places;
+        bool released;
+        JobRepliesDone done;
+        void *userdata;
 };
 
-static void reply_clear(void *data) {
-        JobReply *reply = data;
+static void place_clear(void *data) {
+        Place *place = data;
 
-        g_free(reply->name);
+        g_free(place->name);
 }
 
-JobReplies *job_replies_new(void) {
+JobReplies *job_replies_new(Connection *connection, JobRepliesDone done, void *userdata) {
         JobReplies *replies = g_new(JobReplies, 1);
 
-        replies->replies = g_array_new(FALSE, FALSE, sizeof(JobReply));
-        g_array_set_clear_func(replies->replies, reply_clear);
+        *replies = (JobReplies){
+                .connection = connection,
+                .places = g_array_new(FALSE, FALSE, sizeof(Place)),
+                .done = done,
+                .userdata = userdata,
+        };
+        g_array_set_clear_func(replies->places, place_clear);
         return replies;
 }
 
@@ -35,38 +40,53 @@ void job_replies_free(JobReplies *replies) {
         if (!replies)
                 return;
 
-        g_array_unref(replies->replies);
+        g_array_unref(replies->places);
         g_free(replies);
 }
 
-static void on_found(sd_bus_message *message, void *userdata) {
-        const char *name = sd_bus_message_get_destination(message), *path;
-        JobReplies *replies = userdata;
-        JobReply reply = {};
+void job_replies_add(JobReplies *replies, const char *name, int fd) {
+        const Place place = { .name = g_strdup(name), .fd = fd };
 
-        if (!name || sd_bus_message_get_reply_cookie(message, &reply.serial) < 0 ||
-            sd_bus_message_has_signature(message, "o") <= 0 || sd_bus_message_read(message, "o", &path) < 0 ||
-            !g_str_has_prefix(path, JOB_PREFIX))
-                return;
-
-        reply.name = g_strdup(name);
-        g_array_append_val(replies->replies, reply);
+        g_array_append_val(replies->places, place);
 }
 
-void job_replies_look(JobReplies *replies, int fd) {
-        int r = unread_look(fd, on_found, replies);
-
-        if (r < 0)
-                log_warning("cannot see what systemd has answered to the daemon before: %s", g_strerror(-r));
+static void check_done(const JobReplies *replies, const Place *place) {
+        if (replies->released && place->n_lookers == 0 && !place->kept)
+                replies->done(place->fd, replies->userdata);
 }
 
-bool job_replies_have(const JobReplies *replies, const char *name, uint64_t serial) {
-        for (unsigned i = 0; replies && name && i < replies->replies->len; i++) {
-                const JobReply *reply = &g_array_index(replies->replies, JobReply, i);
+void job_replies_release(JobReplies *replies) {
+        replies->released = true;
+        for (unsigned i = 0; i < replies->places->len; i++)
+                check_done(replies, &g_array_index(replies->places, Place, i));
+}
 
-                if (g_str_equal(reply->name, name) && reply->serial > serial)
-                        return true;
+int job_replies_open(JobReplies *replies, const char *name) {
+        for (unsigned i = 0; i < replies->places->len; i++) {
+                Place *place = &g_array_index(replies->places, Place, i);
+
+                if (g_str_equal(place->name, name)) {
+                        place->n_lookers++;
+                        return place->fd;
+                }
         }
 
-        return false;
+        return -1;
+}
+
+void job_replies_close(JobReplies *replies, int fd, bool noted) {
+        for (unsigned i = 0; i < replies->places->len; i++) {
+                Place *place = &g_array_index(replies->places, Place, i);
+
+                if (place->fd != fd)
+                        continue;
+
+                place->n_lookers--;
+                place->kept |= !noted;
+                check_done(replies, place);
+        }
+}
+
+Connection *job_replies_connection(const JobReplies *replies) {
+        return replies->connection;
 }

@@ -29,9 +29,9 @@ typedef struct LeafServices {
         bool user; /* the daemon serves a user: "session" is the default bus and user units the default units */
         Connection *lasting; /* to the default bus, where what was sent is heard also when the daemon was killed; NULL:
                               * there is none */
-        const JobReplies *replies; /* of systemd to a daemon before this one that was killed; NULL: there was none */
-        const char *outputs;       /* a directory for what processes write that outlive the daemon; NULL: none do */
-        const char *credentials;   /* the directory of the secrets, see script/secrets.h; NULL: there are none */
+        JobReplies *replies; /* of systemd to daemons before this one, while it recovers; NULL: there are none */
+        const char *outputs; /* a directory for what processes write that outlive the daemon; NULL: none do */
+        const char *credentials; /* the directory of the secrets, see script/secrets.h; NULL: there are none */
 } LeafServices;
 
 struct LeafKind {

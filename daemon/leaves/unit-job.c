@@ -24,9 +24,10 @@ typedef struct UnitJob {
         UnitVerb verb;
         char *unit, *path;
         Connection *connection;
-        UnitPast *past; /* where a daemon before this one has asked, or what came of it went unheard */
-        bool unheard;   /* the latter */
-        bool halted;    /* and it is not wanted any more */
+        JobSearch *search; /* where a daemon before this one may have asked */
+        UnitPast *past;    /* where a daemon before this one has asked, or what came of it went unheard */
+        bool unheard;      /* the latter */
+        bool halted;       /* and it is not wanted any more */
         UnitBefore *before;
         bool conditional; /* it has conditions */
         bool referenced;
@@ -321,8 +322,21 @@ static void unit_job_look_back(Leaf *leaf, json_object *memory) {
         op->past = unit_past_new(op->connection, op->path, op->verb, memory, &callbacks, leaf);
 }
 
+/* That it was heard is noted before it can be seen no more. */
+static void on_searched(bool found, void *userdata) {
+        Leaf *leaf = userdata;
+        UnitJob *op = leaf->op;
+
+        if (found)
+                leaf_remember(leaf, unit_past_heard(leaf->memory));
+        g_clear_pointer(&op->search, job_search_free);
+        unit_job_look_back(leaf, leaf->memory);
+        if (op->halted)
+                unit_past_cancel(op->past);
+}
+
 static Status unit_job_recover(Leaf *leaf) {
-        g_autoptr(json_object) learnt = NULL;
+        UnitJob *op = leaf->op;
         Status status;
 
         if (!leaf->remembers)
@@ -332,10 +346,9 @@ static Status unit_job_recover(Leaf *leaf) {
         if (status != STATUS_RUNNING)
                 return status;
 
-        learnt = unit_past_learn(leaf->memory, leaf->services->replies);
-        if (learnt)
-                leaf_remember(leaf, json_object_get(learnt));
-        unit_job_look_back(leaf, leaf->memory);
+        op->search = unit_past_search(leaf->memory, leaf->services->replies, on_searched, leaf);
+        if (!op->search)
+                unit_job_look_back(leaf, leaf->memory);
         return STATUS_RUNNING;
 }
 
@@ -344,6 +357,8 @@ static bool unit_job_halt(Leaf *leaf) {
         UnitJob *op = leaf->op;
 
         op->halted = true;
+        if (op->search)
+                return false;
         if (op->past) {
                 unit_past_cancel(op->past);
                 return false;
@@ -362,6 +377,7 @@ static void unit_job_release(Leaf *leaf) {
         }
 
         job_free(op->job);
+        job_search_free(op->search);
         unit_past_free(op->past);
         unit_before_free(op->before);
         unit_behind_free(op->behind);

@@ -53,17 +53,24 @@ static json_object *member(json_object *memory, const char *name) {
         return value;
 }
 
-json_object *unit_past_learn(json_object *memory, const JobReplies *replies) {
-        json_object *learnt = NULL;
+JobSearch *unit_past_search(json_object *memory, JobReplies *replies, JobSearchDone done, void *userdata) {
+        const char *name = json_object_get_string(member(memory, "name"));
 
-        if (!job_replies_have(replies, json_object_get_string(member(memory, "name")),
-                              json_object_get_uint64(member(memory, "serial"))) ||
-            json_object_deep_copy(memory, &learnt, NULL) < 0)
-                return NULL;
+        return name ? job_search_new(replies, name, json_object_get_uint64(member(memory, "serial")), done, userdata)
+                    : NULL;
+}
 
-        json_object_object_add(learnt, "sent", json_object_new_boolean(true));
-        json_object_object_add(learnt, "heard", json_object_new_boolean(true));
-        return learnt;
+json_object *unit_past_heard(json_object *memory) {
+        json_object *heard = NULL;
+
+        if (json_object_deep_copy(memory, &heard, NULL) < 0)
+                g_error("cannot copy what is kept in mind"); /* no memory: as with g_new() */
+
+        json_object_object_del(heard, "name");
+        json_object_object_del(heard, "serial");
+        json_object_object_add(heard, "sent", json_object_new_boolean(true));
+        json_object_object_add(heard, "heard", json_object_new_boolean(true));
+        return heard;
 }
 
 static bool is(const char *fact, const char *value) {

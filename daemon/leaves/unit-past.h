@@ -9,7 +9,7 @@
 #include <json-c/json_object.h>
 
 #include "bus/connection.h"
-#include "leaves/job-replies.h"
+#include "leaves/job-search.h"
 #include "leaves/unit-cause.h"
 #include "leaves/unit-facts.h"
 
@@ -25,9 +25,10 @@ typedef struct UnitRequest {
 
 /* What the daemon before has to keep in mind: what the unit was like, as far as it knows, and the request. */
 json_object *unit_past_remember(const UnitFacts *before, bool conditional, const UnitRequest *request);
-/* The same, where the replies show that a request was heard that it could not note any more to have sent. NULL: they do
- * not. */
-json_object *unit_past_learn(json_object *memory, const JobReplies *replies);
+/* Whether the request was heard that it was about to send. NULL: that is known, or cannot be. */
+JobSearch *unit_past_search(json_object *memory, JobReplies *replies, JobSearchDone done, void *userdata);
+/* What it would have kept in mind then. */
+json_object *unit_past_heard(json_object *memory);
 
 typedef enum UnitPastVerdict {
         UNIT_PAST_TO_DO,   /* it is to be asked for, perhaps again */
