@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -60,16 +61,39 @@ static void send_off(Link *link, sd_bus_message *message, uint64_t *last, Agenda
         agenda_add(*last - now, arrive, parcel, on_parcel_dropped);
 }
 
+static void send_to(Link *link, sd_bus_message *message) {
+        int r = sd_bus_send(link->peer, message, NULL);
+
+        if (r < 0)
+                trace("%s cannot be sent to: %s", link->unique, g_strerror(-r));
+}
+
+static bool is_unread(const Link *link) {
+        int n = 0;
+
+        return ioctl(sd_bus_get_fd(link->peer), TIOCOUTQ, &n) >= 0 && n > 0;
+}
+
+/* As a dbus-broker does: what comes next has to wait until all that came before has been read. */
 static void on_delivered(void *userdata) {
         g_autoptr(Parcel) parcel = userdata;
-        int r;
+        Link *link = parcel->link;
 
-        if (!link_is_open(parcel->link))
+        if (!link_is_open(link))
                 return;
 
-        r = sd_bus_send(parcel->link->peer, parcel->message, NULL);
-        if (r < 0)
-                trace("%s cannot be sent to: %s", parcel->link->unique, g_strerror(-r));
+        if (bus.manners->patient && (link->held.length > 0 || is_unread(link)))
+                g_queue_push_tail(&link->held, sd_bus_message_ref(parcel->message));
+        else
+                send_to(link, parcel->message);
+}
+
+static void send_held(Link *link) {
+        while (link->held.length > 0 && !is_unread(link)) {
+                g_autoptr(sd_bus_message) message = g_queue_pop_head(&link->held);
+
+                send_to(link, message);
+        }
 }
 
 /* Takes the message. */
@@ -222,6 +246,8 @@ static void link_lost(Link *link) {
 }
 
 void bus_turn(void) {
+        for (unsigned i = 0; i < bus.links->len; i++)
+                send_held(bus.links->pdata[i]);
         if (!bus.noted)
                 return;
 

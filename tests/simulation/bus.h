@@ -26,6 +26,7 @@ typedef struct Peer {
 typedef struct BusManners {
         uint64_t delay;                        /* how long a message is under way at most */
         unsigned twice;                        /* how many percent of the signals come twice */
+        bool patient;                          /* who has not read everything gets no more */
         void (*heard)(sd_bus_message *signal); /* a signal of the daemon */
 } BusManners;
 

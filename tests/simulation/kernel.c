@@ -305,6 +305,11 @@ ssize_t sendmsg(int fd, const struct msghdr *message, int flags) {
 }
 
 /* What comes for the dead stays where it is. */
+ssize_t recv(int fd, void *bytes, size_t n, int flags) {
+        return kernel.in_daemon && kernel.killed ? fail(EAGAIN)
+                                                 : syscall(SYS_recvfrom, fd, bytes, n, flags, NULL, NULL);
+}
+
 ssize_t recvmsg(int fd, struct msghdr *message, int flags) {
         return kernel.in_daemon && kernel.killed ? fail(EAGAIN) : syscall(SYS_recvmsg, fd, message, flags);
 }

@@ -23,6 +23,8 @@
 #include "life.h"
 #include "trace.h"
 
+#define FD_NAME "FDNAME="
+
 int btd_main(int argc, char **argv);
 void __wrap_g_main_loop_run(GMainLoop *loop);
 void __wrap_g_main_loop_quit(GMainLoop *loop);
@@ -33,11 +35,17 @@ int __wrap_sd_notifyf(int unset, const char *format, ...);
 void __wrap_notify_try(const char *state);
 void __wrap_log_message(int level, const LogSubject *subject, const char *format, ...) G_GNUC_PRINTF(3, 4);
 
+/* A descriptor, for the next daemon. */
+typedef struct Stored {
+        char *name;
+        int fd;
+} Stored;
+
 static struct {
         bool quit, over;
         const LifeOptions *options;
         unsigned steps; /* of this simulation */
-        int stored[LIFE_STORED_MAX];
+        Stored stored[LIFE_STORED_MAX];
         int n_stored;
 } life;
 
@@ -112,8 +120,8 @@ int __wrap_sd_listen_fds_with_names(int unset, char ***ret_names) {
         char **names = g_new0(char *, LIFE_STORED_MAX + 1);
 
         for (int i = 0; i < life.n_stored; i++) {
-                names[i] = g_strdup("jobs");
-                (void) dup3(life.stored[i], SD_LISTEN_FDS_START + i, O_CLOEXEC);
+                names[i] = g_strdup(life.stored[i].name);
+                (void) dup3(life.stored[i].fd, SD_LISTEN_FDS_START + i, O_CLOEXEC);
         }
 
         *ret_names = names;
@@ -124,7 +132,7 @@ static bool is_stored(int fd) {
         struct stat one, other;
 
         for (int i = 0; fstat(fd, &one) == 0 && i < life.n_stored; i++)
-                if (fstat(life.stored[i], &other) == 0 && one.st_ino == other.st_ino && one.st_dev == other.st_dev)
+                if (fstat(life.stored[i].fd, &other) == 0 && one.st_ino == other.st_ino && one.st_dev == other.st_dev)
                         return true;
 
         return false;
@@ -137,7 +145,10 @@ int __wrap_sd_pid_notify_with_fds(pid_t pid, int unset, const char *state, const
         if (life.n_stored == LIFE_STORED_MAX)
                 g_error("the store of descriptors is full");
 
-        life.stored[life.n_stored++] = fcntl(fds[0], F_DUPFD_CLOEXEC, 100);
+        life.stored[life.n_stored++] = (Stored){
+                .name = g_strdup(strstr(state, FD_NAME) + strlen(FD_NAME)),
+                .fd = fcntl(fds[0], F_DUPFD_CLOEXEC, 100),
+        };
         return 1;
 }
 
@@ -145,12 +156,21 @@ int __wrap_sd_notifyf(int unset, const char *format, ...) {
         return 1;
 }
 
+static void stored_drop(Stored *stored) {
+        close(stored->fd);
+        g_free(stored->name);
+        *stored = life.stored[--life.n_stored];
+}
+
 void __wrap_notify_try(const char *state) {
-        if (!g_str_has_prefix(state, "FDSTOREREMOVE=1") || kernel_was_killed() || life.n_stored == 0)
+        const char *name = strstr(state, FD_NAME);
+
+        if (!g_str_has_prefix(state, "FDSTOREREMOVE=1") || kernel_was_killed())
                 return;
 
-        close(life.stored[0]);
-        memmove(life.stored, life.stored + 1, sizeof(int) * (size_t) --life.n_stored);
+        for (int i = life.n_stored; i-- > 0;)
+                if (g_str_equal(life.stored[i].name, name + strlen(FD_NAME)))
+                        stored_drop(&life.stored[i]);
         bus_note_sent();
 }
 
@@ -202,5 +222,5 @@ void life_terminate(void) {
 void life_begin(void) {
         life.steps = 0;
         while (life.n_stored > 0)
-                close(life.stored[--life.n_stored]);
+                stored_drop(&life.stored[0]);
 }

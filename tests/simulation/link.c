@@ -18,6 +18,10 @@ static void pending_clear(void *data) {
         sd_bus_message_unref(pending->call);
 }
 
+static void held_drop(void *message) {
+        sd_bus_message_unref(message);
+}
+
 Link *link_new(unsigned number) {
         Link *link = g_new0(Link, 1);
 
@@ -40,6 +44,7 @@ void link_unref(Link *link) {
         if (--link->n_refs > 0)
                 return;
 
+        g_queue_clear_full(&link->held, held_drop);
         g_array_unref(link->pending);
         g_ptr_array_unref(link->names);
         g_ptr_array_unref(link->rules);

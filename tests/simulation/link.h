@@ -19,6 +19,7 @@ struct Link {
         GPtrArray *rules;           /* of BusRule */
         GPtrArray *names;           /* of char */
         GArray *pending;            /* of Pending */
+        GQueue held;                /* of sd_bus_message: not sent yet */
 };
 
 Link *link_new(unsigned number);

@@ -180,6 +180,7 @@ bool simulation_run(uint64_t seed, const char *directory, Tally *tally) {
 
         g_random_set_seed((guint32) seed);
         simulation.n_trees = 1 + (unsigned) dice_below(&simulation.dice, TREES_MOST);
+        simulation.manners.patient = dice_chance(&simulation.dice, 50);
         simulation.kind = dice_chance(&simulation.dice, 30) ? FOREST_RECOVERABLE : FOREST_ANY;
         if (simulation.kind == FOREST_RECOVERABLE) {
                 simulation.n_trees = 1;

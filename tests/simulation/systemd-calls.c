@@ -6,10 +6,12 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "agenda.h"
 #include "basic/cleanup.h"
 #include "systemd-state.h"
 #include "trace.h"
 
+#define REFUSAL_USEC 100u
 #define UNIT_PREFIX "/org/freedesktop/systemd1/unit"
 
 static void reply_empty(Link *link, sd_bus_message *call) {
@@ -25,6 +27,41 @@ static void reply_job(Link *link, sd_bus_message *call, unsigned job) {
         bus_reply(link, reply);
 }
 
+typedef struct Refusal {
+        Link *link;
+        sd_bus_message *call;
+        const char *name, *text;
+} Refusal;
+
+static void refusal_free(void *data) {
+        Refusal *refusal = data;
+
+        link_unref(refusal->link);
+        sd_bus_message_unref(refusal->call);
+        g_free(refusal);
+}
+
+static void on_refused(void *userdata) {
+        Refusal *refusal = userdata;
+
+        bus_reply_error(refusal->link, refusal->call, refusal->name, refusal->text);
+        refusal_free(refusal);
+}
+
+/* Not at once, so that what is asked for at the same time is asked for before the failure is known, whenever a daemon
+ * dies. */
+static void refuse(Link *link, sd_bus_message *call, const char *name, const char *text) {
+        Refusal *refusal = g_new(Refusal, 1);
+
+        *refusal = (Refusal){
+                .link = link_ref(link),
+                .call = sd_bus_message_ref(call),
+                .name = name,
+                .text = text,
+        };
+        agenda_add(REFUSAL_USEC, on_refused, refusal, refusal_free);
+}
+
 static bool is_loaded(const LoadedUnit *unit) {
         return unit->kind != KIND_NONE;
 }
@@ -38,10 +75,10 @@ static void on_job_wanted(Link *link, sd_bus_message *call, const char *type) {
 
         unit = systemd_unit(name);
         if (!is_loaded(unit))
-                bus_reply_error(link, call, "org.freedesktop.systemd1.NoSuchUnit", "The unit is not loaded.");
+                refuse(link, call, "org.freedesktop.systemd1.NoSuchUnit", "The unit is not loaded.");
         else if (g_str_equal(type, "reload") && !g_str_equal(unit->active, "active"))
-                bus_reply_error(link, call, "org.freedesktop.systemd1.JobTypeNotApplicable",
-                                "Job type reload is not applicable for the unit.");
+                refuse(link, call, "org.freedesktop.systemd1.JobTypeNotApplicable",
+                       "Job type reload is not applicable for the unit.");
         else
                 reply_job(link, call, systemd_ask(name, type, link));
 }

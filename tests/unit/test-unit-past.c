@@ -144,15 +144,20 @@ static const Case cases[] = {
         { UNIT_RELOAD, .unit = { "loaded", "active", .invocation = 0xb, .changed = 6 }, .verdict = UNIT_PAST_TO_DO },
 };
 
-/* Nobody has answered what it does not know to have sent. */
-static void test_learn(Scene *scene, const void *data) {
-        const UnitRequest request = { .name = ":1.7", .serial = 12 };
-        g_autoptr(json_object) memory = unit_past_remember(&(UnitFacts){}, false, &request);
-        g_autoptr(JobReplies) replies = job_replies_new();
+/* What was not about to be sent is not looked for; what was heard is as good as noted. */
+static void test_search(Scene *scene, const void *data) {
+        const UnitRequest request = { .name = ":1.7", .serial = 12 }, sent = { .sent = true };
+        const UnitFacts before = { .invocation_id = (char *) BEFORE };
+        g_autoptr(json_object) doubtful = unit_past_remember(&before, true, &request),
+                               clear = unit_past_remember(&before, true, &sent), heard = unit_past_heard(doubtful);
+        g_autoptr(JobReplies) replies = job_replies_new(scene->connection, NULL, NULL);
 
-        g_assert_null(unit_past_learn(NULL, replies));
-        g_assert_null(unit_past_learn(memory, NULL));
-        g_assert_null(unit_past_learn(memory, replies));
+        g_assert_null(unit_past_search(NULL, replies, NULL, NULL));
+        g_assert_null(unit_past_search(clear, replies, NULL, NULL));
+        g_assert_null(unit_past_search(doubtful, NULL, NULL, NULL));
+        g_assert_null(unit_past_search(doubtful, replies, NULL, NULL));
+        g_assert_cmpstr(json_object_to_json_string_ext(heard, JSON_C_TO_STRING_PLAIN), ==,
+                        "{\"invocation\":\"" BEFORE "\",\"conditional\":true,\"sent\":true,\"heard\":true}");
 }
 
 static void test_verdicts(Scene *scene, const void *data) {
@@ -250,7 +255,7 @@ static void test_bus_lost(Scene *scene, const void *data) {
 int main(int argc, char **argv) {
         g_test_init(&argc, &argv, NULL);
         add("/unit-past/verdicts", test_verdicts);
-        add("/unit-past/learn", test_learn);
+        add("/unit-past/search", test_search);
         add("/unit-past/manager", test_manager);
         add("/unit-past/job", test_job);
         add("/unit-past/cancel", test_cancel);
