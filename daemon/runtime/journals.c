@@ -103,6 +103,13 @@ bool journals_are_kept(const Journals *journals) {
         return journals->directory;
 }
 
+bool journals_have(const Journals *journals, const char *run) {
+        g_autofree char *live = journals->directory ? path_of(journals, run) : NULL,
+                        *past = journals->archive ? archive_path(journals->archive, run) : NULL;
+
+        return (live && g_file_test(live, G_FILE_TEST_EXISTS)) || (past && g_file_test(past, G_FILE_TEST_EXISTS));
+}
+
 int journals_begin(Journals *journals, const JournalHeader *header, JournalWriter **ret_writer, char **ret_error) {
         g_autofree char *path = path_of(journals, header->run);
 

@@ -24,6 +24,8 @@ int journals_claim(Journals *journals, char **ret_error);
 
 /* Are there to be any? */
 bool journals_are_kept(const Journals *journals);
+/* Of a run that goes on or has finished. */
+bool journals_have(const Journals *journals, const char *run);
 /* A journal for a run that begins. A negative errno with a text for people. */
 int journals_begin(Journals *journals, const JournalHeader *header, JournalWriter **ret_writer, char **ret_error);
 /* Of the daemon before: the paths, each to be freed, in no order. */

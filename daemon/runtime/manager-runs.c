@@ -152,8 +152,18 @@ static int find_definition(Manager *manager, const char *tree, const LibraryEntr
         return MANAGER_TREE_BROKEN;
 }
 
+/* Where the number of the last run was lost, there may be later ones all the same, or what is left of them. */
+static char *next_id(Manager *manager, const char *tree) {
+        for (;;) {
+                g_autofree char *id = g_strdup_printf("%s.%" PRIu64, tree, run_counter_next(manager->counter, tree));
+
+                if (!runs_get(manager->runs, id) && !journals_have(manager->journals, id))
+                        return g_steal_pointer(&id);
+        }
+}
+
 static Run *make_run(Manager *manager, const char *tree, Definition *definition, const Order *order) {
-        g_autofree char *id = g_strdup_printf("%s.%" PRIu64, tree, run_counter_next(manager->counter, tree));
+        g_autofree char *id = next_id(manager, tree);
         Run *run =
                 run_new(id, tree, order->instance, definition, &manager->run_services, &manager_run_callbacks, manager);
 

@@ -8,6 +8,7 @@
 #include "lasting-leaves.h"
 #include "recovery-stage.h"
 #include "runtime/manager-control.h"
+#include "runtime/run-journal.h"
 
 static const Caller test_caller = { .pid = 1234, .command = (char *) "test", .text = (char *) "UID 0 (test)" };
 
@@ -31,6 +32,24 @@ static void test_restarts(void) {
 
                 g_assert_cmpstr(text, ==, "not restarted: it was restarted 2 times within 10min, which is the limit");
         }
+}
+
+/* The numbers of runs are lost, as where the state directory cannot be written; but none is given twice. */
+static void test_numbers_were_lost(void) {
+        g_autoptr(RecoveryStage) stage = recovery_stage_new("'root': { 'type': 'Lasting', 'name': 'A' }");
+        g_autofree char *numbers = g_build_filename(stage->state, "t.runs", NULL);
+
+        recovery_stage_start(stage, "past");
+        lasting_end("A", STATUS_SUCCESS);
+        recovery_stage_turn(stage);
+        recovery_stage_start(stage, "live");
+        g_assert_cmpint(g_unlink(numbers), ==, 0);
+        recovery_stage_kill(stage);
+        recovery_stage_start(stage, "new");
+
+        g_assert_cmpstr(run_instance(recovery_stage_run(stage, "t.2")), ==, "live");
+        g_assert_cmpstr(run_instance(recovery_stage_run(stage, "t.3")), ==, "new");
+        g_assert_true(run_is_durable(recovery_stage_run(stage, "t.3")));
 }
 
 /* What was started by itself is not, once more. */
@@ -181,6 +200,7 @@ static void test_another_daemon(void) {
 int main(int argc, char **argv) {
         g_test_init(&argc, &argv, NULL);
         g_test_add_func("/recovery-daemon/restarts", test_restarts);
+        g_test_add_func("/recovery-daemon/numbers-were-lost", test_numbers_were_lost);
         g_test_add_func("/recovery-daemon/autostart", test_autostart);
         g_test_add_func("/recovery-daemon/autostart-not-noted", test_autostart_not_noted);
         g_test_add_func("/recovery-daemon/given-up", test_given_up);
