@@ -24,7 +24,7 @@ static void append_diagnostics(const Output *output, GString *text, const TreeIn
 
 /* A daemon that was started anew knows those that were over before from their journals only. */
 static char *describe_past(const GPtrArray *past) {
-        const RunInfo *last = past->len > 0 ? g_ptr_array_index(past, 0) : NULL;
+        const RunInfo *last = past->len > 0 ? g_ptr_array_index(past, past->len - 1) : NULL;
 
         return last ? g_strdup_printf("none now; the last was %s: %s, see 'btctl show %s'", last->id, last->status,
                                       last->id)

@@ -3,6 +3,7 @@
 /* Reads the command line with GLib, and says what is wrong with it. */
 
 #include <errno.h>
+#include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -72,13 +73,21 @@ static int parse(Given *given, int argc, char **argv, char **ret_error) {
                 { G_OPTION_REMAINING, 0, 0, G_OPTION_ARG_STRING_ARRAY, &given->rest, NULL, NULL },
                 { NULL },
         };
-        g_autoptr(GOptionContext) context = g_option_context_new("— run behavior trees");
+        g_autoptr(GOptionContext) context = g_option_context_new(NULL);
         g_autoptr(GError) error = NULL;
         g_auto(GStrv) arguments = g_strdupv(argv);
+        bool good;
 
         g_option_context_add_main_entries(context, entries, NULL);
+        g_option_context_set_summary(context, "Run behavior trees.");
         g_option_context_set_description(context, "btctl(1) controls the daemon; btd(8) and btd-tree(5) tell more.");
-        if (g_option_context_parse_strv(context, &arguments, &error))
+
+        /* GLib writes its help in the character set of the locale. What is evaluated later is the same in all of them.
+         */
+        setlocale(LC_CTYPE, "");
+        good = g_option_context_parse_strv(context, &arguments, &error);
+        setlocale(LC_CTYPE, "C");
+        if (good)
                 return 0;
 
         *ret_error = g_strdup(error->message);

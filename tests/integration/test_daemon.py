@@ -54,9 +54,9 @@ def notifications(tmp_path):
     it.close()
 
 
-def run_btd(*options, without=()):
-    env = {key: value for key, value in os.environ.items() if key not in without}
-    return subprocess.run([daemon.BTD, *options], env={**env, **daemon.SANITIZER_ENV},
+def run_btd(*options, without=(), env=None):
+    kept = {key: value for key, value in os.environ.items() if key not in without}
+    return subprocess.run([daemon.BTD, *options], env={**kept, **daemon.SANITIZER_ENV, **(env or {})},
                           capture_output=True, text=True, timeout=20, check=False)
 
 
@@ -77,7 +77,9 @@ def test_usage_errors(options, text):
 
 
 def test_help_and_version():
-    assert run_btd("--help").stdout.startswith("Usage:\n  btd ")
+    assert run_btd("--help").stdout.startswith("Usage:\n  btd [OPTION")
+    assert "\n\nRun behavior trees.\n\n" in run_btd("--help").stdout
+    assert "?" not in run_btd("--help", env={"LC_ALL": "C.UTF-8"}).stdout
     assert run_btd("--version").stdout.startswith("btd ")
 
 

@@ -312,11 +312,14 @@ def test_history(kept):
 
 def test_history_survives_the_daemon(kept):
     """The tree may be gone by then, too."""
-    file = kept.tree("boot", BAD)
+    kept.tree("boot", GOOD)
     kept.start()
     finish(kept, "boot")
+    file = kept.tree("boot", BAD)
+    kept.client.manager("Reload")
+    finish(kept, "boot")
     before = kept.btctl("history", "--json").stdout
-    told = kept.btctl("show", "boot.1", "-q").stdout
+    told = kept.btctl("show", "boot.2", "-q").stdout
     assert "exited with status 3" in told
     kept.stop()
     os.unlink(file)
@@ -324,16 +327,16 @@ def test_history_survives_the_daemon(kept):
     assert kept.btctl("history", "--json").stdout == before
     assert kept.btctl("history", "boot", "--json").stdout == before
     refuse(kept.btctl("status", "boot.1"),
-           "boot.1 is over: failure; 'btctl replay boot.1' shows how it was, 'btctl show boot.1' what happened")
-    refuse(kept.btctl("status", "boot.2"), "no run 'boot.2'; 'btctl list' shows those that there are")
+           "boot.1 is over: success; 'btctl replay boot.1' shows how it was, 'btctl show boot.1' what happened")
+    refuse(kept.btctl("status", "boot.3"), "no run 'boot.3'; 'btctl list' shows those that there are")
     kept.tree("boot", GOOD)
     kept.client.manager("Reload")
-    assert "     Runs: none now; the last was boot.1: failure, see 'btctl show boot.1'\n" \
+    assert "     Runs: none now; the last was boot.2: failure, see 'btctl show boot.2'\n" \
         in kept.btctl("status", "boot").stdout
     kept.tree("idle", GOOD)
     kept.client.manager("Reload")
     assert "     Runs: none\n" in kept.btctl("status", "idle").stdout
-    for operand in "boot", "boot.1":
+    for operand in "boot", "boot.2":
         assert kept.btctl("show", operand, "-q").stdout == told
 
 
