@@ -2,8 +2,11 @@
 
 /* btctl validate: loads tree files as btd would, and says all that is wrong with them. */
 
+#include <string.h>
+
 #include "basic/cleanup.h"
 #include "definition/definition.h"
+#include "definition/tree-name.h"
 #include "tree-load.h"
 #include "verbs.h"
 
@@ -33,24 +36,45 @@ static json_object *file_to_json(const char *file, bool valid, const Diagnostics
         return json;
 }
 
+/* On the search path it would be passed over. */
+static void warn_of_name(const char *file) {
+        g_autofree char *base = g_path_get_basename(file), *text = NULL;
+
+        if (!g_str_has_suffix(base, TREE_SUFFIX))
+                return;
+
+        base[strlen(base) - strlen(TREE_SUFFIX)] = 0;
+        if (tree_name_valid(base))
+                return;
+
+        text = g_strdup_printf("%s: warning: btd does not load a file of this name: the name of a tree consists of "
+                               "letters, digits, '_' and '-', %u at most",
+                               file, TREE_NAME_MAX);
+        report_line(text);
+}
+
 /* json: where the result goes; NULL: to the user. */
 static bool validate(const Client *client, const char *file, json_object *json) {
         g_autoptr(Diagnostics) diagnostics = diagnostics_new(file);
         g_autoptr(Definition) definition = NULL;
         bool valid = tree_load(client, file, diagnostics, &definition) >= 0;
+        uint32_t n_nodes;
 
         if (json) {
                 json_object_array_add(json, file_to_json(file, valid, diagnostics));
                 return valid;
         }
 
+        n_nodes = valid && definition_tree(definition) ? definition_tree(definition)->n_nodes : 0;
         for (size_t i = 0; i < diagnostics_count(diagnostics); i++) {
                 g_autofree char *text = diagnostics_format(diagnostics, i);
 
                 report_line(text);
         }
-        if (valid && definition_tree(definition))
-                client_say(client, "%s: ok, %u nodes", file, definition_tree(definition)->n_nodes);
+        if (valid)
+                warn_of_name(file);
+        if (n_nodes > 0)
+                client_say(client, "%s: ok, %u node%s", file, n_nodes, n_nodes == 1 ? "" : "s");
         else if (valid)
                 client_say(client, "%s: ok, only trees to be included", file);
 

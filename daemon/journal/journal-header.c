@@ -114,9 +114,15 @@ static bool header_from_json(json_object *json, JournalHeader *header) {
         return true;
 }
 
+#define NO_JOURNAL "it is not the journal of a run"
+
 static int bad(char **ret_error, const char *text) {
         *ret_error = g_strdup(text);
         return -EBADMSG;
+}
+
+static bool has_magic(const char *line, size_t length) {
+        return length >= strlen(MAGIC) && memcmp(line, MAGIC, strlen(MAGIC)) == 0;
 }
 
 /* How much of the line it takes to say what it is. */
@@ -125,8 +131,8 @@ static int check_magic(const char *line, size_t length, size_t *ret_length, char
         char *end;
         guint64 version;
 
-        if (length < strlen(MAGIC) || memcmp(line, MAGIC, strlen(MAGIC)) != 0)
-                return bad(ret_error, "it is not the journal of a run");
+        if (!has_magic(line, length))
+                return bad(ret_error, NO_JOURNAL);
 
         rest = g_strndup(line + strlen(MAGIC), MIN(length - strlen(MAGIC), VERSION_LENGTH_MAX));
         version = g_ascii_strtoull(rest, &end, 10);
@@ -146,6 +152,8 @@ int journal_header_parse(const char *line, size_t length, JournalHeader *ret_hea
         size_t magic;
         int r;
 
+        if (!has_magic(line, length))
+                return bad(ret_error, NO_JOURNAL);
         if (!record_check(line, length, &length))
                 return bad(ret_error, "its first line does not fit its checksum");
         r = check_magic(line, length, &magic, ret_error);

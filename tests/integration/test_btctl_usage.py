@@ -120,6 +120,12 @@ def test_validate(tmp_path):
 
     assert btctl("validate", str(good)) == (0, f"{good}: ok, 3 nodes\n", "")
     assert btctl("validate", "-q", str(good)) == (0, "", "")
+    misnamed = tmp_path / "my tree.json"
+    misnamed.write_text(daemon.tree_text({"type": "AlwaysSuccess"}))
+    assert btctl("validate", str(misnamed)) == (
+        0, f"{misnamed}: ok, 1 node\n",
+        f"{misnamed}: warning: btd does not load a file of this name: the name of a tree consists of letters, digits, "
+        "'_' and '-', 100 at most\n")
     result = btctl("validate", str(bad), str(good))
     assert result.returncode == 1
     assert result.stdout == f"{good}: ok, 3 nodes\n"

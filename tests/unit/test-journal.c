@@ -171,7 +171,7 @@ static void test_messages(void) {
 
         assert_unreadable("", 0, -ENODATA, "it is empty");
         assert_unreadable("btd-journal 1 {", 15, -ENODATA, "its first line breaks off");
-        assert_unreadable("hello\n", 6, -EBADMSG, "its first line does not fit its checksum");
+        assert_unreadable("hello\n", 6, -EBADMSG, "it is not the journal of a run");
 
         *second = '7';
         assert_unreadable(text->str, text->len, -EBADMSG, "line 2: it does not fit its checksum");
