@@ -84,10 +84,52 @@ static void on_nodes_changed(const char *run_path, GPtrArray *nodes, void *userd
         event_print_nodes(&started->client->output, stamp, started->id, nodes, started->nodes);
 }
 
+/* Another btd may have the run, and what happened in between was not told. */
+static void on_back(void *userdata) {
+        Started *started = userdata;
+        Client *client = started->client;
+        g_autofree char *result = NULL, *cause = NULL;
+        uint64_t finished;
+        int status = EXIT_SUCCESS;
+
+        if (sd_bus_get_property_trivial(client->bus, BTD_NAME, started->path, BTD_RUN, "Finished", NULL, 't',
+                                        &finished) < 0) {
+                report_error("btd was restarted, but has not taken up %s; its log says why", started->id);
+                watch_end(started->watch, EXIT_NO_DAEMON);
+                return;
+        }
+
+        if (finished > 0) {
+                status = client_get_string(client, started->path, BTD_RUN, "Status", &result);
+                if (status == EXIT_SUCCESS)
+                        status = client_get_string(client, started->path, BTD_RUN, "Cause", &cause);
+                if (status == EXIT_SUCCESS)
+                        on_run_finished(started->id, result, cause, started);
+        } else {
+                if (!client->output.quiet)
+                        report_error("btd was restarted; %s goes on", started->id);
+                if (options_has(&client->options, OPTION_FOLLOW))
+                        status = client_call(client, NULL, BTD_PATH, BTD_MANAGER, "Subscribe", NULL);
+        }
+
+        if (status != EXIT_SUCCESS)
+                watch_end(started->watch, status);
+}
+
+/* A run that is not durable ends with btd. */
+static void outlast(const Started *started) {
+        int durable = false;
+
+        if (sd_bus_get_property_trivial(started->client->bus, BTD_NAME, started->path, BTD_RUN, "Durable", NULL, 'b',
+                                        &durable) >= 0 &&
+            durable)
+                watch_outlast(started->watch);
+}
+
 /* Before it is started, so that nothing is missed. */
 static int watch(Started *started) {
         const Options *options = &started->client->options;
-        WatchCallbacks callbacks = { .run_finished = on_run_finished };
+        WatchCallbacks callbacks = { .run_finished = on_run_finished, .back = on_back };
 
         if (!options_has(options, OPTION_WAIT) && !options_has(options, OPTION_FOLLOW))
                 return EXIT_SUCCESS;
@@ -132,6 +174,7 @@ static int start_tree(Started *started) {
 static int wait_for_result(Started *started) {
         int status;
 
+        outlast(started);
         status = watch_wait(started->watch);
         if (status > EXIT_SIGNAL)
                 report_error("no longer waiting, but %s goes on; see it with 'btctl status %s', "

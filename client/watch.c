@@ -8,10 +8,15 @@
 #include "node-info.h"
 #include "watch.h"
 
+/* A service manager starts it at once; an upgrade may take longer. */
+#define ABSENCE_MAX (30 * UINT64_C(1000000))
+
 struct Watch {
         Client *client;
         WatchCallbacks callbacks;
         void *userdata;
+        bool outlasts;
+        sd_event_source *absence; /* btd has gone: how long it is waited for */
         sd_event *event;
         GPtrArray *matches; /* sd_bus_slot * */
         sigset_t old_mask;
@@ -61,15 +66,42 @@ static int on_reloaded(sd_bus_message *message, void *userdata, sd_bus_error *re
         return 0;
 }
 
+static int on_absent(sd_event_source *source, uint64_t usec, void *userdata) {
+        Watch *watch = userdata;
+
+        watch_end(watch, client_lost_daemon(watch->client));
+        return 0;
+}
+
+static void wait_for_next(Watch *watch) {
+        if (sd_event_add_time_relative(watch->event, &watch->absence, CLOCK_MONOTONIC, ABSENCE_MAX, 0, on_absent,
+                                       watch) < 0)
+                watch_end(watch, client_lost_daemon(watch->client));
+        else if (!watch->client->output.quiet)
+                report_error("btd has gone away; waiting for it to come back");
+}
+
 static int on_owner_changed(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
         const char *name, *old_owner, *new_owner;
         Watch *watch = userdata;
 
-        /* It is another btd that takes over the name, too: it knows nothing of the runs of the old one. */
-        if (sd_bus_message_read(message, "sss", &name, &old_owner, &new_owner) >= 0 && *old_owner)
+        if (sd_bus_message_read(message, "sss", &name, &old_owner, &new_owner) < 0)
+                return 0;
+
+        if (*old_owner && !watch->outlasts)
                 watch_end(watch, client_lost_daemon(watch->client));
+        else if (*old_owner && !*new_owner)
+                wait_for_next(watch);
+        else if (watch->absence || *old_owner) {
+                watch->absence = sd_event_source_disable_unref(watch->absence);
+                watch->callbacks.back(watch->userdata);
+        }
 
         return 0;
+}
+
+void watch_outlast(Watch *watch) {
+        watch->outlasts = true;
 }
 
 static int on_disconnected(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
@@ -205,6 +237,7 @@ void watch_free(Watch *watch) {
                 return;
 
         g_ptr_array_unref(watch->matches);
+        sd_event_source_disable_unref(watch->absence);
         sd_bus_detach_event(watch->client->bus);
         sd_event_unref(watch->event);
         sigprocmask(SIG_SETMASK, &watch->old_mask, NULL);

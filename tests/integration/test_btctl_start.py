@@ -131,6 +131,39 @@ def test_daemon_that_vanishes(btd, arguments):
     assert output.splitlines()[-1] == "btctl: btd has gone away"
 
 
+def restart(btd, options):
+    """A run is followed that the next daemon goes on with."""
+    btd.tree("boot", LONG)
+    btd.start(*options)
+    waiting = begin(btd, "start", "boot", "--follow")
+    assert "running" in waiting.stdout.readline()
+    btd.stop(signal.SIGKILL)
+    return waiting
+
+
+def test_daemon_that_is_restarted(btd, tmp_path):
+    options = f"--runtime={tmp_path}/run", f"--state={tmp_path}/state"
+    waiting = restart(btd, options)
+    btd.start(*options)
+    path = btd.client.manager("GetRun", "s", "boot.1")
+    while "boot.1 goes on" not in (line := waiting.stdout.readline()):
+        assert line
+    btd.client.call(path, "org.btd1.Run", "Halt")
+    status, output = end(waiting)
+    assert status == 3 and "Long: halted" in output and "boot.1: halted" in output.splitlines()[-1]
+
+
+def test_daemon_that_is_restarted_without_the_run(btd, tmp_path):
+    options = f"--runtime={tmp_path}/run", f"--state={tmp_path}/state"
+    waiting = restart(btd, options)
+    (tmp_path / "run/runs/boot.1.journal").write_text("what?\n")
+    btd.start(*options)
+    status, output = end(waiting)
+    assert status == 5
+    assert output.endswith("btctl: btd has gone away; waiting for it to come back\n"
+                           "btctl: btd was restarted, but has not taken up boot.1; its log says why\n")
+
+
 def test_bus_that_vanishes(btd_own_bus):
     btd = btd_own_bus
     btd.tree("boot", LONG)
