@@ -112,7 +112,7 @@ static JobSearch *search(Scene *scene, uint64_t serial) {
 }
 
 static bool has(Scene *scene, uint64_t serial) {
-        g_autoptr(JobSearch) looks = search(scene, serial);
+        g_autoptr(JobSearch) looks G_GNUC_UNUSED = search(scene, serial);
 
         wait_until(scene->found >= 0);
         return scene->found;
