@@ -152,16 +152,28 @@ static const char *nearest_of(GHashTable *names, const char *word) {
         return nearest.best;
 }
 
+/* "camera" of "camera.port", if there is such a variable; names may have a '.' themselves. NULL: there is none. */
+static const char *object_of(const Look *look, const char *name) {
+        const char *dot = strchr(name, '.');
+        g_autofree char *text = dot ? g_strndup(name, (size_t) (dot - name)) : NULL;
+        const char *object = text ? loader_intern_text(look->loader, text) : NULL;
+
+        return object && (is_local(look, object) || g_hash_table_contains(look->set, object)) ? object : NULL;
+}
+
 static void report(Look *look, const Mention *mention) {
         bool outer = is_outer(mention->name);
         const char *nearest = NULL, *name = mention->name + outer;
         GString *text = g_string_new(NULL);
+        const char *object = outer ? NULL : object_of(look, name);
 
         if (!diagnostics_is_full(look->loader->diagnostics))
                 nearest = nearest_of(outer ? look->outer : look->set, name);
 
         g_string_append_printf(text, "%s: nothing sets the variable '%s'", mention->param->name, mention->name);
-        if (nearest)
+        if (object)
+                g_string_append_printf(text, "; if a member of '%s' is meant, take it out with a Script first", object);
+        else if (nearest)
                 g_string_append_printf(text, "; did you mean '%s%s'?", outer ? "@" : "", nearest);
         else
                 g_string_append_printf(text, "; if it comes from outside, declare it in 'inputs'%s",

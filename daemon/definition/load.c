@@ -148,6 +148,22 @@ static void make_tree(Loader *loader, const Unit *unit, Loaded *loaded) {
         check_unused(loader);
 }
 
+/* Whoever starts it by hand can give what it needs, the daemon cannot. */
+static void check_autostart(Loader *loader, const TreeFile *file, const Unit *unit) {
+        const Declaration *input = unit->header.autostart && unit->root ? unit->root->inputs : NULL;
+        uint32_t item;
+
+        while (input && input->name && !input->required)
+                input++;
+        if (!input || !input->name)
+                return;
+
+        item = loader_find_member(loader, file, 0, "autostart");
+        diagnostics_add(loader->diagnostics, file->number, text_offset(&file->text, item), true, NULL,
+                        g_strdup_printf("autostart: the daemon cannot start it, since the input '%s' has no default",
+                                        input->name));
+}
+
 static void read_all(Loader *loader, TreeFile *file, Loaded *loaded) {
         Unit *unit;
 
@@ -161,6 +177,7 @@ static void read_all(Loader *loader, TreeFile *file, Loaded *loaded) {
 
         loader_report_uses(loader, unit->root);
         loader_check_inputs(loader);
+        check_autostart(loader, file, unit);
         loaded->variables = loader_check_variables(loader, unit->root);
         loader_measure_plans(loader);
         make_tree(loader, unit, loaded);

@@ -101,11 +101,6 @@ static void command_describe(Leaf *leaf, GString *text) {
                 execution_describe(op->execution, text);
 }
 
-static char *command_check(const Tree *tree, NodeId node, bool *ret_is_error) {
-        *ret_is_error = true;
-        return spawn_params_complaint(tree->nodes[node].params);
-}
-
 static const LeafKind command_kind = {
         .op_size = sizeof(Command),
         .start = execute,
@@ -124,6 +119,6 @@ const NodeType command_type = {
                "stands. Its value is unknown when it could not be started, or nobody knows what came of it. When "
                "nothing "
                "looks any longer, it is killed.",
-        .check = command_check,
+        .check = spawn_params_check,
         .leaf = &command_kind,
 };

@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <string.h>
 
+#include "engine/tree.h"
 #include "leaves/on-recover.h"
 #include "leaves/spawn-properties.h"
 #include "leaves/spawn.h"
@@ -76,6 +77,39 @@ char *spawn_params_complaint(const SpawnParams *params) {
                 (void) spawn_properties_check(params->properties, &error);
 
         return error;
+}
+
+/* What a shell would do something with. */
+static const char *shell_word(const char *const *argv) {
+        static const char *const words[] = { "|", "||", "&&", "2>&1", NULL };
+
+        for (; *argv; argv++)
+                if (g_strv_contains(words, *argv))
+                        return *argv;
+
+        return NULL;
+}
+
+char *spawn_params_check(const Tree *tree, NodeId node, bool *ret_is_error) {
+        const SpawnParams *params = tree->nodes[node].params;
+        char *complaint = spawn_params_complaint(params);
+        const char *word = params->argv && !complaint ? shell_word(params->argv) : NULL;
+
+        *ret_is_error = complaint != NULL;
+        if (complaint || !params->argv)
+                return complaint;
+
+        if (!params->argv[1] && strchr(params->argv[0], ' '))
+                return g_strdup_printf("argv: \"%s\" is taken for the name of a program; an argument is an element of "
+                                       "its own, as in [\"/bin/ls\", \"-l\"]",
+                                       params->argv[0]);
+        if (word)
+                return g_strdup_printf(
+                        "argv: \"%s\" is an argument here, since there is no shell; if one is to see it, "
+                        "run [\"/bin/sh\", \"-c\", \"...\"]",
+                        word);
+
+        return NULL;
 }
 
 /* What Spawn and Command have in common. */

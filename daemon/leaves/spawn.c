@@ -50,11 +50,6 @@ static void spawn_describe(Leaf *leaf, GString *text) {
         execution_describe(op->execution, text);
 }
 
-static char *spawn_check(const Tree *tree, NodeId node, bool *ret_is_error) {
-        *ret_is_error = true;
-        return spawn_params_complaint(tree->nodes[node].params);
-}
-
 static const LeafKind spawn_kind = {
         .op_size = sizeof(Spawn),
         .has_timeout = true,
@@ -80,6 +75,6 @@ const NodeType spawn_type = {
                "Whatever it has started and left running is ended with it: use StartUnit for what is to stay. A "
                "child's "
                "descendants can escape that by leaving their process group, a unit's cannot.",
-        .check = spawn_check,
+        .check = spawn_params_check,
         .leaf = &spawn_kind,
 };

@@ -37,6 +37,8 @@ extern const Param spawn_params[], command_params[];
 
 /* What is wrong with the parameters beyond their types, or NULL. Before the run some may not be known. */
 char *spawn_params_complaint(const SpawnParams *params);
+/* The same as the check of a type, with what is only likely to be wrong. */
+char *spawn_params_check(const Tree *tree, NodeId node, bool *ret_is_error);
 /* The number of kill_signal. */
 int spawn_params_signal(const SpawnParams *params);
 

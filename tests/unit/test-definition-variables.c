@@ -67,6 +67,11 @@ static const struct {
           "Do)\n"
           "t:1:52: error: test: nothing sets the variable 'z'; if it comes from outside, declare it in 'inputs' (in "
           "Do)" },
+        { "{'btd':1,'blackboard':{'o':{}},'root':{'type':'Do','text':'{o.port}{p.port}'}}",
+          "t:1:61: error: text: nothing sets the variable 'o.port'; if a member of 'o' is meant, take it out with a "
+          "Script first (in Do)\n"
+          "t:1:69: error: text: nothing sets the variable 'p.port'; if it comes from outside, declare it in 'inputs' "
+          "(in Do)" },
         { "{'btd':1,'root':{'type':'Switch','variable':'m','cases':['a'],'children':[{'type':'Do'},{'type':'Do'}]}}",
           "t:1:45: error: variable: nothing sets the variable 'm'; if it comes from outside, declare it in 'inputs' "
           "(in Switch)" },
@@ -260,9 +265,22 @@ static void test_types(void) {
         }
 }
 
+/* The daemon has nothing to give it. */
+static void test_autostart(void) {
+        g_autofree char *messages =
+                                tree_file_messages("{'btd':1,'autostart':true,'inputs':{'a':{'type':'int','default':1},"
+                                                   "'b':'int'},'root':{'type':'Do'}}"),
+                        *by_hand = tree_file_messages("{'btd':1,'inputs':{'b':'int'},'root':{'type':'Do'}}");
+
+        g_assert_cmpstr(messages, ==,
+                        "t:1:22: warning: autostart: the daemon cannot start it, since the input 'b' has no default");
+        g_assert_cmpstr(by_hand, ==, "");
+}
+
 int main(int argc, char **argv) {
         g_test_init(&argc, &argv, NULL);
 
+        g_test_add_func("/definition-variables/autostart", test_autostart);
         g_test_add_func("/definition-variables/good", test_good);
         g_test_add_func("/definition-variables/bad", test_bad);
         g_test_add_func("/definition-variables/start", test_start);

@@ -138,6 +138,17 @@ static void test_bad_parameters(void) {
                        "properties: only a unit has them, not a child; leave out \"as\"");
 }
 
+/* Nobody but a shell splits words, or joins programs. */
+static void test_doubtful_parameters(void) {
+        assert_refused("\"argv\": [\"/bin/sh -c ls\"]",
+                       "argv: \"/bin/sh -c ls\" is taken for the name of a program; an argument is an element of its "
+                       "own, as in [\"/bin/ls\", \"-l\"]");
+        assert_refused("\"argv\": [\"ls\", \"|\", \"wc\"]",
+                       "argv: \"|\" is an argument here, since there is no shell; if one is to see it, run "
+                       "[\"/bin/sh\", \"-c\", \"...\"]");
+        assert_refused("\"argv\": [\"/bin/sh\", \"-c\", \"ls | wc\"]", NULL);
+}
+
 /* Where it comes out of the blackboard, it fails. */
 static void test_bad_references(void) {
         g_autoptr(LeafStage) stage = leaf_stage_new(NULL);
@@ -449,6 +460,7 @@ int main(int argc, char **argv) {
         g_test_add_func("/spawn/signal", test_signal);
         g_test_add_func("/spawn/cannot-execute", test_cannot_execute);
         g_test_add_func("/spawn/bad-parameters", test_bad_parameters);
+        g_test_add_func("/spawn/doubtful-parameters", test_doubtful_parameters);
         g_test_add_func("/spawn/bad-references", test_bad_references);
         g_test_add_func("/spawn/environment", test_environment);
         g_test_add_func("/spawn/clean-child", test_clean_child);
