@@ -6,9 +6,12 @@
  * says all there is to say about it. Nodes that never ran are left out.
  */
 
+#include <string.h>
+
 #include "bar-clusters.h"
 #include "basic/span.h"
 #include "plot.h"
+#include "strokes.h"
 
 #define MARGIN 16
 #define HEAD 84
@@ -22,6 +25,7 @@
 #define DETAIL_WIDTH 420
 #define DETAIL_CHARS_MAX 64
 #define WIDTH (MARGIN + NAMES_WIDTH + BARS_WIDTH + DETAIL_WIDTH + MARGIN)
+#define TITLE_CHAR_WIDTH 12u
 #define SCALE_STEPS 10u
 #define SCALE_EVERY 50u  /* rows */
 #define MARK_DISTANCE 90 /* of those that are named */
@@ -116,9 +120,9 @@ static void append_key(GString *svg, unsigned x, const char *key, const char *na
         g_string_append_printf(svg, "%s<text class=\"s\" x=\"%u\" y=\"20\">%s</text>\n", key, x + 16, name);
 }
 
-/* What the colours mean that there are. */
-static void append_legend(const Picture *picture) {
-        unsigned x = MARGIN + NAMES_WIDTH;
+/* What the colours mean that there are; beside the title, however long that is. */
+static void append_legend(const Picture *picture, const PlotTitle *title) {
+        unsigned x = MARGIN + MAX(NAMES_WIDTH, (unsigned) strlen(title->run) * TITLE_CHAR_WIDTH);
         g_autofree char *path = NULL;
 
         for (Status status = STATUS_RUNNING; status < STATUS_MAX_; status++) {
@@ -217,6 +221,18 @@ static void append_name(const Picture *picture, NodeId node) {
         g_string_append(picture->svg, "</text>\n");
 }
 
+/* Letters can be as wide as they like, but not beyond their column. */
+static void append_names(const Picture *picture) {
+        g_string_append_printf(picture->svg,
+                               "<clipPath id=\"names\"><rect width=\"%d\" height=\"100%%\"/></clipPath>\n"
+                               "<g clip-path=\"url(#names)\">\n",
+                               MARGIN + NAMES_WIDTH - 4);
+        for (NodeId node = 0; node < picture->timeline->tree->n_nodes; node++)
+                if (picture->rows[node] != UINT_MAX)
+                        append_name(picture, node);
+        g_string_append(picture->svg, "</g>\n");
+}
+
 /* "Fetch: failure, from 1s for 2s: exited with status 1", "Fetch: 40 times, from 1s for 20s; last: failure: ..." */
 static void append_title(const Picture *picture, const BarCluster *cluster) {
         g_autofree char *begin = span_format_rounded(cluster->begin),
@@ -261,33 +277,6 @@ static void append_bar(const Picture *picture, const BarCluster *cluster) {
         g_string_append(picture->svg, "</rect>\n");
 }
 
-/* Horizontal lines beside one another, each a few bytes. */
-typedef struct Strokes {
-        GString *path;
-        long at; /* where the last one ended, in tenths */
-} Strokes;
-
-static void append_tenths(GString *text, long tenths) {
-        g_string_append_printf(text, tenths % 10 ? "%ld.%ld" : "%ld", tenths / 10, tenths % 10);
-}
-
-static void append_stroke(Strokes *strokes, double x, double width, unsigned y) {
-        long begin = (long) (x * 10 + 0.5), end = MAX((long) ((x + width) * 10 + 0.5), begin + 1);
-
-        if (!strokes->path)
-                strokes->path = g_string_new(NULL);
-        if (strokes->path->len == 0)
-                g_string_append_c(strokes->path, 'M');
-        else
-                g_string_append_c(strokes->path, 'm');
-
-        append_tenths(strokes->path, begin - strokes->at);
-        g_string_append_printf(strokes->path, " %u", strokes->at > 0 ? 0 : y);
-        g_string_append_c(strokes->path, 'h');
-        append_tenths(strokes->path, end - begin);
-        strokes->at = end;
-}
-
 /* Bars of a node with the same status, and with one tooltip. */
 static void append_group(const Picture *picture, const BarCluster *clusters, unsigned n) {
         const Timeline *timeline = picture->timeline;
@@ -295,8 +284,8 @@ static void append_group(const Picture *picture, const BarCluster *clusters, uns
         Strokes strokes = {};
 
         for (unsigned i = 0; i < n; i++) {
-                append_stroke(&strokes, x_of(timeline, clusters[i].begin), width_of(timeline, &clusters[i]),
-                              y_of(picture->rows[all.node]) + 3 + BAR_HEIGHT / 2);
+                strokes_add(&strokes, x_of(timeline, clusters[i].begin), width_of(timeline, &clusters[i]),
+                            y_of(picture->rows[all.node]) + 3 + BAR_HEIGHT / 2);
                 if (i > 0)
                         all.n += clusters[i].n;
         }
@@ -368,8 +357,8 @@ static void append_critical_path(const Picture *picture) {
                        end = MAX(x_of(timeline, bar->end), begin + CRITICAL_WIDTH_MIN);
 
                 if (bar->critical && end >= drawn + BAR_NEARNESS)
-                        append_stroke(&rows[bar->node], MAX(begin, drawn), end - MAX(begin, drawn),
-                                      y_of(picture->rows[bar->node]) + 3 + BAR_HEIGHT + 1);
+                        strokes_add(&rows[bar->node], MAX(begin, drawn), end - MAX(begin, drawn),
+                                    y_of(picture->rows[bar->node]) + 3 + BAR_HEIGHT + 1);
         }
 
         g_string_append(picture->svg, "<path class=\"c\" d=\"");
@@ -401,11 +390,9 @@ char *plot_svg(const Timeline *timeline, const PlotTitle *title) {
         };
 
         append_head(&picture, title);
-        append_legend(&picture);
+        append_legend(&picture, title);
         append_scale(&picture);
-        for (NodeId node = 0; node < timeline->tree->n_nodes; node++)
-                if (rows[node] != UINT_MAX)
-                        append_name(&picture, node);
+        append_names(&picture);
         append_bars(&picture);
         append_critical_path(&picture);
         append_marks(&picture);

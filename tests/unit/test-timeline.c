@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "../../client/plot.h"
+#include "../../client/strokes.h"
 #include "basic/cleanup.h"
 #include "engine/types/types.h"
 
@@ -192,6 +193,19 @@ static void test_picture(void) {
         g_assert_nonnull(strstr(svg, "running for 10s"));
 }
 
+/* A long name moves the legend, and no name of a node gets into the bars. */
+static void test_long_names(void) {
+        const PlotTitle longer = { .run = "a-tree-with-a-name-of-some-forty-letters.1", .subtitle = "", .started = 0 };
+        g_autoptr(Tree) tree = tree_example();
+        g_autoptr(Timeline) timeline = timeline_example(tree);
+        g_autofree char *svg = plot_svg(timeline, &longer), *shorter = plot_svg(timeline, &title);
+
+        g_assert_nonnull(strstr(svg, "<rect class=\"running\" x=\"520\" y=\"10\""));
+        g_assert_nonnull(strstr(shorter, "<rect class=\"running\" x=\"356\" y=\"10\""));
+        g_assert_nonnull(strstr(svg, "<clipPath id=\"names\"><rect width=\"352\" height=\"100%\"/></clipPath>\n"
+                                     "<g clip-path=\"url(#names)\">\n<text x=\"16\" y=\"97\">Boot</text>\n"));
+}
+
 static void test_trace(void) {
         g_autoptr(Tree) tree = tree_example();
         g_autoptr(Timeline) timeline = timeline_example(tree);
@@ -307,6 +321,18 @@ static void test_near(void) {
         g_assert_cmpuint(count(svg, "M"), <, 20);
 }
 
+static void test_strokes(void) {
+        Strokes strokes = {};
+
+        strokes_add(&strokes, 10, 1.5, 7);
+        strokes_add(&strokes, 10.6, 1.5, 7);
+        strokes_add(&strokes, 11, 0.5, 7);
+        strokes_add(&strokes, 20.04, 0, 7);
+        strokes_add(&strokes, 30, 5, 7);
+        g_assert_cmpstr(strokes.path->str, ==, "M10 7h1.5m0 0h0.6m0 0h0.1m7.8 0h0.1m9.9 0h5");
+        g_string_free(strokes.path, true);
+}
+
 int main(int argc, char **argv) {
         g_test_init(&argc, &argv, NULL);
         g_test_add_func("/timeline/bars", test_bars);
@@ -315,9 +341,11 @@ int main(int argc, char **argv) {
         g_test_add_func("/timeline/critical-path-of-what-is-slow-to-stop", test_critical_path_of_what_is_slow_to_stop);
         g_test_add_func("/timeline/started-again", test_started_again);
         g_test_add_func("/plot/picture", test_picture);
+        g_test_add_func("/plot/long-names", test_long_names);
         g_test_add_func("/plot/trace", test_trace);
         g_test_add_func("/plot/large", test_large);
         g_test_add_func("/plot/rounds", test_rounds);
         g_test_add_func("/plot/near", test_near);
+        g_test_add_func("/plot/strokes", test_strokes);
         return g_test_run();
 }
