@@ -10,6 +10,7 @@
 #include <poll.h>
 #include <stdbool.h>
 #include <sys/ioctl.h>
+#include <sys/socket.h>
 
 #include "bus/bus-source.h"
 
@@ -17,6 +18,8 @@
 #define BATCH 32u
 /* What may wait to be taken by the bus while more is read. */
 #define UNSENT_MAX 64u
+/* As large as the kernel makes it by itself. */
+#define BUFFER_SIZE 212992
 
 typedef struct BusSource {
         GSource source;
@@ -175,8 +178,20 @@ GSource *bus_source_new(sd_bus *bus) {
         return &source->source;
 }
 
-void bus_source_pace(GSource *source, uint64_t patience_usec) {
-        ((BusSource *) source)->patience = patience_usec;
+/* sd-bus asks for megabytes, in which all that is said would have to wait behind what others have asked for. */
+static void limit_buffer(int fd) {
+        const int size = BUFFER_SIZE;
+
+        if (fd >= 0)
+                (void) setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &size, sizeof(size));
+}
+
+void bus_source_pace(GSource *base, uint64_t patience_usec) {
+        BusSource *source = (BusSource *) base;
+
+        source->patience = patience_usec;
+        if (patience_usec > 0)
+                limit_buffer(sd_bus_get_fd(source->bus));
 }
 
 void bus_source_wake(GSource *source, uint64_t when) {

@@ -65,7 +65,7 @@ Operations *operations_new(GMainContext *context, sd_bus *bus, unsigned max, Ope
         operations->max = max;
         operations->permits = permits;
         operations->userdata = userdata;
-        operations->turns = turns_new(context, on_turn);
+        operations->turns = turns_new(context, on_turn, NULL, NULL);
         return operations;
 }
 

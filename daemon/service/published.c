@@ -25,10 +25,10 @@ const char *published_status(const Published *published) {
 int published_answer(Published *published, sd_bus_message *message, sd_bus_message_handler_t handler,
                      sd_bus_error *ret_error) {
         /* What is longer than any name is that of no run, and would be much to keep. */
-        if (published->open || arguments_size(message) > NAME_LENGTH_MAX)
+        if (arguments_size(message) > NAME_LENGTH_MAX)
                 return handler(message, published, ret_error);
 
-        return early_calls_keep(published->early, message, handler, ret_error);
+        return questions_add(published->questions, message, handler, ret_error);
 }
 
 int published_authorize(const Published *published, sd_bus_message *message, Deed deed, OperationRun run,

@@ -6,8 +6,8 @@
  */
 
 #include "runtime/manager.h"
-#include "service/early-calls.h"
 #include "service/operation.h"
+#include "service/questions.h"
 #include "service/subscribers.h"
 
 typedef struct ServiceInfo {
@@ -21,7 +21,7 @@ typedef struct Published {
         const ServiceInfo *info;
         Operations *operations;
         Subscribers *subscribers;
-        EarlyCalls *early;
+        Questions *questions;
         bool open; /* see service_open() */
 } Published;
 
@@ -30,7 +30,8 @@ const ServiceInfo *published_info(const Published *published);
 /* "starting", "running" or "stopping" */
 const char *published_status(const Published *published);
 
-/* To be returned by the handlers of methods that ask for runs: the other handler answers as soon as these are known. */
+/* To be returned by the handlers of methods that ask for runs, see service/questions.h: the other handler answers when
+ * the turn has come. */
 int published_answer(Published *published, sd_bus_message *message, sd_bus_message_handler_t handler,
                      sd_bus_error *ret_error);
 

@@ -42,7 +42,7 @@ struct Service {
 
 static void publication_free(Publication *publication) {
         announcements_free(publication->announcements);
-        early_calls_free(publication->published.early);
+        questions_free(publication->published.questions);
         subscribers_free(publication->published.subscribers);
         operations_free(publication->published.operations);
         for (size_t i = 0; i < G_N_ELEMENTS(publication->slots); i++)
@@ -163,7 +163,7 @@ static int permits(Deed *deed, const Credentials *credentials, void *userdata, s
 static void open_publication(Publication *publication) {
         publication->published.open = true;
         operations_open(publication->published.operations);
-        early_calls_answer(publication->published.early);
+        questions_open(publication->published.questions);
 }
 
 static void on_connected(Connection *connection, void *userdata) {
@@ -176,9 +176,11 @@ static void on_connected(Connection *connection, void *userdata) {
         publication->bus = sd_bus_ref(connection_bus(connection));
         published->manager = service->manager;
         published->info = service->info;
+        /* Before the operations: who asks is answered before something changes. */
+        published->questions =
+                questions_new(service->context, publication->bus, limits->max[LIMIT_CALLS_OF_A_CALLER], published);
         published->operations = operations_new(service->context, publication->bus, limits->max[LIMIT_CALLS_OF_A_CALLER],
                                                permits, published);
-        published->early = early_calls_new(limits->max[LIMIT_CALLS_OF_A_CALLER], published);
         published->subscribers = subscribers_new(service->context, connection, limits, &subscribers_callbacks, service);
         publication->announcements =
                 announcements_new(service->context, publication->bus, service->manager, published->subscribers);

@@ -5,8 +5,6 @@
 
 #include "service/turns.h"
 
-#include <stdbool.h>
-
 #define BUDGET_USEC 2000
 
 struct Turns {
@@ -15,10 +13,12 @@ struct Turns {
         uint64_t number;
         bool open;
         void (*take)(Turn *turn);
+        bool (*may)(void *userdata);
+        void *userdata;
 };
 
 static bool is_due(const Turns *turns) {
-        return turns->open && turns->queue.length > 0;
+        return turns->open && turns->queue.length > 0 && (!turns->may || turns->may(turns->userdata));
 }
 
 static gboolean source_prepare(GSource *source, int *ret_timeout) {
@@ -34,7 +34,7 @@ static gboolean source_dispatch(GSource *source, GSourceFunc callback, void *use
         Turns *turns = (Turns *) source;
         int64_t until = g_get_monotonic_time() + BUDGET_USEC;
 
-        do {
+        while (is_due(turns)) {
                 Turn *turn = turns->queue.head->data;
 
                 turn_drop(turn);
@@ -42,7 +42,9 @@ static gboolean source_dispatch(GSource *source, GSourceFunc callback, void *use
                 turns->take(turn);
                 if (g_source_is_destroyed(source))
                         return G_SOURCE_REMOVE;
-        } while (turns->queue.length > 0 && g_get_monotonic_time() < until);
+                if (g_get_monotonic_time() >= until)
+                        break;
+        }
 
         return G_SOURCE_CONTINUE;
 }
@@ -53,13 +55,15 @@ static GSourceFuncs source_funcs = {
         .dispatch = source_dispatch,
 };
 
-Turns *turns_new(GMainContext *context, void (*take)(Turn *turn)) {
+Turns *turns_new(GMainContext *context, void (*take)(Turn *turn), bool (*may)(void *userdata), void *userdata) {
         Turns *turns = (Turns *) g_source_new(&source_funcs, sizeof(Turns));
 
         g_queue_init(&turns->queue);
         turns->number = 0;
         turns->open = false;
         turns->take = take;
+        turns->may = may;
+        turns->userdata = userdata;
         g_source_set_name(&turns->source, "turns");
         g_source_attach(&turns->source, context);
         return turns;

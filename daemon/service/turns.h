@@ -2,12 +2,13 @@
 #pragma once
 
 /*
- * What callers want done, one thing at a time: each caller has one turn, then the next caller, however much one of them
+ * What callers want, one thing at a time: each caller has one turn, then the next caller, however much one of them
  * wants. It is done from the main loop, with a budget of time, so that whoever only asks something is answered in
  * between.
  */
 
 #include <glib.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 typedef struct Turns Turns;
@@ -19,8 +20,9 @@ typedef struct Turn {
         GQueue *queue;
 } Turn;
 
-/* take: has its turn now, and is not in the queue any more. */
-Turns *turns_new(GMainContext *context, void (*take)(Turn *turn));
+/* take: has its turn now, and is not in the queue any more. may: is it a time for that? Asked whenever something has
+ * happened; NULL: always. */
+Turns *turns_new(GMainContext *context, void (*take)(Turn *turn), bool (*may)(void *userdata), void *userdata);
 void turns_free(Turns *turns);
 
 /* Nobody has his turn before. */

@@ -423,6 +423,25 @@ def test_only_so_many_calls_of_one_can_wait(btd):
     assert len(refusals) == sum(not answer.startswith("nap.") for answer in answers)
 
 
+def test_only_so_many_questions_of_one_can_wait(btd):
+    """What is asked at once is read at once, and answered in turns."""
+    btd.start("--limit=calls-of-a-caller=2")
+    answers = []
+
+    def answered(connection, result):
+        try:
+            answers.append(connection.call_finish(result).unpack())
+        except GLib.Error as error:
+            answers.append(error.message)
+    for _ in range(200):
+        btd.client.connection.call("org.btd1", "/org/btd1", MANAGER, "ListHistory", GLib.Variant("(s)", ("",)), None,
+                                   Gio.DBusCallFlags.NONE, -1, None, answered)
+    wait(lambda: len(answers) == 200, "the answers")
+    assert ([],) in answers
+    assert {answer for answer in answers if answer != ([],)} <= {
+        "GDBus.Error:org.btd1.Error.LimitExceeded: 2 calls of yours are waiting to be answered; wait for one of them"}
+
+
 def test_there_can_be_only_so_many_subscribers(btd, bus):
     btd.start("--limit=subscribers=1")
     btd.client.manager("Subscribe")

@@ -30,6 +30,7 @@ def prepare(machine):
         heard("Last"), {"type": "KeepRunningUntilFailure", "child": heard("Beat")}]})
     machine.tree("busy", {"type": "KeepRunningUntilFailure", "child": {"type": "Sequence", "children": [
         {"type": "Sleep", "duration": "1ms"}, {"type": "Script", "code": "n = 1"}]}})
+    machine.tree("long", SLEEP, blackboard={"text": "x" * 200000})
     machine.tree("quiet", {"type": "Parallel", "children": [SLEEP, SLEEP]})
 
 
@@ -136,6 +137,15 @@ def test_a_subscriber_that_never_reads(machine, check):
     check(work)
     if FULL:
         assert "does not read what it has subscribed to, and is told no more" in machine.log()
+
+
+def test_one_that_asks_for_much_and_reads_no_answer(machine, check):
+    def work(seconds):
+        run, _ = machine.client.start("long")
+        with load.Program(machine, "mute", "1000", run, user="nobody"):
+            pause(seconds)
+        halt(machine, "long")
+    check(work)
 
 
 def bus_memory(machine):
