@@ -46,11 +46,12 @@ static void append_tree_header(const Output *output, GString *text, const TreeIn
         append_diagnostics(output, text, tree);
 }
 
-/* The clock may have been set since the run was started, which its root knows nothing of. */
+/* The clock may have been set since the run was started, which its root knows nothing of. One that is being halted
+ * goes on after its root has ended. */
 static void take_duration(RunInfo *run, const GPtrArray *nodes) {
         const NodeInfo *root = g_ptr_array_index(nodes, 0);
 
-        if (root->since > 0 && !run_info_is_over(run))
+        if (strcmp(root->status, "running") == 0)
                 run->seen = root->since + root->duration;
 }
 

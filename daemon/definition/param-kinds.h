@@ -12,7 +12,8 @@ int param_set_int(const ParamSetter *setter, const Place *place, const Param *pa
                   json_object *value);
 int param_set_number(const ParamSetter *setter, const Place *place, const Param *param, double *field,
                      json_object *value);
-int param_set_string(const ParamSetter *setter, const Place *place, const char **field, json_object *value);
+int param_set_string(const ParamSetter *setter, const Place *place, const Param *param, const char **field,
+                     json_object *value);
 int param_set_span(const ParamSetter *setter, const Place *place, const Param *param, uint64_t *field,
                    json_object *value);
 int param_set_enum(const ParamSetter *setter, const Place *place, const Param *param, int *field, json_object *value);

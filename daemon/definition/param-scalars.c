@@ -105,8 +105,13 @@ const char *param_get_text(const ParamSetter *setter, const Place *place, const 
         return text;
 }
 
-int param_set_string(const ParamSetter *setter, const Place *place, const char **field, json_object *value) {
-        const char *text = param_get_text(setter, place, "a string", value);
+int param_set_string(const ParamSetter *setter, const Place *place, const Param *param, const char **field,
+                     json_object *value) {
+        g_autofree char *variable = param->shown && !is_string(value) ? param_variable_at(setter, place) : NULL;
+        const char *text =
+                variable
+                        ? json_object_to_json_string_ext(value, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE)
+                        : param_get_text(setter, place, "a string", value);
 
         if (!text)
                 return -EINVAL;

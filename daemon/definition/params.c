@@ -57,7 +57,7 @@ static int set_field(const ParamSetter *setter, const Place *place, const Param 
         case PARAM_NUMBER:
                 return param_set_number(setter, place, param, field, value);
         case PARAM_STRING:
-                return param_set_string(setter, place, field, value);
+                return param_set_string(setter, place, param, field, value);
         case PARAM_SPAN:
                 return param_set_span(setter, place, param, field, value);
         case PARAM_ENUM:

@@ -66,7 +66,8 @@ struct Param {
         /* The names of variables that the node reads or sets: a string, a list of strings, the values of a
          * PARAM_STRING_MAP, the keys of PARAM_EXPRESSIONS. Literal, too. In a list "" is none. */
         bool reads, writes;
-        bool shown; /* by the leaf, to anybody: no secret may stand in it */
+        /* By the leaf, to anybody: no secret may stand in it, and a reference to what is no string becomes its JSON. */
+        bool shown;
         /* Its value says in a few words what the node is about. A string, a list of strings, a span, an expression. */
         bool title;
         bool causes;               /* PARAM_STRINGS: patterns of causes, see basic/cause.h. Literal, too. */

@@ -86,14 +86,18 @@ static void test_log(void) {
                 g_autoptr(LeafStage) stage = leaf_stage_new(NULL);
                 g_autoptr(Actor) actor = leaf_stage_start(
                         stage, leaf_types, "{ \"type\": \"Log\", \"message\": \"100% sure\", \"level\": \"warning\" }");
+                g_autoptr(Actor) number = NULL;
 
                 g_assert_cmpint(actor->status, ==, STATUS_SUCCESS);
+                leaf_stage_set_number(stage, "n", 42);
+                number = leaf_stage_start(stage, leaf_types, "{ \"type\": \"Log\", \"message\": \"{n}\" }");
+                g_assert_cmpint(number->status, ==, STATUS_SUCCESS);
                 return;
         }
 
         g_test_trap_subprocess(NULL, 0, 0);
         g_test_trap_assert_passed();
-        g_test_trap_assert_stderr("*warning: test.1/Actor: 100% sure\n*");
+        g_test_trap_assert_stderr("*warning: test.1/Actor: 100% sure\n*test.1/Actor: 42\n*");
 }
 
 #define CALL                                                                                                           \
@@ -107,6 +111,7 @@ static void assert_refused(const char *node, const char *text) {
 }
 
 static void test_refused_at_load(void) {
+        assert_refused("{ \"type\": \"Log\", \"message\": 5 }", "message: expected a string, not a number");
         assert_refused("{ \"type\": \"StartUnit\", \"unit\": \"my cam\" }",
                        "unit: \"my cam.service\" is not the name of a unit: it may have letters, digits and any of "
                        "\":-_.\\@\"");
