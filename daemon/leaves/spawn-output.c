@@ -135,11 +135,12 @@ static void on_file_changed(void *userdata) {
         output_tell_exceeded(output);
 }
 
-/* A process that finds no room there would fail for it. */
+/* A process that finds no room there would fail for it. Some file systems have no size, as ramfs. */
 static bool has_room(int fd, size_t limit) {
         struct statvfs st;
 
-        return fstatvfs(fd, &st) < 0 || (uint64_t) st.f_bavail * st.f_frsize >= (uint64_t) limit + EXCESS;
+        return fstatvfs(fd, &st) < 0 || st.f_blocks == 0 ||
+               (uint64_t) st.f_bavail * st.f_frsize >= (uint64_t) limit + EXCESS;
 }
 
 static int open_new(const char *path, size_t limit, int *ret_fd) {
