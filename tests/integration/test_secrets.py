@@ -3,6 +3,7 @@
 
 import json
 import os
+import signal
 
 import pytest
 
@@ -43,8 +44,8 @@ def secretive(btd, tmp_path):
     btd.state = tmp_path / "state"
     btd.runtime = tmp_path / "runtime"
 
-    def start(**env):
-        btd.start(f"--state={btd.state}", f"--runtime={btd.runtime}", "--log-level=debug",
+    def start(*options, **env):
+        btd.start(f"--state={btd.state}", f"--runtime={btd.runtime}", "--log-level=debug", *options,
                   env={"CREDENTIALS_DIRECTORY": str(credentials), **env})
     btd.start_with_secrets = start
     return btd
@@ -61,6 +62,10 @@ def everything(btd, path, tree):
             for file in files:
                 with open(os.path.join(base, file), encoding="utf-8", errors="replace") as text:
                     yield file, text.read()
+    yield "signals", repr(client.signals)
+    yield "GetJournal", repr(bytes(client.manager("GetJournal", "st", run, 0)))
+    yield "ListRuns", repr(client.manager("ListRuns"))
+    yield "GetText", client.call(tree_path, TREE, "GetText")
     for interface, at in (RUN, path), (TREE, tree_path):
         yield interface, repr(client.get_all(at, interface))
         for method in "GetNodes", "GetTitles":
@@ -70,7 +75,8 @@ def everything(btd, path, tree):
     for node in range(client.get(tree_path, TREE, "NodeCount")):
         yield "GetCauseChain", repr(client.call(path, RUN, "GetCauseChain", "u", node))
     for words in ("status", run), ("status", run, "--json"), ("get", run), ("get", run, "--json"), ("cat", tree), \
-            ("list", "--json"), ("show", run), ("replay", run), ("history", "--json"):
+            ("list", "--json"), ("show", run), ("show", run, "--json"), ("replay", run), ("plot", run), \
+            ("plot", run, "--format=trace"), ("history", "--json"):
         result = btd.btctl(*words)
         yield " ".join(words), result.stdout + result.stderr
 
@@ -86,7 +92,7 @@ def test_secrets_are_seen_nowhere(secretive):
     btd.tree("boot", {"type": "Sequence", "name": "Boot", "children": some + [{"type": "WaitFor", "name": "Waiting", "child": WAITS}]})
     btd.start_with_secrets()
     btd.client.manager("Subscribe")
-    btd.client.subscribe(RUN, "NodesChanged")
+    btd.client.subscribe(None)
     path = btd.client.start("boot")[1]
     wait(lambda: btd.client.nodes(path)["Waiting"]["status"] == "running", "the last node")
     check(btd, path, "boot")
@@ -97,6 +103,29 @@ def test_secrets_are_seen_nowhere(secretive):
     assert json.loads(variables["told"]) == "no {secret:token}"
     assert nodes["Tells"]["detail"] == "exited with status 1: no {secret:token}"
     btd.btctl("halt", "boot", "--wait")
+    check(btd, path, "boot")
+
+
+def test_secrets_are_not_in_snapshots(secretive, tmp_path):
+    """Nor does the next daemon need them there."""
+    btd = secretive
+    some = [{"type": "ForceSuccess", "name": f"Try{leaf['name']}", "child": leaf} for leaf in LEAVES[2:]]
+    btd.tree("boot", {"type": "Sequence", "children": [
+        {"type": "Repeat", "num_cycles": 20, "child": {"type": "Sequence", "children": some}},
+        {"type": "WaitFor", "name": "Waiting", "child": WAITS}]})
+    btd.start_with_secrets("--limit=journal-kib=64")
+    btd.client.manager("Subscribe")
+    btd.client.subscribe(RUN)
+    path = btd.client.start("boot")[1]
+    wait(lambda: btd.client.nodes(path)["Waiting"]["status"] == "running", "the last node")
+    journal = (btd.runtime / "runs" / "boot.1.journal").read_text(encoding="utf-8")
+    assert " snapshot {" in journal and "{secret:token}" in journal
+    check(btd, path, "boot")
+
+    btd.stop(signal.SIGKILL)
+    btd.start_with_secrets("--limit=journal-kib=64")
+    btd.client.wait_running()
+    assert btd.client.nodes(path)["Waiting"]["status"] == "running"
     check(btd, path, "boot")
 
 
