@@ -15,6 +15,7 @@
 #include "journal/journal.h"
 #include "runtime/file-move.h"
 #include "runtime/journals.h"
+#include "runtime/trust.h"
 
 struct Journals {
         char *runtime_directory;
@@ -97,6 +98,26 @@ int journals_claim(Journals *journals, char **ret_error) {
                                                    journals->runtime_directory)
                                  : g_strdup_printf("%s cannot be locked: %s", path, g_strerror(-r));
         return r;
+}
+
+int journals_check_trusted(const Journals *journals, char **ret_error) {
+        const char *path = journals->directory;
+        g_autofree char *refusal = NULL;
+        struct stat st;
+
+        if (!path)
+                return 0;
+        if (stat(path, &st) < 0)
+                path = journals->runtime_directory;
+        if (stat(path, &st) < 0)
+                return 0;
+
+        refusal = trust_refusal_on_way(path, &st);
+        if (!refusal)
+                return 0;
+
+        *ret_error = g_strdup_printf("runs cannot be kept in %s: %s", path, refusal);
+        return -EPERM;
 }
 
 bool journals_are_kept(const Journals *journals) {

@@ -21,6 +21,9 @@ Archive *journals_archive(const Journals *journals);
 /* They are this daemon's as long as it lives. -EBUSY: they are another's, with a text for people; others: what open()
  * says. */
 int journals_claim(Journals *journals, char **ret_error);
+/* Could nobody else have put them there? A journal has a tree in it, so it is as powerful as a tree file. -EPERM: with
+ * a text for people. */
+int journals_check_trusted(const Journals *journals, char **ret_error);
 
 /* Are there to be any? */
 bool journals_are_kept(const Journals *journals);

@@ -226,6 +226,8 @@ int manager_recover(Manager *manager, char **ret_error) {
         g_autoptr(GArray) all = NULL;
         int r = journals_claim(manager->journals, ret_error);
 
+        if (r >= 0 && manager->secure)
+                r = journals_check_trusted(manager->journals, ret_error);
         if (r < 0)
                 return r;
 

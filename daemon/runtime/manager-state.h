@@ -33,6 +33,7 @@ struct Manager {
         Runs *runs;
         Restarts *restarts;
         Limits limits;
+        bool secure;
         GArray *observers; /* of Observer */
         GSource *idle;     /* while it is due */
         bool stopping;

@@ -59,6 +59,7 @@ Manager *manager_new(GMainContext *context, const LeafServices *services, const 
 
         manager->context = context;
         manager->limits = options->limits ? *options->limits : limits_default;
+        manager->secure = options->secure;
         manager->tables = options->tables;
         manager->services = services;
         manager->ticker = ticker_new(context);

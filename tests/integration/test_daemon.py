@@ -138,6 +138,18 @@ def bring_systemd(btd, notifications):
     systemd.close()
 
 
+@pytest.mark.parametrize("directory", ["run", "run/runs"])
+def test_runs_are_kept_only_where_nobody_else_could_put_them(btd, tmp_path, directory):
+    """A journal has a tree in it."""
+    (tmp_path / "run" / "runs").mkdir(parents=True)
+    os.chmod(tmp_path / directory, 0o777)
+    btd.start(f"--runtime={tmp_path}/run", wait=False)
+    assert btd.wait_exit() == 1
+    where = "it" if directory == "run/runs" else f"'{tmp_path}/run', on the way to it,"
+    assert f"runs cannot be kept in {tmp_path}/run/runs: refused: {where} can be written by others than root (mode 0777); " \
+        f"fix with: chmod go-w '{tmp_path}/{directory}'" in btd.log()
+
+
 def test_trees_start_when_systemd_is_on_the_bus(btd, notifications, tmp_path):
     """It has started btd, but comes to the bus of a user a moment after that. What others want waits, too."""
     replies, lists = [], []
