@@ -42,7 +42,7 @@ def pss(machine):
     """Of the daemon, in KiB, when nothing runs."""
     for run in machine.client.manager("ListRuns"):
         if run[4] == "running":
-            machine.check("btctl", "halt", run[0], "--wait")
+            machine.check("btctl", "halt", "--wait", "--", run[0])  # some are called "-1.1"
     pid = machine.property("btd.service", "MainPID")
     return int(re.search(r"^Pss: *(\d+)", machine.check("cat", f"/proc/{pid}/smaps_rollup"), re.MULTILINE)[1])
 
