@@ -92,7 +92,10 @@ static void on_back(void *userdata) {
         uint64_t finished;
         int status = EXIT_SUCCESS;
 
-        if (sd_bus_get_property_trivial(client->bus, BTD_NAME, started->path, BTD_RUN, "Finished", NULL, 't',
+        /* The first is answered when btd knows its runs. */
+        if (sd_bus_call_method(client->bus, BTD_NAME, BTD_PATH, BTD_MANAGER, "GetRun", NULL, NULL, "s", started->id) <
+                    0 ||
+            sd_bus_get_property_trivial(client->bus, BTD_NAME, started->path, BTD_RUN, "Finished", NULL, 't',
                                         &finished) < 0) {
                 report_error("btd was restarted, but has not taken up %s; its log says why", started->id);
                 watch_end(started->watch, EXIT_NO_DAEMON);

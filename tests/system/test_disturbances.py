@@ -3,6 +3,7 @@
 reloaded, the bus goes down. The run comes to what it would have come to without."""
 
 import re
+import subprocess
 
 import pytest
 
@@ -129,3 +130,21 @@ def test_no_room_for_outputs(trees):
     finally:
         machine.check("umount", "/run/btd/outputs")
         machine.check("rm", "-f", "/run/begun", "/run/to-end")
+
+
+def test_who_waits_does_so_until_the_end(trees):
+    machine = trees.machine
+    machine.load("waits", {"type": "Spawn", "name": "Wait", "argv": [
+        "/bin/sh", "-c", "until [ -e /run/to-end ]; do sleep 0.05; done"]})
+    with subprocess.Popen(machine.command("btctl", "start", "waits", "--follow", "--ascii"), stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, text=True) as waiting:
+        lines = [waiting.stdout.readline()]
+        machine.check("systemctl", "restart", "btd")
+        while lines[-1] and not re.fullmatch(r"btctl: btd was restarted; waits.\d+ goes on\n", lines[-1]):
+            lines.append(waiting.stdout.readline())
+        machine.check("touch", "/run/to-end")
+        lines += waiting.stdout.readlines()
+    machine.check("rm", "/run/to-end")
+    assert waiting.returncode == 0, lines
+    assert "Wait: running" in lines[0]
+    assert re.fullmatch(r"\+ waits.\d+: success after .*\n", lines[-1]), lines
