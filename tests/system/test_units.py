@@ -302,7 +302,7 @@ def test_reading_is_open_to_everybody(machine):
 @pytest.mark.parametrize("path, interface, method, arguments", [
     ("/org/btd1", "Manager", "StartTree", ["ssa{ss}", "private", "", "0"]),
     ("/org/btd1", "Manager", "HaltTree", ["s", "private"]),
-    ("/org/btd1", "Manager", "HaltRun", ["s", "private.1"]),
+    ("/org/btd1", "Manager", "HaltRun", ["s", "{name}"]),
     ("/org/btd1", "Manager", "Reload", []),
     ("/org/btd1/tree/private", "Tree", "Start", ["sa{ss}", "", "0"]),
     ("/org/btd1/tree/private", "Tree", "Halt", []),
@@ -310,9 +310,10 @@ def test_reading_is_open_to_everybody(machine):
 ])
 def test_changing_is_for_administrators_only(machine, path, interface, method, arguments):
     machine.load("private", {"type": "AlwaysSuccess"})
-    path = path.format(run=machine.client.start("private")[1])
+    name, run = machine.client.start("private")
 
-    result = machine.run("busctl", "call", "org.btd1", path, "org.btd1." + interface, method, *arguments,
+    arguments = [argument.replace("{name}", name) for argument in arguments]
+    result = machine.run("busctl", "call", "org.btd1", path.format(run=run), "org.btd1." + interface, method, *arguments,
                          user="nobody")
 
     assert result.returncode != 0
