@@ -7,6 +7,7 @@
 
 typedef struct Item {
         uint64_t time, serial;
+        bool later; /* than when it was planned */
         AgendaDo what;
         void *userdata;
         GDestroyNotify drop;
@@ -14,6 +15,7 @@ typedef struct Item {
 
 static GSequence *items;
 static uint64_t next_serial;
+static bool ties;
 
 static int compare_items(gconstpointer a, gconstpointer b, gpointer userdata) {
         const Item *x = a, *y = b;
@@ -32,6 +34,18 @@ static void item_free(void *data) {
         g_free(item);
 }
 
+static bool is_tie(GSequenceIter *iter, const Item *item) {
+        const Item *other = g_sequence_iter_is_end(iter) ? NULL : g_sequence_get(iter);
+
+        return other && other != item && item->later && other->later && other->time == item->time;
+}
+
+static void look_for_ties(GSequenceIter *iter) {
+        const Item *item = g_sequence_get(iter);
+
+        ties |= is_tie(g_sequence_iter_prev(iter), item) || is_tie(g_sequence_iter_next(iter), item);
+}
+
 void agenda_add(uint64_t usec, AgendaDo what, void *userdata, GDestroyNotify drop) {
         Item *item = g_new(Item, 1);
 
@@ -41,11 +55,16 @@ void agenda_add(uint64_t usec, AgendaDo what, void *userdata, GDestroyNotify dro
         *item = (Item){
                 .time = clock_now() + usec,
                 .serial = next_serial++,
+                .later = usec > 0,
                 .what = what,
                 .userdata = userdata,
                 .drop = drop,
         };
-        g_sequence_insert_sorted(items, item, compare_items, NULL);
+        look_for_ties(g_sequence_insert_sorted(items, item, compare_items, NULL));
+}
+
+bool agenda_had_ties(void) {
+        return ties;
 }
 
 uint64_t agenda_next(void) {
@@ -67,4 +86,5 @@ void agenda_run(void) {
 
 void agenda_clear(void) {
         g_clear_pointer(&items, g_sequence_free);
+        ties = false;
 }

@@ -128,7 +128,7 @@ static void live(Simulation *simulation) {
         }
 }
 
-/* What has become of all runs, to be freed. */
+/* What has become of all runs, to be freed; NULL: that is no fair question. */
 static char *play(Simulation *simulation, bool deadly, Tally *tally) {
         char *summary;
 
@@ -143,7 +143,7 @@ static char *play(Simulation *simulation, bool deadly, Tally *tally) {
         tally->runs += ledger_n_runs();
         tally->deaths += simulation->n_deaths;
         tally->calls += kernel_calls();
-        summary = ledger_summary();
+        summary = agenda_had_ties() ? NULL : ledger_summary();
         close_world();
         return summary;
 }
@@ -166,7 +166,7 @@ static void play_twice(Simulation *simulation, Tally *tally) {
                 return;
 
         disturbed = play(simulation, true, tally);
-        if (!violation_text())
+        if (!violation_text() && undisturbed && disturbed)
                 compare(undisturbed, disturbed);
 }
 
