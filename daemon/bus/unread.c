@@ -124,9 +124,11 @@ int unread_look(int fd, UnreadMessage found, void *userdata, size_t *ret_size) {
                 return -errno;
 
         bytes = g_malloc((size_t) there + 1);
-        n = recv(fd, bytes, (size_t) there, MSG_PEEK | MSG_DONTWAIT);
+        n = recv(fd, bytes, (size_t) there + 1, MSG_PEEK | MSG_DONTWAIT);
         if (n < 0 && errno != EAGAIN)
                 return -errno;
+        if (n == 0)
+                return -ECONNRESET;
 
         r = look_open(&look);
         if (r >= 0)
@@ -135,6 +137,9 @@ int unread_look(int fd, UnreadMessage found, void *userdata, size_t *ret_size) {
                 return r;
 
         size = size_of_whole(bytes, (size_t) MAX(n, 0));
+        if (n > 0 && size == 0)
+                return -EBADMSG;
+
         r = look_at(&look, bytes, size);
         if (r < 0)
                 return r;

@@ -12,7 +12,8 @@ typedef void (*UnreadMessage)(sd_bus_message *message, void *userdata);
 
 /* Looks at those that the socket holds, and leaves them there (MSG_PEEK, recv(2)). There may be more: a dbus-broker
  * sends a few, and the next ones when these have been taken. fd: of a connection to a bus, with no message half read.
- * Never waits. ret_size: of all that were found, in bytes. Negative errno, also for what makes no sense. */
+ * Never waits. ret_size: of all that were found, in bytes. Negative errno, also for what makes no sense;
+ * -ECONNRESET: there is nothing, and nothing will come. */
 int unread_look(int fd, UnreadMessage found, void *userdata, size_t *ret_size);
 
 /* Takes so much of what was found. */

@@ -6,9 +6,11 @@
  * to deliver is there when it has answered twice: it may be at work on both connections when it answers first.
  */
 
-#include "leaves/job-search.h"
+#include <errno.h>
+
 #include "basic/log.h"
 #include "bus/unread.h"
+#include "leaves/job-search.h"
 #include "leaves/systemd.h"
 
 #define JOB_PREFIX "/org/freedesktop/systemd1/job/"
@@ -41,13 +43,13 @@ static void on_answered(sd_bus_message *reply, const sd_bus_error *error, void *
         size_t size = 0;
         int r = unread_look(search->fd, on_found, search, &size);
 
-        if (r < 0)
+        if (r < 0 && r != -ECONNRESET)
                 log_warning("cannot see what systemd has answered to the daemon before: %s", g_strerror(-r));
 
         search->n_answers = size > 0 ? 0 : search->n_answers + 1;
         search->over = r < 0 || search->found || search->n_answers == 2;
         if (search->over) {
-                search->done(search->found, search->userdata);
+                search->done(search->found ? JOB_WAS_HEARD : r < 0 ? JOB_IN_DOUBT : JOB_NEVER_SENT, search->userdata);
                 return;
         }
 

@@ -13,8 +13,14 @@
 
 typedef struct JobSearch JobSearch;
 
+typedef enum JobFate {
+        JOB_NEVER_SENT,
+        JOB_WAS_HEARD,
+        JOB_IN_DOUBT, /* the bus has gone since, and with it what was said */
+} JobFate;
+
 /* Once, from the main loop. It may free the search; until that is freed, a daemon after this one can search again. */
-typedef void (*JobSearchDone)(bool found, void *userdata);
+typedef void (*JobSearchDone)(JobFate fate, void *userdata);
 
 /* For the reply to a request that was, if at all, the only one behind the call with that serial number over the
  * connection with that unique name. systemd has dealt with all that was sent over it. NULL: there is no such connection

@@ -322,13 +322,12 @@ static void unit_job_look_back(Leaf *leaf, json_object *memory) {
         op->past = unit_past_new(op->connection, op->path, op->verb, memory, &callbacks, leaf);
 }
 
-/* That it was heard is noted before it can be seen no more. */
-static void on_searched(bool found, void *userdata) {
+/* It is noted before it can be seen no more. */
+static void on_searched(JobFate fate, void *userdata) {
         Leaf *leaf = userdata;
         UnitJob *op = leaf->op;
 
-        if (found)
-                leaf_remember(leaf, unit_past_heard(leaf->memory));
+        leaf_remember(leaf, unit_past_settle(leaf->memory, fate));
         g_clear_pointer(&op->search, job_search_free);
         unit_job_look_back(leaf, leaf->memory);
         if (op->halted)
@@ -346,9 +345,14 @@ static Status unit_job_recover(Leaf *leaf) {
         if (status != STATUS_RUNNING)
                 return status;
 
-        op->search = unit_past_search(leaf->memory, leaf->services->replies, on_searched, leaf);
-        if (!op->search)
-                unit_job_look_back(leaf, leaf->memory);
+        if (unit_past_is_open(leaf->memory)) {
+                op->search = unit_past_search(leaf->memory, leaf->services->replies, on_searched, leaf);
+                if (op->search)
+                        return STATUS_RUNNING;
+                leaf_remember(leaf, unit_past_settle(leaf->memory, JOB_IN_DOUBT));
+        }
+
+        unit_job_look_back(leaf, leaf->memory);
         return STATUS_RUNNING;
 }
 

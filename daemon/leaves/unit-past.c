@@ -53,24 +53,26 @@ static json_object *member(json_object *memory, const char *name) {
         return value;
 }
 
-JobSearch *unit_past_search(json_object *memory, JobReplies *replies, JobSearchDone done, void *userdata) {
-        const char *name = json_object_get_string(member(memory, "name"));
-
-        return name ? job_search_new(replies, name, json_object_get_uint64(member(memory, "serial")), done, userdata)
-                    : NULL;
+bool unit_past_is_open(json_object *memory) {
+        return member(memory, "name");
 }
 
-json_object *unit_past_heard(json_object *memory) {
-        json_object *heard = NULL;
+JobSearch *unit_past_search(json_object *memory, JobReplies *replies, JobSearchDone done, void *userdata) {
+        return job_search_new(replies, json_object_get_string(member(memory, "name")),
+                              json_object_get_uint64(member(memory, "serial")), done, userdata);
+}
 
-        if (json_object_deep_copy(memory, &heard, NULL) < 0)
+json_object *unit_past_settle(json_object *memory, JobFate fate) {
+        json_object *settled = NULL;
+
+        if (json_object_deep_copy(memory, &settled, NULL) < 0)
                 g_error("cannot copy what is kept in mind"); /* no memory: as with g_new() */
 
-        json_object_object_del(heard, "name");
-        json_object_object_del(heard, "serial");
-        json_object_object_add(heard, "sent", json_object_new_boolean(true));
-        json_object_object_add(heard, "heard", json_object_new_boolean(true));
-        return heard;
+        json_object_object_del(settled, "name");
+        json_object_object_del(settled, "serial");
+        json_object_object_add(settled, "sent", json_object_new_boolean(fate != JOB_NEVER_SENT));
+        json_object_object_add(settled, "heard", json_object_new_boolean(fate == JOB_WAS_HEARD));
+        return settled;
 }
 
 static bool is(const char *fact, const char *value) {

@@ -25,10 +25,12 @@ typedef struct UnitRequest {
 
 /* What the daemon before has to keep in mind: what the unit was like, as far as it knows, and the request. */
 json_object *unit_past_remember(const UnitFacts *before, bool conditional, const UnitRequest *request);
-/* Whether the request was heard that it was about to send. NULL: that is known, or cannot be. */
+/* Was it about to send the request, over a connection that outlasts it? */
+bool unit_past_is_open(json_object *memory);
+/* What became of that. NULL: it cannot be seen any more. */
 JobSearch *unit_past_search(json_object *memory, JobReplies *replies, JobSearchDone done, void *userdata);
 /* What it would have kept in mind then. */
-json_object *unit_past_heard(json_object *memory);
+json_object *unit_past_settle(json_object *memory, JobFate fate);
 
 typedef enum UnitPastVerdict {
         UNIT_PAST_TO_DO,   /* it is to be asked for, perhaps again */

@@ -21,7 +21,7 @@ typedef struct Scene {
         Connection *connection;
         JobReplies *replies;
         unsigned n_asked, n_done;
-        int found; /* -1: not known yet */
+        int fate; /* -1: not known yet */
 } Scene;
 
 /* With a signal, as they come with a job. */
@@ -96,26 +96,26 @@ static uint64_t ask(Scene *scene, const char *member) {
         return serial;
 }
 
-static void on_searched(bool found, void *userdata) {
+static void on_searched(JobFate fate, void *userdata) {
         Scene *scene = userdata;
 
-        g_assert_cmpint(scene->found, ==, -1);
-        scene->found = found;
+        g_assert_cmpint(scene->fate, ==, -1);
+        scene->fate = (int) fate;
 }
 
 static JobSearch *search(Scene *scene, uint64_t serial) {
         JobSearch *search = job_search_new(scene->replies, scene->name, serial, on_searched, scene);
 
         g_assert_nonnull(search);
-        scene->found = -1;
+        scene->fate = -1;
         return search;
 }
 
-static bool has(Scene *scene, uint64_t serial) {
+static JobFate fate_of(Scene *scene, uint64_t serial) {
         g_autoptr(JobSearch) looks G_GNUC_UNUSED = search(scene, serial);
 
-        wait_until(scene->found >= 0);
-        return scene->found;
+        wait_until(scene->fate >= 0);
+        return (JobFate) scene->fate;
 }
 
 static void test_replies(Scene *scene, const void *data) {
@@ -124,13 +124,13 @@ static void test_replies(Scene *scene, const void *data) {
         before = ask(scene, "LoadUnit");
         (void) ask(scene, "GetUnitFileState");
         (void) ask(scene, "StopUnit");
-        g_assert_false(has(scene, 0));
+        g_assert_cmpint(fate_of(scene, 0), ==, JOB_NEVER_SENT);
 
         /* It is still there for the next one. */
         last = ask(scene, "StartUnit");
-        g_assert_true(has(scene, before));
-        g_assert_true(has(scene, last - 1));
-        g_assert_false(has(scene, last));
+        g_assert_cmpint(fate_of(scene, before), ==, JOB_WAS_HEARD);
+        g_assert_cmpint(fate_of(scene, last - 1), ==, JOB_WAS_HEARD);
+        g_assert_cmpint(fate_of(scene, last), ==, JOB_NEVER_SENT);
 }
 
 /* More than a bus sends to who does not read. */
@@ -141,8 +141,8 @@ static void test_many(Scene *scene, const void *data) {
                 last = ask(scene, "StartUnit");
 
         g_assert_false(scene->n_done > 0);
-        g_assert_true(has(scene, last - 1));
-        g_assert_true(has(scene, last - 1));
+        g_assert_cmpint(fate_of(scene, last - 1), ==, JOB_WAS_HEARD);
+        g_assert_cmpint(fate_of(scene, last - 1), ==, JOB_WAS_HEARD);
 }
 
 /* A place is done with when all have seen what they were looking for. */
@@ -153,7 +153,7 @@ static void test_places(Scene *scene, const void *data) {
         g_assert_null(job_search_new(scene->replies, ":1.901", 0, on_searched, scene));
         job_replies_release(scene->replies);
         g_assert_cmpuint(scene->n_done, ==, 1);
-        wait_until(scene->found >= 0);
+        wait_until(scene->fate >= 0);
         g_assert_cmpuint(scene->n_done, ==, 1);
         g_clear_pointer(&one, job_search_free);
         g_assert_cmpuint(scene->n_done, ==, 2);
@@ -164,13 +164,13 @@ static void test_given_up(Scene *scene, const void *data) {
 
         job_replies_release(scene->replies);
         g_clear_pointer(&one, job_search_free);
-        scene->found = -1;
-        wait_until(scene->found >= 0);
+        scene->fate = -1;
+        wait_until(scene->fate >= 0);
         g_clear_pointer(&other, job_search_free);
         g_assert_cmpuint(scene->n_done, ==, 0);
 }
 
-/* There is nothing to be seen in it, and no more than that. */
+/* There is nothing to be seen in it. */
 static void test_nonsense(Scene *scene, const void *data) {
         static const char text[] = "this is not a message at all";
         int fds[2];
@@ -178,12 +178,19 @@ static void test_nonsense(Scene *scene, const void *data) {
         g_assert_cmpint(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds), >=, 0);
         job_replies_add(scene->replies, ":1.900", fds[0]);
         scene->name = ":1.900";
-        g_assert_false(has(scene, 0));
+        g_assert_cmpint(fate_of(scene, 0), ==, JOB_NEVER_SENT);
         g_assert_cmpint(write(fds[1], text, strlen(text)), ==, strlen(text));
-        g_assert_false(has(scene, 0));
+        g_assert_cmpint(fate_of(scene, 0), ==, JOB_IN_DOUBT);
         close(fds[1]);
-        g_assert_false(has(scene, 0));
         close(fds[0]);
+}
+
+/* The bus that knew is not there any more. */
+static void test_gone(Scene *scene, const void *data) {
+        (void) ask(scene, "StopUnit");
+        bus_fixture_kill(scene->bus);
+        bus_fixture_start(scene->bus);
+        g_assert_cmpint(fate_of(scene, 0), ==, JOB_IN_DOUBT);
 }
 
 static void test_none(void) {
@@ -209,6 +216,7 @@ int main(int argc, char **argv) {
                 add("places", &kinds[i], test_places);
                 add("given-up", &kinds[i], test_given_up);
                 add("nonsense", &kinds[i], test_nonsense);
+                add("gone", &kinds[i], test_gone);
         }
         return g_test_run();
 }

@@ -144,20 +144,25 @@ static const Case cases[] = {
         { UNIT_RELOAD, .unit = { "loaded", "active", .invocation = 0xb, .changed = 6 }, .verdict = UNIT_PAST_TO_DO },
 };
 
-/* What was not about to be sent is not looked for; what was heard is as good as noted. */
+/* What was not about to be sent is not looked for; what became of it is as good as noted. */
 static void test_search(Scene *scene, const void *data) {
         const UnitRequest request = { .name = ":1.7", .serial = 12 }, sent = { .sent = true };
         const UnitFacts before = { .invocation_id = (char *) BEFORE };
         g_autoptr(json_object) doubtful = unit_past_remember(&before, true, &request),
-                               clear = unit_past_remember(&before, true, &sent), heard = unit_past_heard(doubtful);
+                               clear = unit_past_remember(&before, true, &sent),
+                               heard = unit_past_settle(doubtful, JOB_WAS_HEARD),
+                               never_sent = unit_past_settle(doubtful, JOB_NEVER_SENT);
         g_autoptr(JobReplies) replies = job_replies_new(scene->connection, NULL, NULL);
 
-        g_assert_null(unit_past_search(NULL, replies, NULL, NULL));
-        g_assert_null(unit_past_search(clear, replies, NULL, NULL));
+        g_assert_false(unit_past_is_open(NULL));
+        g_assert_false(unit_past_is_open(clear));
+        g_assert_true(unit_past_is_open(doubtful));
         g_assert_null(unit_past_search(doubtful, NULL, NULL, NULL));
         g_assert_null(unit_past_search(doubtful, replies, NULL, NULL));
         g_assert_cmpstr(json_object_to_json_string_ext(heard, JSON_C_TO_STRING_PLAIN), ==,
                         "{\"invocation\":\"" BEFORE "\",\"conditional\":true,\"sent\":true,\"heard\":true}");
+        g_assert_cmpstr(json_object_to_json_string_ext(never_sent, JSON_C_TO_STRING_PLAIN), ==,
+                        "{\"invocation\":\"" BEFORE "\",\"conditional\":true,\"sent\":false,\"heard\":false}");
 }
 
 static void test_verdicts(Scene *scene, const void *data) {
