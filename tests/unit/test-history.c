@@ -117,6 +117,19 @@ static void test_attempts(Stage *stage, const void *data) {
         assert_described(stage, RETRY, NODE_NONE, "Retry: failed 2 times; last: Two: no light");
 }
 
+static void test_few_attempts(Stage *stage, const void *data) {
+        begin(stage, RETRY, RETRY);
+        tell_reason(stage, RETRY, STATUS_FAILURE, REASON_ATTEMPTS, NULL);
+        assert_described(stage, RETRY, NODE_NONE, "Retry: no attempts are left");
+
+        begin(stage, RETRY, RETRY);
+        begin(stage, BOTH, TWO);
+        tell(stage, TWO, STATUS_FAILURE, "no light");
+        tell_reason(stage, BOTH, STATUS_FAILURE, REASON_THRESHOLD, NULL);
+        tell_reason(stage, RETRY, STATUS_FAILURE, REASON_ATTEMPTS, NULL);
+        assert_described(stage, RETRY, NODE_NONE, "Retry: failed 1 time; last: Two: no light");
+}
+
 /* What a chain holds stays, whatever becomes of the nodes that it is about. */
 static void test_chain_stays(Stage *stage, const void *data) {
         g_autoptr(Cause) kept = NULL;
@@ -176,6 +189,7 @@ int main(int argc, char **argv) {
         ADD("comes-up", test_comes_up);
         ADD("last-one-decides", test_last_one_decides);
         ADD("attempts", test_attempts);
+        ADD("few-attempts", test_few_attempts);
         ADD("chain-stays", test_chain_stays);
         ADD("skipped", test_skipped);
         ADD("error", test_error);
