@@ -258,6 +258,16 @@ bool connection_is_ready(const Connection *connection) {
         return connection->ready;
 }
 
+char *connection_bus_id(Connection *connection) {
+        char text[SD_ID128_STRING_MAX] = "";
+        sd_id128_t id;
+
+        if (sd_bus_get_bus_id(connection->bus, &id) >= 0)
+                sd_id128_to_string(id, text);
+
+        return g_strdup(text);
+}
+
 uint64_t connection_last_serial(const Connection *connection) {
         return calls_last_serial(connection->calls);
 }

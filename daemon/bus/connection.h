@@ -43,6 +43,8 @@ const char *connection_name(const Connection *connection);
  * Do not keep it. */
 sd_bus *connection_bus(Connection *connection);
 bool connection_is_ready(const Connection *connection);
+/* Of the bus of the moment: another one that has begun anew at the same address has another. "": there is none. */
+char *connection_bus_id(Connection *connection);
 /* The serial number of the call that was sent last over the connection of the moment; 0: none was. */
 uint64_t connection_last_serial(const Connection *connection);
 

@@ -78,6 +78,7 @@ static void on_reply(sd_bus_message *reply, const sd_bus_error *error, void *use
 /* It is sent next. What can be wrong with the arguments has been found before. */
 static int make_message(sd_bus *bus, sd_bus_message **ret_message, void *userdata) {
         Leaf *leaf = userdata;
+        const DBusCall *op = leaf->op;
         const DBusCallParams *params = leaf->params;
         const DBusAddress *address = &params->message.address;
         g_autoptr(sd_bus_message) message = NULL;
@@ -92,7 +93,7 @@ static int make_message(sd_bus *bus, sd_bus_message **ret_message, void *userdat
         if (r < 0)
                 return r;
 
-        leaf_remember(leaf, dbus_past_memory(leaf, bus));
+        leaf_remember(leaf, dbus_past_memory(leaf, op->connection));
         *ret_message = g_steal_pointer(&message);
         return 0;
 }

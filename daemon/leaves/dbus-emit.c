@@ -51,7 +51,7 @@ static Status try_to_emit(Leaf *leaf) {
         int r = -ENOTCONN;
 
         if (connection_is_ready(op->connection)) {
-                leaf_remember(leaf, dbus_past_memory(leaf, connection_bus(op->connection)));
+                leaf_remember(leaf, dbus_past_memory(leaf, op->connection));
                 r = emit(connection_bus(op->connection), leaf->params);
         }
         if (r == -ENOTCONN || r == -ECONNRESET)

@@ -6,25 +6,15 @@
 #include "leaves/dbus-past.h"
 #include "basic/cleanup.h"
 
-static char *bus_id(sd_bus *bus) {
-        char text[SD_ID128_STRING_MAX] = "";
-        sd_id128_t id;
-
-        if (sd_bus_get_bus_id(bus, &id) >= 0)
-                sd_id128_to_string(id, text);
-
-        return g_strdup(text);
-}
-
-json_object *dbus_past_memory(const Leaf *leaf, sd_bus *bus) {
+json_object *dbus_past_memory(const Leaf *leaf, Connection *connection) {
         g_autofree char *id = NULL;
         json_object *memory;
         const char *sender;
 
-        if (!leaf->durable || sd_bus_get_unique_name(bus, &sender) < 0)
+        if (!leaf->durable || sd_bus_get_unique_name(connection_bus(connection), &sender) < 0)
                 return NULL;
 
-        id = bus_id(bus);
+        id = connection_bus_id(connection);
         memory = json_object_new_object();
         json_object_object_add(memory, "sender", json_object_new_string(sender));
         json_object_object_add(memory, "bus", json_object_new_string(id));
@@ -39,7 +29,7 @@ static const char *member(json_object *memory, const char *name) {
 }
 
 static bool is_same_bus(const DBusPast *past) {
-        g_autofree char *id = bus_id(connection_bus(past->connection));
+        g_autofree char *id = connection_bus_id(past->connection);
 
         return g_strcmp0(id, past->bus) == 0;
 }

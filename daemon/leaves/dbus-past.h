@@ -19,7 +19,7 @@ typedef struct DBusPast {
 } DBusPast;
 
 /* Right before it sends: what leaf_remember() is to be told. */
-json_object *dbus_past_memory(const Leaf *leaf, sd_bus *bus);
+json_object *dbus_past_memory(const Leaf *leaf, Connection *connection);
 
 /* For LeafKind.recover: IDLE, or RUNNING, and leaf_lost() follows. */
 Status dbus_past_begin(DBusPast *past, Leaf *leaf, Connection *connection);

@@ -169,9 +169,11 @@ static void on_stepped(JobStep step, const char *manager, void *userdata) {
         Leaf *leaf = userdata;
         const UnitJob *op = leaf->op;
         bool lasts = op->connection == leaf->services->lasting;
+        g_autofree char *bus = connection_bus_id(op->connection);
         UnitRequest request = {
                 .sent = step != JOB_SENDING,
                 .manager = step == JOB_SENT && lasts ? manager : NULL,
+                .bus = bus,
                 .heard = step == JOB_HEARD,
                 .serial = connection_last_serial(op->connection),
         };

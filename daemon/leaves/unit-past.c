@@ -20,6 +20,7 @@ struct UnitPast {
         bool begun; /* it was asked for, or about to be */
         bool conditional, sent, heard;
         char *manager; /* to which systemd it was sent, or NULL */
+        char *bus;     /* over which bus */
         NameUse systemd;
         bool cancelled; /* the job is not wanted any more */
         UnitWatch *watch;
@@ -37,8 +38,10 @@ json_object *unit_past_remember(const UnitFacts *before, bool conditional, const
         json_object_object_add(memory, "conditional", json_object_new_boolean(conditional));
         json_object_object_add(memory, "sent", json_object_new_boolean(request->sent));
         json_object_object_add(memory, "heard", json_object_new_boolean(request->heard));
-        if (request->manager)
+        if (request->manager && request->bus) {
                 json_object_object_add(memory, "manager", json_object_new_string(request->manager));
+                json_object_object_add(memory, "bus", json_object_new_string(request->bus));
+        }
         if (request->name) {
                 json_object_object_add(memory, "name", json_object_new_string(request->name));
                 json_object_object_add(memory, "serial", json_object_new_uint64(request->serial));
@@ -87,9 +90,11 @@ static bool was_started_since(const UnitPast *past, const UnitFacts *facts) {
         return facts->invocation_id && !is(facts->invocation_id, past->invocation);
 }
 
-/* systemd is the one that it was when the request was sent to it, so it has been there to hear. */
+/* systemd is the one that it was when the request was sent to it, and the bus as well, so it has been there to hear. */
 static bool was_heard(const UnitPast *past) {
-        return past->heard || (past->manager && is(name_owner(&past->systemd), past->manager));
+        g_autofree char *bus = connection_bus_id(past->connection);
+
+        return past->heard || (past->manager && is(name_owner(&past->systemd), past->manager) && is(bus, past->bus));
 }
 
 static UnitPastVerdict judge_start(const UnitPast *past, const UnitFacts *facts) {
@@ -174,6 +179,7 @@ UnitPast *unit_past_new(Connection *connection, const char *path, UnitVerb verb,
                 .sent = json_object_get_boolean(member(memory, "sent")),
                 .heard = json_object_get_boolean(member(memory, "heard")),
                 .manager = g_strdup(json_object_get_string(member(memory, "manager"))),
+                .bus = g_strdup(json_object_get_string(member(memory, "bus"))),
                 .systemd.follower = { .changed = on_owner_changed },
                 .callbacks = callbacks,
                 .userdata = userdata,
@@ -190,6 +196,7 @@ void unit_past_free(UnitPast *past) {
         unit_watch_free(past->watch);
         name_leave(&past->systemd);
         g_free(past->manager);
+        g_free(past->bus);
         g_free(past->invocation);
         g_free(past);
 }

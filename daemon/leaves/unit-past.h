@@ -18,6 +18,7 @@ typedef struct UnitRequest {
         bool sent;
         const char *manager; /* the unique name of the systemd that it was sent to, which will hear it if it stays; or
                                 NULL */
+        const char *bus;     /* the ID of the bus on which that is its name */
         bool heard;          /* it has answered */
         const char *name;    /* before it is sent: the unique name of the connection over which it will be, */
         uint64_t serial;     /* and the serial number of the call before it; or NULL */

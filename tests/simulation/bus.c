@@ -24,7 +24,7 @@ static struct {
         Dice dice;
         const BusManners *manners;
         bool running, noted;
-        unsigned n_links;
+        unsigned n_links, n_starts;
         GPtrArray *links; /* that are open */
         GPtrArray *peers; /* of const Peer */
 } bus;
@@ -275,8 +275,7 @@ static Link *link_open(int fd) {
         Link *link = link_new(++bus.n_links);
 
         if (sd_bus_new(&link->peer) < 0 || sd_bus_set_fd(link->peer, fd, fd) < 0 ||
-            sd_bus_set_server(link->peer, true,
-                              SD_ID128_MAKE(b0, 0b, b0, 0b, b0, 0b, b0, 0b, b0, 0b, b0, 0b, b0, 0b, b0, 0b)) < 0 ||
+            sd_bus_set_server(link->peer, true, (sd_id128_t){ .qwords = { 0xb00b, bus.n_starts } }) < 0 ||
             sd_bus_set_anonymous(link->peer, true) < 0 || sd_bus_negotiate_fds(link->peer, true) < 0 ||
             sd_bus_add_filter(link->peer, NULL, on_message, link) < 0 || sd_bus_start(link->peer) < 0)
                 g_error("cannot play the bus");
@@ -318,6 +317,7 @@ void bus_open(Dice dice, const BusManners *manners) {
         bus.manners = manners;
         bus.running = true;
         bus.n_links = 10;
+        bus.n_starts = 0;
         bus.links = g_ptr_array_new_with_free_func((GDestroyNotify) link_unref);
         bus.peers = g_ptr_array_new();
 }
@@ -362,6 +362,7 @@ void bus_stop(void) {
 void bus_start(void) {
         trace("the bus is there again");
         bus.running = true;
+        bus.n_starts++;
 }
 
 sd_bus_message *bus_message_to_daemon(const char *path, const char *interface, const char *member) {
