@@ -5,6 +5,9 @@
 #include "agenda.h"
 #include "clock.h"
 
+/* The main loop sleeps for whole milliseconds: so exact are the timers that daemons set. */
+#define TIE_USEC 1000u
+
 typedef struct Item {
         uint64_t time, serial;
         bool later; /* than when it was planned */
@@ -37,7 +40,8 @@ static void item_free(void *data) {
 static bool is_tie(GSequenceIter *iter, const Item *item) {
         const Item *other = g_sequence_iter_is_end(iter) ? NULL : g_sequence_get(iter);
 
-        return other && other != item && item->later && other->later && other->time == item->time;
+        return other && other != item && item->later && other->later &&
+               MAX(item->time, other->time) - MIN(item->time, other->time) < TIE_USEC;
 }
 
 static void look_for_ties(GSequenceIter *iter) {
