@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
+/* sd-bus makes no copies by itself, so all that a call has is taken over piece by piece. */
+
 #include <stdbool.h>
 
 #include "basic/cleanup.h"

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
+/* A list: there is one place for each daemon that had something to ask for and was killed, so hardly ever a second. */
+
 #include "leaves/job-replies.h"
 
 typedef struct Place {

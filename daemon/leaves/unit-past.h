@@ -20,8 +20,8 @@ typedef struct UnitRequest {
                                 NULL */
         const char *bus;     /* the ID of the bus on which that is its name */
         bool heard;          /* it has answered */
-        const char *name;    /* before it is sent: the unique name of the connection over which it will be, */
-        uint64_t serial;     /* and the serial number of the call before it; or NULL */
+        const char *name;    /* before it is sent: the unique name of the connection over which it will be; or NULL */
+        uint64_t serial;     /* and the serial number of the call before it */
 } UnitRequest;
 
 /* What the daemon before has to keep in mind: what the unit was like, as far as it knows, and the request. */

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
+/* What is not looked at is left out silently; what was meant to be a tree, and cannot be one, is told. */
+
 #include <dirent.h>
 #include <errno.h>
 #include <string.h>

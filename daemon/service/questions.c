@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
+/* Each is kept with the handler that answers it, and counted by who asks. */
+
 #include "service/questions.h"
 #include "basic/cleanup.h"
 #include "service/errors.h"
