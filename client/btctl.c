@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* btctl: the table of verbs, and finding the one that is meant. */
+/* btctl: finds the verb that is meant, runs it, and prints the help texts from the tables of verbs and options. */
 
 #include <limits.h>
 #include <locale.h>
@@ -8,44 +8,101 @@
 #include <string.h>
 
 #include "basic/nearest.h"
-#include "help.h"
-#include "verbs.h"
+#include "client/verbs/verbs.h"
 
 const Verb verb_table[] = {
         { "list", NULL, 0, 0, 0, "List the trees and their runs", verb_list },
-        { "status", "[TREE|RUN]", 0, 1, 0, "Show how btd, a run or a tree fares", verb_status },
+        { "status", "[TREE|RUN]", 0, 1, 0, "Show the status of btd, a run or a tree", verb_status },
         { "start", "TREE", 1, 1,
-          OPTION_BIT(OPTION_INSTANCE) | OPTION_BIT(OPTION_SET) | OPTION_BIT(OPTION_WAIT) | OPTION_BIT(OPTION_FOLLOW),
+          OPTION_BIT(OPTION_INSTANCE) | OPTION_BIT(OPTION_SET) | OPTION_BIT(OPTION_WAIT) | OPTION_BIT(OPTION_FOLLOW) |
+                  OPTION_BIT(OPTION_ATTACH) | OPTION_BIT(OPTION_ONCE) | OPTION_BIT(OPTION_TOKEN),
           "Start a tree, and print the name of the run", verb_start },
         { "run", "FILE", 1, 1, OPTION_BIT(OPTION_SET) | OPTION_BIT(OPTION_WAIT) | OPTION_BIT(OPTION_FOLLOW),
-          "Run a tree file that btd does not know, as root", verb_run },
-        { "halt", "TREE|RUN", 1, 1, OPTION_BIT(OPTION_WAIT), "Halt all runs of a tree, or one run", verb_halt },
+          "Run a tree file that is not installed, as root", verb_run },
+        { "halt", "TREE|RUN", 1, 1, OPTION_BIT(OPTION_WAIT) | OPTION_BIT(OPTION_TOKEN),
+          "Halt all runs of a tree, or one run", verb_halt },
         { "get", "TREE|RUN [KEY]", 1, 2, 0, "Print the variables of a run, or one of them", verb_get },
         { "set", "TREE|RUN KEY=JSON...", 2, UINT_MAX, 0, "Set variables of a run", verb_set },
-        { "pause", "TREE|RUN", 1, 1, 0, "Let a run start nothing new", verb_pause },
-        { "resume", "TREE|RUN", 1, 1, 0, "Let a paused run go on", verb_resume },
-        { "step", "TREE|RUN", 1, 1, 0, "Let a paused run go one tick further", verb_step },
+        { "pause", "TREE|RUN", 1, 1, 0, "Pause a run: it starts no more nodes", verb_pause },
+        { "resume", "TREE|RUN", 1, 1, 0, "Resume a paused run", verb_resume },
+        { "step", "TREE|RUN", 1, 1, 0, "Run one tick of a paused run", verb_step },
         { "break", "TREE|RUN [NODE]", 1, 2, OPTION_BIT(OPTION_CLEAR),
-          "Pause a run before a node starts, or list where it would", verb_break },
-        { "force", "TREE|RUN NODE STATUS", 3, 3, 0, "Give a node its result: success, failure or skipped", verb_force },
+          "Set a breakpoint at a node, or list those of a run", verb_break },
+        { "force", "TREE|RUN NODE STATUS", 3, 3, 0, "Set the outcome of a node: success, failure or skipped",
+          verb_force },
         { "history", "[TREE]", 0, 1, 0, "List the runs that have finished", verb_history },
-        { "show", "TREE|RUN|FILE", 1, 1, 0, "Tell the whole story of a run", verb_show },
-        { "replay", "TREE|RUN|FILE", 1, 1, OPTION_BIT(OPTION_UNTIL), "Show how a run was at any moment", verb_replay },
-        { "plot", "TREE|RUN|FILE", 1, 1, OPTION_BIT(OPTION_FORMAT), "Draw when each node of a run was running",
-          verb_plot },
+        { "show", "TREE|RUN|FILE", 1, 1, 0, "Show the event log of a run", verb_show },
+        { "replay", "TREE|RUN|FILE", 1, 1, OPTION_BIT(OPTION_UNTIL), "Show the status of a run at a time in the past",
+          verb_replay },
+        { "plot", "TREE|RUN|FILE", 1, 1, OPTION_BIT(OPTION_FORMAT), "Draw the timeline of a run", verb_plot },
         { "reload", NULL, 0, 0, 0, "Read the tree files again", verb_reload },
-        { "validate", "FILE...", 1, UINT_MAX, 0, "Check tree files, without btd", verb_validate },
+        { "validate", "FILE...", 1, UINT_MAX, OPTION_BIT(OPTION_FORMAT), "Check tree files, without btd",
+          verb_validate },
         { "simulate", "FILE", 1, 1,
           OPTION_BIT(OPTION_SET) | OPTION_BIT(OPTION_SCRIPT) | OPTION_BIT(OPTION_EXPECT) | OPTION_BIT(OPTION_UNTIL) |
                   OPTION_BIT(OPTION_SEED),
-          "Run a tree file by a script, without btd", verb_simulate },
-        { "monitor", NULL, 0, 0, 0, "Print what happens, as it comes", verb_monitor },
-        { "cat", "TREE", 1, 1, 0, "Print the text of a tree, as it was loaded", verb_cat },
+          "Simulate a run of a tree file, without btd", verb_simulate },
+        { "monitor", NULL, 0, 0, 0, "Print the events of all runs as they happen", verb_monitor },
+        { "cat", "TREE", 1, 1, 0, "Print the text that a tree was loaded from", verb_cat },
         { "types", "[TYPE]", 0, 1, 0, "Explain the types of nodes, without btd", verb_types },
         { "schema", NULL, 0, 0, 0, "Print the JSON schema of tree files", verb_schema },
         { "complete", "verbs|options|trees|runs|past|types|nodes|variables", 1, 2, 0, NULL, verb_complete },
         {},
 };
+
+/* The column where the explanations start. */
+#define HELP_COLUMN 28
+
+static void print_options(uint32_t ids) {
+        for (OptionId id = 0; id < OPTION_MAX_; id++) {
+                const Option *option = &option_table[id];
+                g_autofree char *letter = option->letter ? g_strdup_printf("-%c, ", option->letter) : g_strdup("    ");
+                g_autofree char *left =
+                        g_strconcat(letter, "--", option->name, option->argument ? "=" : "", option->argument, NULL);
+
+                if (ids & OPTION_BIT(id))
+                        printf("  %-*s  %s\n", HELP_COLUMN, left, option->help);
+        }
+}
+
+static int help_print(void) {
+        puts("btctl [OPTION...] VERB [OPERAND...]\n"
+             "\n"
+             "Control btd, which runs behavior trees. Without a verb, show its status.\n"
+             "\n"
+             "Verbs:");
+
+        for (const Verb *verb = verb_table; verb->name; verb++) {
+                g_autofree char *left = g_strconcat(verb->name, verb->operands ? " " : "", verb->operands, NULL);
+
+                if (verb->help)
+                        printf("  %-*s  %s\n", HELP_COLUMN, left, verb->help);
+        }
+
+        puts("\nOptions:");
+        print_options(OPTION_BITS_COMMON);
+        puts("\n'btctl VERB --help' shows the options of a verb; btctl(1) explains everything.");
+
+        return EXIT_SUCCESS;
+}
+
+static int help_print_verb(const Verb *verb) {
+        printf("btctl %s%s%s%s\n\n%s.\n", verb->name, verb->options ? " [OPTION...]" : "", verb->operands ? " " : "",
+               verb->operands ?: "", verb->help ?: "For shell completion");
+
+        if (verb->options) {
+                puts("\nOptions:");
+                print_options(verb->options);
+        }
+        puts("\n'btctl --help' shows the options that every verb has; btctl(1) explains everything.");
+
+        return EXIT_SUCCESS;
+}
+
+static int help_print_version(void) {
+        puts("btctl " BTD_VERSION);
+        return EXIT_SUCCESS;
+}
 
 static const Verb *find_verb(const char *name) {
         for (const Verb *verb = verb_table; verb->name; verb++)
@@ -69,11 +126,11 @@ static int unknown_verb(const char *name) {
 
 static int report_too_much(const Verb *verb, const char *operand) {
         if (verb->options & OPTION_BIT(OPTION_SET) && strchr(operand, '='))
-                return report_usage("'%s' is too much; a variable is given as --set KEY=JSON", operand);
+                return report_usage("'%s' is unexpected; set a variable with --set KEY=JSON", operand);
         if (verb->operands)
-                return report_usage("'%s' is too much: btctl %s %s", operand, verb->name, verb->operands);
+                return report_usage("'%s' is unexpected: btctl %s %s", operand, verb->name, verb->operands);
 
-        return report_usage("'%s' is too much: '%s' takes no operands", operand, verb->name);
+        return report_usage("'%s' is unexpected: '%s' takes no operands", operand, verb->name);
 }
 
 static int check_usage(const Verb *verb, const Options *options, char **operands) {
@@ -122,7 +179,7 @@ int main(int argc, char **argv) {
         char **operands;
         int status;
 
-        /* For the characters that the terminal can show; numbers and their order are the same everywhere. */
+        /* Only for the characters that the terminal can show. Numbers and sorting do not depend on the locale. */
         setlocale(LC_CTYPE, "");
 
         status = options_parse(&client.options, argc, argv, &operands);
@@ -132,7 +189,7 @@ int main(int argc, char **argv) {
         client_setup(&client);
         status = run_verb(&client, operands);
 
-        /* What could not be written to a full disk was not printed. */
+        /* Report a failed write, for example to a full disk. */
         if ((fflush(stdout) != 0 || ferror(stdout)) && status == EXIT_SUCCESS)
                 status = report_error("cannot write the output: %m");
 

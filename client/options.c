@@ -1,44 +1,43 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* The options by table, read by getopt_long(3), with messages of our own. */
+/* Parses the command line with getopt_long(3), from the table of options, with its own messages. */
 
 #include <getopt.h>
 #include <string.h>
 
 #include "basic/nearest.h"
-#include "options.h"
-#include "report.h"
+#include "client/options.h"
+#include "client/view/report.h"
 
 const Option option_table[OPTION_MAX_] = {
-        [OPTION_SYSTEM] = { "system", 0, NULL, "Talk to the system's btd (the default)" },
-        [OPTION_USER] = { "user", 0, NULL, "Talk to the user's own btd" },
-        [OPTION_ADDRESS] = { "address", 0, "ADDR", "Talk to the btd on the bus with this D-Bus address" },
-        [OPTION_HOST] = { "host", 'H', "[USER@]HOST", "Talk to the btd of another host, over ssh" },
-        [OPTION_MACHINE] = { "machine", 'M', "NAME", "Talk to the btd of a local container" },
+        [OPTION_SYSTEM] = { "system", 0, NULL, "Use the btd of the system (the default)" },
+        [OPTION_USER] = { "user", 0, NULL, "Use the btd of the user" },
+        [OPTION_ADDRESS] = { "address", 0, "ADDR", "Use the btd on the bus with this D-Bus address" },
+        [OPTION_HOST] = { "host", 'H', "[USER@]HOST", "Use the btd of another host, over ssh" },
+        [OPTION_MACHINE] = { "machine", 'M', "NAME", "Use the btd of a local container" },
         [OPTION_JSON] = { "json", 0, NULL, "Print JSON" },
         [OPTION_NO_COLOR] = { "no-color", 0, NULL, "Print without colours" },
         [OPTION_ASCII] = { "ascii", 0, NULL, "Print ASCII characters only" },
-        [OPTION_QUIET] = { "quiet", 'q', NULL, "Print nothing but what was asked for, and errors" },
-        [OPTION_HELP] = { "help", 'h', NULL, "Print this help, or that of a verb" },
+        [OPTION_QUIET] = { "quiet", 'q', NULL, "Print only results and errors" },
+        [OPTION_HELP] = { "help", 'h', NULL, "Print this help, or the help of a verb" },
         [OPTION_VERSION] = { "version", 0, NULL, "Print the version" },
-        [OPTION_INSTANCE] = { "instance", 0, "NAME", "Start another run of a tree that runs already" },
+        [OPTION_INSTANCE] = { "instance", 0, "NAME", "Name the run, so that several runs of a tree can run at once" },
         [OPTION_SET] = { "set", 0, "KEY=JSON", "Set a variable of the run; may be given more than once" },
-        [OPTION_WAIT] = { "wait", 0, NULL, "Wait until it is over" },
-        [OPTION_FOLLOW] = { "follow", 0, NULL, "Print what happens to the nodes, and wait until it is over" },
-        [OPTION_SCRIPT] = { "script", 0, "FILE", "Read what the leaves do" },
-        [OPTION_EXPECT] = { "expect", 0, "TRACE", "Compare what happens with a stored trace" },
-        [OPTION_UNTIL] = { "until", 0, "SPAN", "Stop when so much time of the run is over" },
-        [OPTION_SEED] = { "seed", 0, "N", "Draw other random numbers, where there are any (0)" },
-        [OPTION_CLEAR] = { "clear", 0, NULL, "Pause there no more" },
-        [OPTION_FORMAT] = { "format", 0, "FORMAT", "Draw a picture (svg, the default), or for trace viewers (trace)" },
+        [OPTION_WAIT] = { "wait", 0, NULL, "Wait until the run has finished" },
+        [OPTION_ATTACH] = { "attach", 0, NULL, "Attach to the run that is running, if there is one" },
+        [OPTION_ONCE] = { "once", 0, NULL, "Wait for this run only, not for its restarts" },
+        [OPTION_TOKEN] = { "token", 0, "TOKEN", "Start once with this token; halt only the runs started with it" },
+        [OPTION_FOLLOW] = { "follow", 0, NULL, "Print the events of the nodes, and wait until the run has finished" },
+        [OPTION_SCRIPT] = { "script", 0, "FILE", "Read from this file what the leaves do" },
+        [OPTION_EXPECT] = { "expect", 0, "TRACE", "Compare the events with a stored trace" },
+        [OPTION_UNTIL] = { "until", 0, "SPAN", "Stop at this time since the start of the run" },
+        [OPTION_SEED] = { "seed", 0, "N", "Seed for random numbers (default: 0)" },
+        [OPTION_CLEAR] = { "clear", 0, NULL, "Remove the breakpoint" },
+        [OPTION_FORMAT] = { "format", 0, "FORMAT", "plot: svg (the default) or trace; validate: sarif" },
 };
 
-/* What getopt_long() returns for a long option: beyond all letters. */
+/* getopt_long() returns this plus the OptionId for a long option; it is beyond all letters. */
 #define LONG_BASE 256
-
-static int unknown_letter(int letter) {
-        return report_usage("unknown option '-%c'", letter);
-}
 
 static int unknown_name(const char *word) {
         g_autofree char *name = g_strndup(word, strcspn(word, "="));
@@ -50,14 +49,6 @@ static int unknown_name(const char *word) {
                 return report_usage("unknown option '%s'; did you mean '--%s'?", name, nearest.best);
 
         return report_usage("unknown option '%s'", name);
-}
-
-static int no_value(const Option *option) {
-        return report_usage("option '--%s' needs a value: --%s=%s", option->name, option->name, option->argument);
-}
-
-static int needless_value(const Option *option) {
-        return report_usage("option '--%s' takes no value", option->name);
 }
 
 static OptionId option_of_letter(int letter) {
@@ -79,7 +70,7 @@ static void take_option(Options *options, OptionId id, char *value) {
                 g_ptr_array_add(options->sets, value);
 }
 
-/* One bus at a time. --system is only the default, and says nothing against -H and -M. */
+/* Only one bus can be given. --system is only the default, and can be combined with -H and -M. */
 static int check_transport(const Options *options) {
         static const OptionId transports[] = { OPTION_USER, OPTION_ADDRESS, OPTION_HOST, OPTION_MACHINE };
         const char *first = NULL;
@@ -122,12 +113,16 @@ int options_parse(Options *options, int argc, char **argv, char ***ret_operands)
 
         opterr = 0;
         while ((c = getopt_long(argc, argv, letters->str, longs, NULL)) >= 0) {
-                if (c == ':')
-                        return no_value(&option_table[option_of_letter(optopt)]);
+                if (c == ':') {
+                        const Option *option = &option_table[option_of_letter(optopt)];
+
+                        return report_usage("option '--%s' needs a value: --%s=%s", option->name, option->name,
+                                            option->argument);
+                }
                 if (c == '?' && optopt >= LONG_BASE)
-                        return needless_value(&option_table[option_of_letter(optopt)]);
+                        return report_usage("option '--%s' takes no value", option_table[optopt - LONG_BASE].name);
                 if (c == '?' && optopt != 0)
-                        return unknown_letter(optopt);
+                        return report_usage("unknown option '-%c'", optopt);
                 if (c == '?')
                         return unknown_name(argv[optind - 1]);
 

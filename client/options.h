@@ -2,8 +2,8 @@
 #pragma once
 
 /*
- * The command line: the table of all options, and what was given of them. Options may stand anywhere among the
- * operands, before the verb, too; "--" ends them.
+ * The command line: the table of all options, and the options given. Options may come anywhere among the operands, even
+ * before the verb; "--" ends them.
  */
 
 #include <glib.h>
@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 typedef enum OptionId {
-        /* Of every verb. */
+        /* For every verb. */
         OPTION_SYSTEM,
         OPTION_USER,
         OPTION_ADDRESS,
@@ -24,10 +24,13 @@ typedef enum OptionId {
         OPTION_HELP,
         OPTION_VERSION,
         OPTION_COMMON_MAX_,
-        /* Of the verbs that say so. */
+        /* For the verbs whose table entry has them. */
         OPTION_INSTANCE = OPTION_COMMON_MAX_,
         OPTION_SET,
         OPTION_WAIT,
+        OPTION_ATTACH,
+        OPTION_ONCE,
+        OPTION_TOKEN,
         OPTION_FOLLOW,
         OPTION_SCRIPT,
         OPTION_EXPECT,
@@ -44,7 +47,7 @@ typedef enum OptionId {
 typedef struct Option {
         const char *name;
         char letter;          /* 0: none */
-        const char *argument; /* what it stands for; NULL: takes none */
+        const char *argument; /* placeholder for the value; NULL: takes no value */
         const char *help;
 } Option;
 
@@ -52,7 +55,7 @@ extern const Option option_table[OPTION_MAX_];
 
 typedef struct Options {
         uint32_t given;                  /* bits of OptionId */
-        const char *values[OPTION_MAX_]; /* of the last one given; borrowed from the command line */
+        const char *values[OPTION_MAX_]; /* the last value given; borrowed from the command line */
         GPtrArray *sets;                 /* the values of all --set, in order */
 } Options;
 

@@ -1,23 +1,25 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* What there is one of in the daemon, and how it is put together. */
+/* Owns the objects of which btd has only one, and connects them: options, main loop, connections, manager, service. */
 
+#include <limits.h>
 #include <signal.h>
 #include <stdlib.h>
 
 #include "basic/log.h"
 #include "bus/buses.h"
-#include "leaves/spawn-sweep.h"
+#include "leaves/spawn/spawn-sweep.h"
+#include "leaves/unit/systemd.h"
 #include "memory.h"
 #include "notifier.h"
 #include "options.h"
-#include "predecessor.h"
+#include "previous-instance.h"
 #include "service/service.h"
 #include "shutdown.h"
 #include "signals.h"
 #include "supervisor.h"
 
-/* With a bus that takes nothing of what others have asked for. */
+/* How long to wait for a peer that does not read its replies. */
 #define PATIENCE_USEC (10 * UINT64_C(1000000))
 
 typedef struct Daemon {
@@ -25,14 +27,15 @@ typedef struct Daemon {
         GMainContext *context;
         GMainLoop *loop;
         Timers *timers;
+        Workers *workers;
         Buses *buses;
         Connection *connection;
-        Connection *answers; /* of what others ask: who does not read them holds up nothing else */
+        Connection *answers; /* for replies to others: a peer that does not read blocks nothing else */
         Supervisor *supervisor;
-        Predecessor *predecessor; /* until what it has sent has been dealt with; NULL: there was none */
+        PreviousInstance *previous; /* NULL: none, or it stored nothing */
         Listener *stored;
         SpawnSweep *sweep;
-        char *outputs; /* of processes, a directory, or NULL */
+        char *outputs; /* directory for the output of processes, or NULL */
         LeafServices services;
         Manager *manager;
         Memory *memory;
@@ -42,9 +45,9 @@ typedef struct Daemon {
         Service *service;
         Signals *signals;
 
-        bool ready;
-        bool refused;  /* the name could not be had */
-        bool given_up; /* something could not be ended */
+        bool begun, ready;
+        bool refused;  /* the bus name is taken */
+        bool given_up; /* something did not end in time */
 } Daemon;
 
 static const NodeType *const *const node_types[] = { engine_types, leaf_types, NULL };
@@ -56,7 +59,7 @@ static void on_over(bool given_up, void *userdata) {
         g_main_loop_quit(daemon->loop);
 }
 
-/* What is kept for the next daemon is another's, or will be. */
+/* The bus name is taken: leave the runtime directory to that btd. */
 static void on_refused(const char *text, void *userdata) {
         Daemon *daemon = userdata;
 
@@ -65,35 +68,36 @@ static void on_refused(const char *text, void *userdata) {
         shutdown_leave(daemon->shutdown);
 }
 
+/* While btd stops, runs may already be left to the next btd, which then waits for their processes. */
 static bool is_awaited(const SpawnName *name, void *userdata) {
         const Run *run = manager_run(userdata, name->run);
 
-        return run && run_awaits(run, name->node, name->attempt);
+        return manager_is_stopping(userdata) || (run && run_awaits(run, name->node, name->attempt));
 }
 
-/* What is asked for after that will be heard, whatever becomes of this daemon. */
+/* From here on, references to units are held until the next btd holds them. */
 static int recover(Daemon *daemon, char **ret_error) {
         int r;
 
-        daemon->services.replies = predecessor_replies(daemon->predecessor);
+        if (daemon->services.stored)
+                daemon->stored = previous_instance_store(daemon->services.stored);
+        daemon->services.inheritance = previous_instance_inheritance(daemon->previous);
         r = manager_recover(daemon->manager, ret_error);
-        daemon->services.replies = NULL;
-        if (r < 0)
-                return r;
+        daemon->services.inheritance = NULL;
+        if (r >= 0)
+                previous_instance_release(daemon->previous);
 
-        predecessor_release(daemon->predecessor);
-        if (daemon->services.lasting)
-                daemon->stored = predecessor_become(daemon->services.lasting);
-        return 0;
+        return r;
 }
 
 static void begin(void *userdata) {
         Daemon *daemon = userdata;
         g_autofree char *text = NULL;
 
-        if (manager_is_stopping(daemon->manager))
+        if (daemon->begun || manager_is_stopping(daemon->manager))
                 return;
 
+        daemon->begun = true;
         if (recover(daemon, &text) < 0) {
                 on_refused(text, daemon);
                 return;
@@ -101,6 +105,12 @@ static void begin(void *userdata) {
 
         daemon->sweep = spawn_sweep_new(daemon->connection, daemon->outputs, is_awaited, daemon->manager);
         manager_autostart(daemon->manager);
+}
+
+static void on_autostarted(void *userdata) {
+        Daemon *daemon = userdata;
+        g_autofree char *text = NULL;
+
         service_open(daemon->service);
         daemon->ready = true;
         notifier_ready(daemon->notifier);
@@ -108,32 +118,25 @@ static void begin(void *userdata) {
         log_info("ready on bus '%s': %s", connection_name(daemon->connection), text);
 }
 
-static void settle(void *userdata) {
-        Daemon *daemon = userdata;
+static const ManagerObserver observer = { .autostarted = on_autostarted };
 
-        if (daemon->predecessor)
-                predecessor_settle(daemon->predecessor, daemon->connection, begin, daemon);
-        else
-                begin(daemon);
-}
-
-/* On a bus that was given by its address is whatever its user has there. */
+/* If the bus was given by address, it belongs to its user, and has no systemd to wait for. */
 static bool has_supervisor(const Daemon *daemon) {
         return g_getenv("NOTIFY_SOCKET") && !daemon->options->address;
 }
 
-/* The name is also what keeps a second daemon from starting the same trees once more. */
+/* The name also prevents that a second btd starts the same trees. */
 static void on_named(void *userdata) {
         Daemon *daemon = userdata;
 
-        if (daemon->ready || manager_is_stopping(daemon->manager))
+        if (daemon->begun || manager_is_stopping(daemon->manager))
                 return;
 
         g_clear_pointer(&daemon->supervisor, supervisor_free);
         if (has_supervisor(daemon))
-                daemon->supervisor = supervisor_await(daemon->connection, daemon->timers, settle, daemon);
+                daemon->supervisor = supervisor_await(daemon->connection, daemon->timers, begin, daemon);
         else
-                settle(daemon);
+                begin(daemon);
 }
 
 static const ServiceCallbacks service_callbacks = {
@@ -142,13 +145,11 @@ static const ServiceCallbacks service_callbacks = {
 };
 
 static void reload(Daemon *daemon) {
-        g_autoptr(GPtrArray) messages = NULL;
-
         if (manager_is_stopping(daemon->manager))
                 return;
 
         log_info("reloading");
-        messages = manager_reload(daemon->manager);
+        (void) manager_reload(daemon->manager, NULL, NULL);
 }
 
 static void on_signal(int number, void *userdata) {
@@ -178,22 +179,22 @@ static int connect_bus(Daemon *daemon) {
                                   : options->user  ? "session"
                                                    : "system",
                                   options->address);
-        r = buses_get(daemon->buses, NULL, &daemon->connection, &error);
+        r = buses_get(daemon->buses, NULL, NULL, &daemon->connection, &error);
         if (r < 0)
                 log_error("%s", error);
         return r;
 }
 
-/* Only where there is somebody to whom it can be handed on. */
-static int open_lasting(Daemon *daemon) {
+/* Only if a service manager can store the connection for the next btd. */
+static int open_stored(Daemon *daemon) {
         g_autofree char *error = NULL;
         int r;
 
         if (!daemon->options->runtime || !g_getenv("NOTIFY_SOCKET"))
                 return 0;
 
-        daemon->predecessor = predecessor_find();
-        r = buses_get_second(daemon->buses, &daemon->services.lasting, &error);
+        daemon->previous = previous_instance_find();
+        r = buses_get_second(daemon->buses, &daemon->services.stored, &error);
         if (r < 0)
                 log_error("%s", error);
         return r;
@@ -205,9 +206,16 @@ static int connect_buses(Daemon *daemon) {
         daemon->context = g_main_context_default();
         daemon->loop = g_main_loop_new(daemon->context, FALSE);
         daemon->timers = timers_new(daemon->context);
+        daemon->workers = workers_new(daemon->context, UINT_MAX);
         r = connect_bus(daemon);
+        if (r >= 0)
+                r = open_stored(daemon);
+        if (r < 0)
+                return r;
 
-        return r < 0 ? r : open_lasting(daemon);
+        if (has_supervisor(daemon))
+                systemd_expect(daemon->connection);
+        return 0;
 }
 
 static void create_manager(Daemon *daemon) {
@@ -216,6 +224,7 @@ static void create_manager(Daemon *daemon) {
         daemon->outputs = options->runtime ? g_build_filename(options->runtime, "outputs", NULL) : NULL;
         daemon->services.buses = daemon->buses;
         daemon->services.timers = daemon->timers;
+        daemon->services.workers = daemon->workers;
         daemon->services.user = options->user;
         daemon->services.outputs = daemon->outputs;
         daemon->services.credentials = g_getenv("CREDENTIALS_DIRECTORY");
@@ -233,13 +242,14 @@ static void create_manager(Daemon *daemon) {
 static void show_manager(Daemon *daemon) {
         const Options *options = daemon->options;
 
+        manager_observe(daemon->manager, &observer, daemon);
         daemon->memory = memory_new(daemon->timers, daemon->manager);
         daemon->notifier = notifier_new(daemon->timers, daemon->manager);
         daemon->shutdown = shutdown_new(&(ShutdownOptions){
                 .timers = daemon->timers,
                 .timeout = options->stop_timeout,
                 .connection = daemon->connection,
-                .lasting = daemon->services.lasting,
+                .supervised = daemon->services.stored,
                 .manager = daemon->manager,
                 .over = on_over,
                 .userdata = daemon,
@@ -251,11 +261,11 @@ static void show_manager(Daemon *daemon) {
         };
         daemon->answers = connection_again(daemon->connection);
         connection_pace(daemon->answers, PATIENCE_USEC);
-        daemon->service = service_new(daemon->context, daemon->answers, daemon->manager, &daemon->info,
+        daemon->service = service_new(daemon->context, daemon->timers, daemon->answers, daemon->manager, &daemon->info,
                                       &service_callbacks, daemon);
 }
 
-/* What was said last, the ends of the runs above all, should reach the bus. */
+/* Sends what is queued, above all the signals about finished runs, before btd exits. */
 static void drain(Daemon *daemon, Connection *connection) {
         uint64_t n_queued = 0;
 
@@ -274,8 +284,11 @@ static void daemon_clear(Daemon *daemon) {
         shutdown_free(daemon->shutdown);
         notifier_free(daemon->notifier);
         memory_free(daemon->memory);
+        if (daemon->manager)
+                manager_unobserve(daemon->manager, &observer, daemon);
         manager_free(daemon->manager);
-        predecessor_free(daemon->predecessor);
+        previous_instance_free(daemon->previous);
+        workers_free(daemon->workers);
         buses_free(daemon->buses);
         timers_free(daemon->timers);
         g_free(daemon->outputs);
@@ -308,7 +321,12 @@ int main(int argc, char **argv) {
         if (r != OPTIONS_RUN)
                 return r;
 
+        /* If the reader of stderr goes away, runs must continue. Child processes get the default action back. */
+        (void) signal(SIGPIPE, SIG_IGN);
         log_open(options.log_level);
+        log_attach(g_main_context_default());
         limits_enforce(&options.limits);
-        return run(&options);
+        r = run(&options);
+        log_close();
+        return r;
 }

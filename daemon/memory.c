@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* It takes about a millisecond for 10 MiB, so not each time. */
+/* Returns unused memory after a pause, not each time, because it takes about a millisecond per 10 MiB. */
 
 #include <malloc.h>
 
@@ -8,13 +8,14 @@
 
 #define PAUSE_USEC (UINT64_C(2) * G_USEC_PER_SEC)
 
-/* From this size on each piece is given back as soon as it is freed. This is the default, but stays so only if said. */
+/* Allocations of this size are returned as soon as they are freed. It is the default; but glibc raises it by itself
+ * unless it is set. */
 #define LARGE (128 * 1024)
 
 struct Memory {
         Timers *timers;
         Manager *manager;
-        Timer *pause; /* NULL: nothing has been freed since */
+        Timer *pause; /* NULL: nothing was freed since */
 };
 
 static void on_pause_over(void *userdata) {

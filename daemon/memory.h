@@ -2,8 +2,8 @@
 #pragma once
 
 /*
- * Gives memory that is not needed any more back to the system, some time after runs have ended or trees were loaded
- * anew: the allocator keeps it, spread over many small pieces.
+ * Returns unused memory to the system, some time after runs have ended or trees were reloaded. Otherwise the allocator
+ * keeps it in many small pieces.
  */
 
 #include "basic/timers.h"
@@ -11,7 +11,7 @@
 
 typedef struct Memory Memory;
 
-/* Everything is borrowed. The manager is observed from now on. */
+/* Borrows all arguments, and observes the manager. */
 Memory *memory_new(Timers *timers, Manager *manager);
 void memory_free(Memory *memory);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* What the manager tells, handed on. */
+/* Forwards the events of the manager to the service manager. */
 
 #include <inttypes.h>
 #include <systemd/sd-daemon.h>
@@ -8,14 +8,14 @@
 #include "notifier.h"
 #include "notify.h"
 
-/* The status line is for people. */
+/* Delay of the status line, which only people read. */
 #define STATUS_USEC (100 * UINT64_C(1000))
 
 struct Notifier {
         Timers *timers;
         Manager *manager;
         bool ready;
-        Timer *status; /* while there is news to be told */
+        Timer *status; /* until the next status line; NULL: nothing has changed */
         uint64_t watchdog_usec;
         Timer *watchdog;
 };
@@ -36,7 +36,7 @@ static void on_status_due(void *userdata) {
         notify_try(state);
 }
 
-/* However many runs come and go meanwhile. */
+/* Updates the status line once for all changes within the delay. */
 static void status_changed(Notifier *notifier) {
         if (notifier->ready && !notifier->status)
                 notifier->status = timer_new(notifier->timers, STATUS_USEC, on_status_due, notifier);

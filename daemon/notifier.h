@@ -2,8 +2,8 @@
 #pragma once
 
 /*
- * What the service manager is told of the daemon: that it is ready, reloads or stops, in a line what it is doing, and
- * where that is asked for that it is alive. See sd_notify(3).
+ * Tells the service manager about btd: READY, RELOADING, STOPPING, a status line, and the watchdog if it is enabled.
+ * See sd_notify(3).
  */
 
 #include "basic/timers.h"
@@ -11,13 +11,13 @@
 
 typedef struct Notifier Notifier;
 
-/* Everything is borrowed. The manager is observed from now on. */
+/* Borrows all arguments, and observes the manager. */
 Notifier *notifier_new(Timers *timers, Manager *manager);
 void notifier_free(Notifier *notifier);
 
 void notifier_ready(Notifier *notifier);
 
-/* "3 trees, 1 run", to be freed. */
+/* For example "3 trees, 1 run". The caller frees it. */
 char *notifier_status(const Notifier *notifier);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Notifier, notifier_free)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* One datagram to the socket of the service manager, or none. */
+/* Sends one datagram to the service manager, if it can be sent without waiting. */
 
 #include <stddef.h>
 #include <stdlib.h>

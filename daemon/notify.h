@@ -2,9 +2,10 @@
 #pragma once
 
 /*
- * What the service manager is told without ever waiting for it. For READY and RELOADING, which it waits for itself,
- * there is sd_notify(3); but that stands still while nobody reads.
+ * Sends notifications to the service manager without ever blocking. READY and RELOADING use sd_notify(3) instead,
+ * because the service manager waits for them; but sd_notify() blocks while the socket is full.
  */
 
-/* "STATUS=3 trees". Lost where it cannot be sent at once, or where there is nobody to tell. */
+/* Sends for example "STATUS=3 trees". The message is lost if it cannot be sent at once, or if there is no service
+ * manager. */
 void notify_try(const char *state);

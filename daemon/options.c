@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Reads the command line with GLib, and says what is wrong with it. */
+/* Parses the command line with GLib, and checks the values. */
 
 #include <errno.h>
 #include <locale.h>
@@ -18,7 +18,7 @@
 /* Less than the time after which systemd kills a service that does not stop. */
 #define STOP_TIMEOUT_DEFAULT "30s"
 
-/* What was given, before it is looked at. */
+/* The options as given, before they are checked. */
 typedef struct Given {
         gboolean system, user, version;
         char *address, *log_level, *stop_timeout, *runtime, *state;
@@ -55,20 +55,20 @@ static int parse(Given *given, int argc, char **argv, char **ret_error) {
         const GOptionEntry entries[] = {
                 { "system", 0, 0, G_OPTION_ARG_NONE, &given->system, "Serve the system (default)", NULL },
                 { "user", 0, 0, G_OPTION_ARG_NONE, &given->user, "Serve a user, on the session bus", NULL },
-                { "address", 0, 0, G_OPTION_ARG_STRING, &given->address, "Live on the bus at this D-Bus address",
+                { "address", 0, 0, G_OPTION_ARG_STRING, &given->address, "Use the bus at this D-Bus address",
                   "ADDRESS" },
                 { "trees", 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &given->trees,
-                  "Look for trees here only; the first of several wins", "DIRECTORY" },
+                  "Load trees from here only; if repeated, the first one wins", "DIRECTORY" },
                 { "runtime", 0, 0, G_OPTION_ARG_FILENAME, &given->runtime,
-                  "Keep here what is to survive a restart of the daemon", "DIRECTORY" },
+                  "Store here what must survive a restart of btd", "DIRECTORY" },
                 { "state", 0, 0, G_OPTION_ARG_FILENAME, &given->state,
-                  "Keep here the history, which is to survive a restart of the machine, too", "DIRECTORY" },
+                  "Store here what must survive a restart of the machine: the history", "DIRECTORY" },
                 { "log-level", 0, 0, G_OPTION_ARG_STRING, &given->log_level,
                   "error, warning, notice, info (default) or debug", "LEVEL" },
                 { "stop-timeout", 0, 0, G_OPTION_ARG_STRING, &given->stop_timeout,
-                  "How long to wait for the runs at the end (" STOP_TIMEOUT_DEFAULT ")", "SPAN" },
+                  "How long to wait for runs when stopping (" STOP_TIMEOUT_DEFAULT ")", "SPAN" },
                 { "limit", 0, 0, G_OPTION_ARG_STRING_ARRAY, &given->limits,
-                  "Let there be so many at most, see LIMITS in btd(8); can be given for each", "NAME=NUMBER" },
+                  "Set a limit, see LIMITS in btd(8); can be repeated", "NAME=NUMBER" },
                 { "version", 0, 0, G_OPTION_ARG_NONE, &given->version, "Show the version", NULL },
                 { G_OPTION_REMAINING, 0, 0, G_OPTION_ARG_STRING_ARRAY, &given->rest, NULL, NULL },
                 { NULL },
@@ -82,8 +82,8 @@ static int parse(Given *given, int argc, char **argv, char **ret_error) {
         g_option_context_set_summary(context, "Run behavior trees.");
         g_option_context_set_description(context, "btctl(1) controls the daemon; btd(8) and btd-tree(5) tell more.");
 
-        /* GLib writes its help in the character set of the locale. What is evaluated later is the same in all of them.
-         */
+        /* GLib prints its help in the character set of the locale. All else must not depend on the locale, so reset
+         * it. */
         setlocale(LC_CTYPE, "");
         good = g_option_context_parse_strv(context, &arguments, &error);
         setlocale(LC_CTYPE, "C");
@@ -132,7 +132,7 @@ static bool trees_valid(char **directories) {
         return true;
 }
 
-/* Absolute, since that is how they are shown on the bus. */
+/* Make paths absolute, because the bus shows them. */
 static char **absolute_paths(char **paths) {
         char **absolute = g_new0(char *, g_strv_length(paths) + 1);
 
@@ -142,8 +142,8 @@ static char **absolute_paths(char **paths) {
         return absolute;
 }
 
-/* Where it is not said, that of the service: a list where a unit has several, see systemd.exec(5). Where there is no
- * service, a user has a place of his own on his own bus. */
+/* Without an option, it is the directory of the service, from the environment; the variable can be a list, see
+ * systemd.exec(5). Without a service, btd --user uses a directory of the user. */
 static char *find_directory(const Given *given, const char *directory, const char *variable, const char *of_user) {
         const char *of_service = g_getenv(variable);
 

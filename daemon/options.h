@@ -2,7 +2,7 @@
 #pragma once
 
 /*
- * The daemon's command line.
+ * Owns the values of btd's command line.
  */
 
 #include <glib.h>
@@ -13,19 +13,19 @@
 
 typedef struct Options {
         bool user;
-        char *address; /* of the bus to live on, or NULL */
-        char **trees;  /* the search path, absolute */
-        char *runtime; /* the directory for what is to survive a restart of the daemon, or NULL */
-        char *state;   /* ... and of the machine, or NULL */
+        char *address; /* address of the bus, or NULL */
+        char **trees;  /* the search path; absolute paths */
+        char *runtime; /* directory for state that survives a restart of btd, or NULL */
+        char *state;   /* directory for state that survives a restart of the machine, or NULL */
         int log_level;
         uint64_t stop_timeout; /* µs */
         Limits limits;
 } Options;
 
-/* There is nothing more to do than to run; every other value is what to exit with. */
+/* Continue; any other value is the exit status. */
 #define OPTIONS_RUN (-1)
 
-/* Says itself what is wrong. */
+/* Prints errors itself. */
 int options_parse(Options *options, int argc, char **argv);
 void options_clear(Options *options);
 

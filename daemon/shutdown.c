@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* The manager says when it is idle; else the timeout is what ends it. */
+/* Stops btd: waits until the manager is idle or the timeout expires. */
 
 #include <signal.h>
 #include <stdlib.h>
 
+#include "basic/cleanup.h"
 #include "basic/log.h"
-#include "leaves/systemd.h"
+#include "leaves/unit/systemd.h"
 #include "shutdown.h"
 
 struct Shutdown {
         ShutdownOptions options;
-        Timer *timeout;     /* since it was asked for */
-        Call *system_state; /* asked for before, and behind, all that systemd is asked for */
+        Timer *timeout;     /* runs since the request */
+        Call *system_state; /* asks for the state of systemd, before stopping and at the end */
 };
 
 static void give_up(Shutdown *shutdown) {
@@ -26,6 +27,7 @@ static void give_up(Shutdown *shutdown) {
                                     "has not ended in time, given up");
         }
 
+        manager_abandon(shutdown->options.manager);
         shutdown->options.over(true, shutdown->options.userdata);
 }
 
@@ -47,33 +49,39 @@ static void stop(Shutdown *shutdown, void (*how)(Manager *manager)) {
         how(shutdown->options.manager);
 }
 
+/* Does not use systemd_get(), which waits for a systemd that is absent: there may never be one. The bus replies at once
+ * if there is none; the state that a stopping systemd reports is good enough. */
 static void get_system_state(Shutdown *shutdown, Connection *connection, CallDone done) {
+        g_autoptr(sd_bus_message) message =
+                systemd_message(connection, SYSTEMD_MANAGER_PATH, "org.freedesktop.DBus.Properties", "Get", "ss",
+                                SYSTEMD_MANAGER, "SystemState");
+
         call_free(shutdown->system_state);
-        shutdown->system_state =
-                systemd_get(connection, SYSTEMD_MANAGER_PATH, SYSTEMD_MANAGER, "SystemState", done, shutdown);
+        shutdown->system_state = connection_call(connection, message, done, shutdown);
 }
 
-static void on_dealt_with(sd_bus_message *reply, const sd_bus_error *error, void *userdata) {
+static void on_requests_read(sd_bus_message *reply, const sd_bus_error *error, void *userdata) {
         const Shutdown *shutdown = userdata;
 
         shutdown->options.over(false, shutdown->options.userdata);
 }
 
-/* What systemd was asked for must not be asked for by nobody. */
+/* Make a round trip to PID 1 before exiting. systemd refuses requests if the sender has left the bus before it reads
+ * them; its reply means that it has read all earlier ones. */
 static void on_idle(void *userdata) {
         Shutdown *shutdown = userdata;
-        Connection *lasting = shutdown->options.lasting;
+        Connection *connection = shutdown->options.connection;
 
         manager_abandon(shutdown->options.manager);
-        if (lasting && connection_is_ready(lasting))
-                get_system_state(shutdown, lasting, on_dealt_with);
+        if (shutdown->options.supervised && connection_is_ready(connection))
+                get_system_state(shutdown, connection, on_requests_read);
         else
                 shutdown->options.over(false, shutdown->options.userdata);
 }
 
 static const ManagerObserver observer = { .idle = on_idle };
 
-/* When the machine goes down there is no next daemon, and all is brought to an end while that is possible. */
+/* When the machine shuts down, there is no next btd: halt all runs while this is possible. */
 static void on_system_state(sd_bus_message *reply, const sd_bus_error *error, void *userdata) {
         const char *state = NULL;
 
@@ -83,7 +91,7 @@ static void on_system_state(sd_bus_message *reply, const sd_bus_error *error, vo
         stop(userdata, g_strcmp0(state, "stopping") == 0 ? manager_stop : manager_leave);
 }
 
-/* By hand, it ends with all that it has started. Of a service, what may go on does so when it is started again. */
+/* SIGINT, or no service manager: halt all runs. As a service, leave runs that can continue to the next btd. */
 static void begin(Shutdown *shutdown, int number) {
         if (number == SIGINT || !getenv("NOTIFY_SOCKET")) {
                 stop(shutdown, manager_stop);

@@ -2,8 +2,8 @@
 #pragma once
 
 /*
- * How the daemon ends: what it has started is brought to an end, or left for the next daemon, and waited for, but not
- * longer than it may take.
+ * Stops btd on a signal: halts the runs or leaves them to the next btd, waits until that is done, and limits the time.
+ * main.c uses it.
  */
 
 #include "basic/timers.h"
@@ -14,22 +14,22 @@ typedef struct Shutdown Shutdown;
 
 typedef struct ShutdownOptions {
         Timers *timers;
-        uint64_t timeout; /* µs; SPAN_INFINITY: none */
+        uint64_t timeout; /* µs; SPAN_INFINITY: no limit */
         Connection *connection;
-        Connection *lasting; /* the one that outlives the daemon, or NULL */
+        bool supervised; /* a service manager may start the next btd */
         Manager *manager;
-        /* The daemon can go. given_up: something has not ended in time. */
+        /* btd can exit. given_up: something did not end in time. */
         void (*over)(bool given_up, void *userdata);
         void *userdata;
 } ShutdownOptions;
 
-/* Everything is borrowed, and the manager observed from now on. */
+/* Borrows all arguments, and observes the manager. */
 Shutdown *shutdown_new(const ShutdownOptions *options);
 void shutdown_free(Shutdown *shutdown);
 
-/* SIGTERM or SIGINT. Asked for once more, nothing is waited for any longer. */
+/* Call it on SIGTERM or SIGINT. The second call stops waiting. */
 void shutdown_on_signal(Shutdown *shutdown, int number);
-/* What is kept for the next daemon stays as it is. */
+/* Leaves all runs to the next btd. */
 void shutdown_leave(Shutdown *shutdown);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Shutdown, shutdown_free)

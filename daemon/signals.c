@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* One signalfd on the main loop. */
+/* Receives signals from a signalfd on the main loop. */
 
 #include <errno.h>
 #include <glib-unix.h>

@@ -2,8 +2,8 @@
 #pragma once
 
 /*
- * The signals by which the daemon is asked to do something. GLib has such sources, too, but they take a second thread,
- * and in a process of more than one thread each allocation and each system call costs more.
+ * Receives SIGHUP, SIGINT and SIGTERM on the main loop. GLib's own sources would start a second thread, and in a
+ * process with several threads each allocation and each system call costs more.
  */
 
 #include <glib.h>
@@ -11,7 +11,7 @@
 typedef struct Signals Signals;
 typedef void (*SignalCame)(int number, void *userdata);
 
-/* Tells of SIGHUP, SIGINT and SIGTERM from the main loop, and blocks them for good. */
+/* Blocks SIGHUP, SIGINT and SIGTERM for good, and calls came() for each from the main loop. */
 int signals_new(GMainContext *context, SignalCame came, void *userdata, Signals **ret_signals);
 void signals_free(Signals *signals);
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* It is waited for as anybody's name would be. */
+/* Waits for systemd's name on the bus, like for any other name. */
 
 #include "supervisor.h"
 #include "basic/log.h"
 #include "bus/names.h"
-#include "leaves/systemd.h"
+#include "leaves/unit/systemd.h"
 
-/* The bus has long been started by then. */
+/* Enough, because the bus is running already. */
 #define PATIENCE_USEC (5 * UINT64_C(1000) * 1000)
 
 struct Supervisor {

@@ -2,9 +2,8 @@
 #pragma once
 
 /*
- * The systemd that has started the daemon. It comes to a bus only after that has been started, and at the login of a
- * user or early at boot it may be the daemon who is the first to use the bus. What trees want of systemd as soon as
- * they are started should not depend on who is faster.
+ * Waits at start for the systemd that has started btd. systemd connects to a bus only after it has started the bus. At
+ * the login of a user or early at boot, btd may be on the bus first; but trees must not depend on who is faster.
  */
 
 #include "basic/timers.h"
@@ -12,7 +11,7 @@
 
 typedef struct Supervisor Supervisor;
 
-/* Calls back once when systemd is on the bus, or does not come within a few seconds: perhaps at once. */
+/* Calls back once, when systemd is on the bus or does not come within a few seconds; perhaps during the call. */
 Supervisor *supervisor_await(Connection *connection, Timers *timers, void (*done)(void *userdata), void *userdata);
 void supervisor_free(Supervisor *supervisor);
 

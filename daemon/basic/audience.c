@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Who is told next is kept in the audience, where leaving moves it on. */
+/* Calls the followers of a shared object. The next follower is kept in the audience, so that audience_leave() can
+ * advance it. */
 
 #include <assert.h>
 

@@ -2,14 +2,15 @@
 #pragma once
 
 /*
- * Those who follow something that they share: told when it has changed, in the order in which they came. While they are
- * told, any of them may leave, and more may come (who may be told, too).
+ * List of callbacks for a shared object, such as a watched property: each follower is called, in the order of joining,
+ * when the object has changed. A callback may remove any follower and add new ones; those may be called in the same
+ * round.
  */
 
 #include <glib.h>
 #include <stdbool.h>
 
-/* Part of whatever follows; zeroed but for the callback and its userdata. */
+/* Embedded in the follower's own object. Set changed and userdata, and zero the rest. */
 typedef struct Follower {
         void (*changed)(void *userdata);
         void *userdata;
@@ -18,13 +19,13 @@ typedef struct Follower {
 
 typedef struct Audience {
         GQueue followers;
-        GList *next; /* who is told next */
+        GList *next; /* the next follower to call */
         bool telling;
 } Audience;
 
 void audience_join(Audience *audience, Follower *follower);
 void audience_leave(Audience *audience, Follower *follower);
-/* Not from within itself. */
+/* Calls all followers. A callback must not call this for the same audience. */
 void audience_tell(Audience *audience);
-/* Nobody follows, and nobody is being told: what they shared can go. */
+/* True: there are no followers, and audience_tell() is not running. The shared object can be freed. */
 bool audience_is_over(const Audience *audience);

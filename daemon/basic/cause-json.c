@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* What is not there is left out: the text of what is handed on, facts, the node of a run's own cause. */
+/* Writes and reads causes as JSON. Absent members are left out: the text of a CAUSE_CHILD, the facts, the node of a
+ * run's own cause. */
 
 #include "basic/cause-json.h"
 
@@ -27,14 +28,14 @@ json_object *cause_to_json(const Cause *cause) {
         return json;
 }
 
-/* NULL: there is none. */
+/* Returns the member if it exists and has this type, else NULL. */
 static json_object *member(json_object *json, const char *name, json_type type) {
         json_object *value;
 
         return json_object_object_get_ex(json, name, &value) && json_object_is_type(value, type) ? value : NULL;
 }
 
-/* A kind that is not known may come from a later version. */
+/* Accept unknown kinds: a later version of btd may have written them. */
 static const char *kind_of(json_object *json) {
         json_object *kind = member(json, "kind", json_type_string);
 

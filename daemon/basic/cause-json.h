@@ -2,16 +2,16 @@
 #pragma once
 
 /*
- * Causes as JSON, for what outlasts the process: an array of the links of the chain, from the top down to where it
- * begins.
+ * Converts a chain of causes to JSON and back, for run records and history. The JSON is an array of the causes in the
+ * chain, from the node down to the origin.
  */
 
 #include "basic/cause.h"
 
 json_object *cause_to_json(const Cause *cause);
-/* NULL: it is not one. */
+/* NULL: the JSON is not a cause. */
 Cause *cause_from_json(json_object *json);
 
-/* One of the links alone, without what it goes back to. */
+/* Converts one cause of a chain, without the causes that it goes back to. */
 json_object *cause_link_to_json(const Cause *cause);
 Cause *cause_link_from_json(json_object *json);

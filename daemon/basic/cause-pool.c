@@ -7,7 +7,7 @@
 
 struct CausePool {
         GPtrArray *causes;  /* referenced */
-        GHashTable *places; /* of Cause, from 1 */
+        GHashTable *places; /* Cause -> index + 1 */
 };
 
 CausePool *cause_pool_new(void) {
@@ -38,7 +38,7 @@ static void put(CausePool *pool, Cause *cause) {
         g_hash_table_insert(pool->places, cause, GUINT_TO_POINTER(pool->causes->len));
 }
 
-/* A chain is as long as the tree is deep. */
+/* A chain can be as long as the tree is deep: iterate, do not recurse. */
 json_object *cause_pool_add(CausePool *pool, const Cause *cause) {
         g_autoptr(GPtrArray) chain = g_ptr_array_new();
 

@@ -2,8 +2,9 @@
 #pragma once
 
 /*
- * Causes that go back to one another, as one JSON array: each is written once, behind what it goes back to, and known
- * by its place. Read again, they are as many as they were.
+ * Writes causes that share parts of their chains as one JSON array, and reads them again. Snapshots use it. Each cause
+ * is written once, after the cause that it goes back to, and is identified by its index in the array. Shared causes
+ * are shared again after reading.
  */
 
 #include "basic/cause.h"
@@ -13,16 +14,17 @@ typedef struct CausePool CausePool;
 CausePool *cause_pool_new(void);
 void cause_pool_free(CausePool *pool);
 
-/* The place of the cause, which is added if it is not there yet; borrowed as long as the pool. NULL: JSON null. */
+/* Returns the index of the cause, and adds the cause first if necessary. Borrowed, valid as long as the pool. JSON null
+ * for NULL. */
 json_object *cause_pool_add(CausePool *pool, const Cause *cause);
 /* A new reference. */
 json_object *cause_pool_to_json(const CausePool *pool);
 
-/* NULL: it is none. */
+/* NULL: the JSON is not a pool. */
 CausePool *cause_pool_from_json(json_object *json);
-/* All of them, borrowed: whoever has read them has to see whether they make sense. */
+/* All causes, borrowed. The reader of an untrusted file must validate them. */
 const GPtrArray *cause_pool_causes(const CausePool *pool);
-/* Borrowed. False: there is no such place. NULL for null. */
+/* The cause is borrowed, and NULL for JSON null. False: there is no such index. */
 bool cause_pool_get(const CausePool *pool, json_object *place, Cause **ret_cause);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(CausePool, cause_pool_free)

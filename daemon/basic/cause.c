@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* The fact that a pattern asks for says more than the kind: a unit that failed since its process exited with 75 has
- * both a result and a status, and is found by either. */
+/* Makes, chains and matches causes. A pattern matches by any fact that it names, whatever the kind of the cause: if a
+ * process exits with 75, the cause of its unit has both a result and an exit status, and either pattern matches it. */
 
 #include <string.h>
 
@@ -11,7 +11,7 @@
 
 typedef struct Kind {
         const char *name;
-        const char *fact; /* what it is mostly about, or NULL */
+        const char *fact; /* the main fact, which patterns match; or NULL */
 } Kind;
 
 static const Kind kinds[] = {
@@ -50,7 +50,7 @@ Cause *cause_ref(Cause *cause) {
         return cause;
 }
 
-/* A chain is as long as the tree is deep, so it is not for recursion. */
+/* A chain can be as long as the tree is deep: iterate, do not recurse. */
 void cause_unref(Cause *cause) {
         while (cause && g_ref_count_dec(&cause->references)) {
                 Cause *because = cause->because;
@@ -155,7 +155,7 @@ static bool fact_matches(const Cause *cause, const char *name, const char *patte
         return fact && g_pattern_match_simple(pattern, fact);
 }
 
-/* Of this cause alone. */
+/* Matches this cause, not the rest of its chain. */
 static bool link_matches(const Cause *cause, const char *pattern) {
         size_t length = strcspn(pattern, ":");
         const Kind *kind = kind_find(pattern, length);
@@ -187,13 +187,15 @@ bool cause_matches_any(const Cause *cause, const char *const *patterns) {
         return false;
 }
 
-static char *unknown_kind(const char *name, size_t length) {
-        g_autofree char *word = g_strndup(name, length), *shown = excerpt(name, length);
+static char *unknown_kind(const char *pattern, size_t length, char **ret_instead) {
+        g_autofree char *word = g_strndup(pattern, length), *shown = excerpt(pattern, length);
         Nearest nearest = { .word = word };
 
         for (size_t i = 0; i < G_N_ELEMENTS(kinds); i++)
                 nearest_offer(&nearest, kinds[i].name);
 
+        if (ret_instead)
+                *ret_instead = nearest.best ? g_strconcat(nearest.best, pattern + length, NULL) : NULL;
         if (nearest.best)
                 return g_strdup_printf("'%s' is not a kind of cause; did you mean '%s'?", shown, nearest.best);
         return g_strdup_printf("'%s' is neither a kind of cause nor the name of a D-Bus error", shown);
@@ -205,15 +207,29 @@ static bool is_error_name(const char *pattern) {
         return strpbrk(pattern, ".*") && pattern[strspn(pattern, characters)] == '\0';
 }
 
-char *cause_pattern_problem(const char *pattern) {
+char *cause_pattern_problem(const char *pattern, char **ret_instead) {
         size_t length = strcspn(pattern, ":");
         const Kind *kind = kind_find(pattern, length);
 
+        if (!kind && !is_error_name(pattern))
+                return unknown_kind(pattern, length, ret_instead);
+        if (ret_instead)
+                *ret_instead = NULL;
         if (!kind)
-                return is_error_name(pattern) ? NULL : unknown_kind(pattern, length);
+                return NULL;
         if (pattern[length] == ':' && !kind->fact)
                 return g_strdup_printf("the kind '%s' has nothing to compare behind ':'", kind->name);
         if (pattern[length] == ':' && pattern[length + 1] == '\0')
                 return g_strdup_printf("there is nothing behind ':' to compare the %s with", kind->fact);
         return NULL;
+}
+
+char *cause_pattern_expression(void) {
+        GString *text = g_string_new("^(");
+
+        for (size_t i = 0; i < G_N_ELEMENTS(kinds); i++)
+                g_string_append_printf(text, "%s%s", kinds[i].name, kinds[i].fact ? "(:.+)?|" : "|");
+
+        g_string_append(text, "[A-Za-z0-9_.*]*[.*][A-Za-z0-9_.*]*)$");
+        return g_string_free(text, false);
 }

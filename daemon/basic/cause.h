@@ -2,11 +2,11 @@
 #pragma once
 
 /*
- * Why something failed, was skipped or halted: a kind for programs, a text for people, and the facts. What a node hands
- * on from one of its children goes on with the child's own cause, so that from any node a chain leads down to
- * where it began.
+ * A cause says why a node or run failed, was skipped or was halted. It has a kind for programs, a text for people, and
+ * facts. If a node failed because of its child, its cause refers to the cause of the child, so that a chain leads from
+ * any node to the origin.
  *
- * A cause is counted; it does not change any more once somebody else has it.
+ * Causes are reference-counted. Once shared, a cause changes only by cause_renew().
  */
 
 #include <glib.h>
@@ -14,9 +14,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The kinds; "failed" is what has no other. */
+/* The kinds. Use "failed" if no other kind applies. */
 #define CAUSE_FAILED "failed"
-#define CAUSE_CHILD "child" /* handed on */
+#define CAUSE_CHILD "child" /* passed on from a child */
 #define CAUSE_DBUS_ERROR "dbus-error"
 #define CAUSE_CONNECTION_LOST "connection-lost"
 #define CAUSE_EXIT_STATUS "exit-status"
@@ -29,56 +29,62 @@
 #define CAUSE_PARAMETER "parameter"
 #define CAUSE_ATTEMPTS "attempts"
 #define CAUSE_THRESHOLD "threshold"
-#define CAUSE_ELEMENT "element" /* of a list: for it the child of a ForEach has failed */
+#define CAUSE_ELEMENT "element" /* an element of a ForEach failed */
 #define CAUSE_FORCED "forced"
 #define CAUSE_HALTED "halted"
-#define CAUSE_LOST "lost" /* the daemon was restarted, so what became of it is not known */
+#define CAUSE_LOST "lost" /* btd was restarted, so the outcome of the action is unknown */
 #define CAUSE_TREE "tree" /* the tree itself is wrong */
 
 typedef struct Cause Cause;
 
 struct Cause {
-        const char *kind;   /* one of the above */
-        char *text;         /* NULL only where it is handed on */
+        const char *kind;   /* one of the constants above */
+        char *text;         /* NULL only for CAUSE_CHILD */
         json_object *facts; /* an object, or NULL */
-        uint32_t node;      /* the NodeId of whose reason this is; UINT32_MAX: of the run */
-        Cause *because;     /* what it goes back to, or NULL: it begins here */
+        uint32_t node;      /* NodeId of the node that failed; UINT32_MAX: the run itself */
+        Cause *because;     /* the cause that led to this one; NULL: this is the origin */
         grefcount references;
 };
 
-/* Takes the facts, NULL: none. Of the run, until its node is set. */
+/* Takes the facts (may be NULL). The cause belongs to the run until its node is set. */
 Cause *cause_new(const char *kind, json_object *facts, const char *text);
 Cause *cause_ref(Cause *cause);
-void cause_unref(Cause *cause); /* NULL is fine */
+void cause_unref(Cause *cause); /* NULL: does nothing */
 
-/* What has been false all the while is false for another reason now: whoever knows the cause sees that. */
+/* Replaces the contents of a cause by those of another one, in place: a condition was false, and is now false for a
+ * different reason. Everybody who holds the cause sees the new reason. */
 void cause_renew(Cause *cause, const Cause *now);
 
-/* Where the chain begins. */
+/* The last cause of the chain. */
 const Cause *cause_origin(const Cause *cause);
 
-/* An object of names and values, ended by a name that is NULL: takes the values, and leaves out those that are NULL. */
+/* A JSON object from pairs of a name (char *) and a value (json_object *), terminated by a NULL name. Takes the values.
+ * Pairs with a NULL value are left out. */
 json_object *facts_new(const char *name, ...) G_GNUC_NULL_TERMINATED;
-/* NULL for NULL, and valid in any case. */
+/* A JSON string of the text, made valid UTF-8. NULL for NULL. */
 json_object *fact_text(const char *text);
 
 /*
- * Patterns: a kind ("timeout"), a kind and what it is mostly about ("exit-status:75", "signal:SIGSEGV",
- * "unit-result:oom-kill", "guard:while"), or a D-Bus error name, each but the kind with "*" for anything.
+ * Patterns match causes. A pattern is a kind ("timeout"), a kind with its main fact ("exit-status:75",
+ * "signal:SIGSEGV", "unit-result:oom-kill", "guard:while"), or a D-Bus error name. Facts and error names can contain
+ * "*", which matches any text.
  */
 
-/* One that the pattern matches, which has to be without "*": of its kind, with its fact. NULL: CAUSE_FAILED. text NULL:
- * the pattern. */
+/* A cause that the pattern matches, with the kind and fact from the pattern. The pattern must not contain "*". pattern
+ * NULL: CAUSE_FAILED. text NULL: the pattern is the text. */
 Cause *cause_of_pattern(const char *pattern, const char *text);
 
-/* Is it so anywhere in the chain? false for NULL. */
+/* Does any cause of the chain match? False for NULL. */
 bool cause_matches(const Cause *cause, const char *pattern);
-/* Of NULL-terminated patterns; NULL are all there can be. */
+/* The same for a NULL-terminated array of patterns. NULL matches everything. */
 bool cause_matches_any(const Cause *cause, const char *const *patterns);
 
-/* The kind of that name as the constants have it, or NULL. */
+/* The constant for the kind with this name, or NULL. */
 const char *cause_kind_find(const char *name, size_t length);
-/* What is wrong with a pattern, for people; NULL: nothing. To be freed. */
-char *cause_pattern_problem(const char *pattern);
+/* Returns an error message for an invalid pattern, or NULL if the pattern is valid. ret_instead (may be NULL) gets the
+ * pattern that was probably meant, or NULL. The caller frees both. */
+char *cause_pattern_problem(const char *pattern, char **ret_instead);
+/* A regular expression that matches exactly the valid patterns. The caller frees it. */
+char *cause_pattern_expression(void);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Cause, cause_unref)

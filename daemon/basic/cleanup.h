@@ -2,7 +2,7 @@
 #pragma once
 
 /*
- * g_autoptr for the types of other libraries that have none of their own.
+ * Defines g_autoptr for types of other libraries that do not have it.
  */
 
 #include <glib.h>
@@ -20,7 +20,7 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(sd_bus_message, sd_bus_message_unref)
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(sd_bus_slot, sd_bus_slot_unref)
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(sd_bus_error, sd_bus_error_free)
 
-/* A file descriptor that closes itself: g_auto(AutoFd) fd = -1; */
+/* A file descriptor that is closed at the end of its scope: g_auto(AutoFd) fd = -1; */
 typedef int AutoFd;
 
 static inline void cleanup_fd(AutoFd fd) {

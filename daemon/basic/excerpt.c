@@ -1,21 +1,23 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Characters are counted, not bytes, and none is cut in two. */
-
-#include <glib.h>
-#include <stdbool.h>
+/* Shortens text for messages. The limit counts characters, not bytes, so that no character is cut in two. */
 
 #include "basic/excerpt.h"
 
 #define EXCERPT_MAX 60u
 #define REPLACEMENT_CHARACTER 0xfffdu
 
+bool character_is_control(gunichar c) {
+        return g_unichar_iscntrl(c) || c == 0x61c || c == 0x200e || c == 0x200f || (c >= 0x2028 && c <= 0x202e) ||
+               (c >= 0x2066 && c <= 0x2069);
+}
+
 static void append_character(GString *quoted, gunichar c) {
         if (c == '\n')
                 g_string_append(quoted, "\\n");
         else if (c == '\t')
                 g_string_append(quoted, "\\t");
-        else if (g_unichar_iscntrl(c))
+        else if (character_is_control(c))
                 g_string_append_printf(quoted, "\\u%04x", c);
         else
                 g_string_append_unichar(quoted, c);

@@ -2,10 +2,16 @@
 #pragma once
 
 /*
- * What messages quote of texts from anywhere: short, on one line, without control characters.
+ * Makes quotations of arbitrary text safe to print in messages: short, on one line, without control characters.
  */
 
+#include <glib.h>
+#include <stdbool.h>
 #include <stddef.h>
 
-/* "..." stands for what is left out at the end, U+FFFD for what is no character of UTF-8. To be freed. */
+/* True for control characters, line separators and characters that change the text direction: a text that contains them
+ * could be displayed as a different one. */
+bool character_is_control(gunichar c);
+
+/* Cuts long text and appends "...", and replaces invalid UTF-8 by U+FFFD. The caller frees it. */
 char *excerpt(const char *text, size_t length);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* The names are those of the option --limit. */
+/* Parses and stores the limits. The names are those that the option --limit accepts. */
 
 #include <errno.h>
 #include <glib.h>
@@ -14,7 +14,7 @@
 
 static const struct {
         const char *name;
-        unsigned highest; /* that can be set */
+        unsigned highest; /* the highest value that can be set */
 } kinds[LIMIT_MAX_] = {
         [LIMIT_TREES] = { "trees", VALUE_MAX },
         [LIMIT_RUNS] = { "runs", VALUE_MAX },

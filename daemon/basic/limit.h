@@ -2,8 +2,8 @@
 #pragma once
 
 /*
- * How much there can be of what others ask for, and how much of that for one of them: see LIMITS in btd(8). A caller is
- * a user, and root and the user of the daemon, who may do everything, are bound only by what there can be in all.
+ * Owns the limits of what clients can request and of what trees can contain: see LIMITS in btd(8). A caller is a user.
+ * Limits per caller do not apply to root and to btd's own user, which may do everything anyway.
  */
 
 #include <stdbool.h>
@@ -13,13 +13,13 @@ typedef enum Limit {
         LIMIT_TREES,
         LIMIT_RUNS,
         LIMIT_RUNS_OF_A_CALLER,
-        LIMIT_CALLS_OF_A_CALLER, /* that wait to be answered */
+        LIMIT_CALLS_OF_A_CALLER, /* pending method calls */
         LIMIT_SUBSCRIBERS,
         LIMIT_SUBSCRIBERS_OF_A_CALLER,
-        LIMIT_NODES, /* of a tree, like the next */
+        LIMIT_NODES, /* of a tree */
         LIMIT_DEPTH,
-        LIMIT_VARIABLES,    /* of a run, all together, in KiB */
-        LIMIT_JOURNAL,      /* of a run, in KiB */
+        LIMIT_VARIABLES,    /* of a run, in total, KiB */
+        LIMIT_JOURNAL,      /* run record of a run, KiB */
         LIMIT_HISTORY,      /* runs */
         LIMIT_HISTORY_SIZE, /* MiB */
         LIMIT_HISTORY_AGE,  /* days */
@@ -32,15 +32,15 @@ typedef struct Limits {
 
 extern const Limits limits_default;
 
-/* "runs=2000". -EINVAL with a text for people. */
+/* Parses an assignment like "runs=2000". -EINVAL: the text is invalid, and ret_error gets a message. */
 int limits_set(Limits *limits, const char *text, char **ret_error);
 
-/* For what is not one manager's, from its nodes to its history: in force in the whole program, the defaults unless
- * others are set when it starts. */
+/* Sets the limits of the whole process, for code that does not belong to a manager, such as the loader. The defaults
+ * apply until this is called. Call it at start only. */
 void limits_enforce(const Limits *limits);
 unsigned limits_in_force(Limit limit);
-/* "8 MiB", of a number of KiB. To be freed. */
+/* Formats a number of KiB, for example "8 MiB". The caller frees it. */
 char *limit_size_text(unsigned kib);
 
-/* Is the user bound by what there can be for one? */
+/* Do the limits per caller apply to this user? */
 bool limits_bind(uint32_t uid);

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* A lock is there while somebody claims it; the first in its queue holds it. */
+/* Implements locks as queues of claims. A lock exists as long as there are claims. The first claim in the queue holds
+ * it. */
 
 #include "basic/locks.h"
 
-/* How much of the way of a deadlock people are told. */
+/* How many claims of a deadlock a description shows. */
 #define WAITS_SHOWN 5u
 
 struct Locks {
-        GHashTable *by_name; /* of Lock */
+        GHashTable *by_name; /* name -> Lock */
         unsigned n_parties;
 };
 
@@ -26,8 +27,8 @@ typedef struct Lock {
 struct LockClaim {
         Lock *lock;
         LockParty *party;
-        GList link, party_link; /* of their claims */
-        LockOwner owner;        /* with a name of its own */
+        GList link, party_link; /* links in the lists of the lock and the party */
+        LockOwner owner;        /* its name is an own copy */
         void (*granted)(void *userdata);
         void *userdata;
 };
@@ -135,8 +136,8 @@ static bool is_inside(const LockClaim *claim, const LockClaim *around) {
                claim->owner.end <= around->owner.end;
 }
 
-/* From one that waits to those that its holder waits for, and so on. Returns the last before the claim itself, NULL:
- * there is none; reached: each -> the one from which it was reached. */
+/* Follows the claims from a waiting one to those that its holder waits for, and so on. Returns the last claim before
+ * the first one again; NULL: there is no cycle. reached: claim -> the claim from which it was reached. */
 static const LockClaim *find_last_wait(const LockClaim *claim, GHashTable *reached) {
         g_autoptr(GPtrArray) waits = g_ptr_array_new();
 
@@ -172,7 +173,7 @@ static void append_wait(GString *text, const LockClaim *claim) {
                                holder_of(claim->lock)->owner.name);
 }
 
-/* The others of it, in the order of waiting. */
+/* Appends the other claims of the deadlock, in the order of waiting. */
 static void append_deadlock(GString *text, const LockClaim *claim) {
         g_autoptr(GHashTable) reached = g_hash_table_new(NULL, NULL);
         const LockClaim *last = find_last_wait(claim, reached);
@@ -193,7 +194,7 @@ static void append_deadlock(GString *text, const LockClaim *claim) {
         }
 
         if (waits->len == 0)
-                g_string_append(text, "that ends only behind this");
+                g_string_append(text, "that ends only after this");
         else if (waits->len > WAITS_SHOWN)
                 g_string_append_printf(text, ", and so on (%u more)", waits->len - WAITS_SHOWN);
 }

@@ -2,7 +2,7 @@
 #pragma once
 
 /*
- * Named locks across all runs of the daemon: one holder at a time, the others wait in order.
+ * Owns the named locks of all runs. One claim at a time holds a lock; the others wait in order.
  */
 
 #include <glib.h>
@@ -11,41 +11,41 @@
 
 typedef struct Locks Locks;
 
-/* Those whose claims depend on each other: the nodes of one run. */
+/* Claims that depend on each other: those of the nodes of one run. */
 typedef struct LockParty LockParty;
 
-/* Of one who holds a lock, or waits for it. */
+/* Holds a lock, or waits for it. */
 typedef struct LockClaim LockClaim;
 
-/* Who claims. */
+/* The node that claims a lock. */
 typedef struct LockOwner {
-        const char *name; /* for people: "boot.3 (Flash)"; borrowed */
-        /* What is done while the lock is held: it is let go of only when all that its party claims inside of this range
-         * has been let go of. */
+        const char *name; /* for messages: "boot.3 (Flash)"; borrowed */
+        /* The nodes that run while the lock is held, as a range: the lock is released only after all claims of the same
+         * party within this range have been released. */
         uint32_t begin, end;
 } LockOwner;
 
 Locks *locks_new(void);
-/* No parties are left. */
+/* There must be no parties left. */
 void locks_free(Locks *locks);
 
 LockParty *lock_party_new(Locks *locks);
-/* No claims are left. */
+/* There must be no claims left. */
 void lock_party_free(LockParty *party);
 
-/* Gets the lock, or waits for it: then granted() is called once, when another claim is freed. It may not free claims.
- */
+/* Takes the lock, or queues for it. If it is queued, granted() is called once, when another claim is freed. granted()
+ * must not free claims. Copies the name of the owner. */
 LockClaim *lock_claim_new(LockParty *party, const char *name, const LockOwner *owner, void (*granted)(void *userdata),
                           void *userdata);
-/* Lets go, or waits no more. */
+/* Releases the lock, or leaves the queue. */
 void lock_claim_free(LockClaim *claim);
 
 bool lock_claim_is_held(const LockClaim *claim);
-/* Does it wait, by way of others, for itself? That begins when the last of them starts to wait, and lasts until
- * something other than a lock ends one of them. */
+/* Does the claim wait for itself, through other claims? A deadlock begins when the last of these claims starts to wait,
+ * and lasts until one of them is freed for another reason. */
 bool lock_claim_is_deadlocked(const LockClaim *claim);
-/* "the lock 'disk', which boot.3 (Flash) holds", how many are to have it before, and the way of a deadlock. To be
- * freed; NULL: it is held. */
+/* Describes what the claim waits for: "the lock 'disk', which boot.3 (Flash) holds", then the number of claims ahead of
+ * it, and the chain of a deadlock. The caller frees it. NULL: the claim holds the lock. */
 char *lock_claim_describe(const LockClaim *claim);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Locks, locks_free)

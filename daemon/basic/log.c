@@ -1,29 +1,58 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * Where messages go: to the journal when stderr is connected to it, with the subject in the text and in fields of its
- * own; else to stderr. What a message quotes may come from anywhere, so it cannot
- * write control sequences to a terminal or begin a line of its own.
+ * Sends messages to the journal if stderr is connected to it, else to stderr. In the journal, the subject is in the
+ * text and in fields of its own. A message can quote arbitrary text, so control characters are escaped: they must not
+ * reach a terminal or begin a new line.
+ *
+ * Nothing here blocks. sd_journal_sendv() does, while the journal does not read. So this file implements the native
+ * protocol of the journal, on a socket of its own. Messages that cannot be sent at once are kept up to a limit and
+ * sent from the main loop. The rest are dropped and counted.
  */
 
-/* The place in this file would say nothing about where a message comes from. */
-#define SD_JOURNAL_SUPPRESS_LOCATION
-
+#include <errno.h>
+#include <fcntl.h>
+#include <glib-unix.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <poll.h>
 #include <stdbool.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/uio.h>
-#include <systemd/sd-journal.h>
+#include <sys/un.h>
 #include <unistd.h>
 
+#include "basic/cleanup.h"
+#include "basic/excerpt.h"
 #include "basic/log.h"
 
-static int log_max_level = LOG_INFO;
-static bool log_to_journal = false;
+#define JOURNAL_SOCKET "/run/systemd/journal/socket"
+/* The same size as systemd's own functions request, so that many messages fit into the socket. */
+#define SEND_BUFFER (8 * 1024 * 1024)
+/* Limit for the bytes of kept messages, and the overhead of each message. */
+#define WAITING_MAX (1024 * 1024)
+#define MESSAGE_OVERHEAD 64
+/* Messages sent in one dispatch. */
+#define BATCH 64
+#define RECONNECT_MSEC 1000
 
-/* systemd names the device and inode of the stream that it connected, see systemd.exec(5). */
+static struct {
+        GMutex mutex; /* guards all other members, because any thread may log */
+        int max_level;
+        char *journal;  /* path of the socket; NULL: stderr */
+        int fd;         /* the socket, -1: not connected; or the descriptor to use instead of stderr */
+        GQueue waiting; /* kept messages (GString) */
+        size_t n_waiting;
+        uint64_t n_dropped, n_unreported;
+        GMainContext *context; /* NULL: kept messages are sent together with the next one */
+        GSource *source;       /* NULL: no messages are kept */
+        int source_fd;         /* of the source; -1: the source is a timer that retries */
+} outlet = { .max_level = LOG_INFO, .fd = -1, .waiting = G_QUEUE_INIT };
+
+/* JOURNAL_STREAM has the device and inode of the stream that systemd connected, see systemd.exec(5). */
 static bool stderr_is_journal(void) {
         const char *stream = g_getenv("JOURNAL_STREAM");
         g_autofree char *actual = NULL;
@@ -36,12 +65,130 @@ static bool stderr_is_journal(void) {
         return g_str_equal(stream, actual);
 }
 
-void log_open(int max_level) {
-        log_max_level = max_level;
-        log_to_journal = stderr_is_journal();
+static int journal_connect(void) {
+        struct sockaddr_un address = { .sun_family = AF_UNIX };
+        const int size = SEND_BUFFER;
+        g_auto(AutoFd) fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+
+        if (fd < 0)
+                return -errno;
+
+        g_strlcpy(address.sun_path, outlet.journal, sizeof(address.sun_path));
+        if (connect(fd, (const struct sockaddr *) &address, sizeof(address)) < 0)
+                return -errno;
+
+        (void) setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &size, sizeof(size));
+        outlet.fd = fd;
+        fd = -1;
+        return 0;
 }
 
-/* Valid UTF-8 on one line, control characters written as escapes. */
+static void outlet_disconnect(void) {
+        if (outlet.fd >= 0)
+                close(outlet.fd);
+        outlet.fd = -1;
+}
+
+/* Sends a message that is too large for a datagram as a sealed file. */
+static int journal_send_file(const GString *message) {
+        const int seals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL;
+        g_auto(AutoFd) file = memfd_create("log-message", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+        union {
+                struct cmsghdr header;
+                char space[CMSG_SPACE(sizeof(int))];
+        } control = { .header = {
+                              .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS, .cmsg_len = CMSG_LEN(sizeof(int)) } };
+        const struct msghdr datagram = { .msg_control = &control, .msg_controllen = sizeof(control) };
+
+        if (file < 0)
+                return -errno;
+        for (size_t sent = 0; sent < message->len;) {
+                ssize_t n = write(file, message->str + sent, message->len - sent);
+
+                if (n < 0)
+                        return -errno;
+                sent += (size_t) n;
+        }
+        if (fcntl(file, F_ADD_SEALS, seals) < 0)
+                return -errno;
+
+        memcpy(CMSG_DATA(&control.header), &file, sizeof(int));
+        return sendmsg(outlet.fd, &datagram, MSG_NOSIGNAL) < 0 ? -errno : 0;
+}
+
+static int journal_send_datagram(const GString *message) {
+        if (send(outlet.fd, message->str, message->len, MSG_NOSIGNAL) >= 0)
+                return 0;
+
+        return errno == EMSGSIZE || errno == ENOBUFS ? journal_send_file(message) : -errno;
+}
+
+/* -EAGAIN: the socket is full. A socket without a peer is opened again, because the journal may have been restarted. */
+static int journal_send(const GString *message) {
+        int r = outlet.fd < 0 ? -ENOTCONN : journal_send_datagram(message);
+
+        if (r == -ENOTCONN || r == -ECONNREFUSED || r == -ECONNRESET || r == -EPIPE) {
+                outlet_disconnect();
+                r = journal_connect();
+                if (r >= 0)
+                        r = journal_send_datagram(message);
+                else
+                        r = -EAGAIN;
+        }
+
+        return r;
+}
+
+/* Other processes may share stderr and rely on it being blocking. So btd opens a pipe or terminal again for itself. A
+ * regular file never blocks; it is shared, because its position is shared too, so that writers do not overwrite each
+ * other. */
+static void stderr_open(void) {
+        struct stat st;
+
+        if (fstat(STDERR_FILENO, &st) < 0)
+                return;
+
+        if (S_ISFIFO(st.st_mode) || S_ISCHR(st.st_mode))
+                outlet.fd = open("/proc/self/fd/2", O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+        else if (S_ISREG(st.st_mode))
+                outlet.fd = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+}
+
+/* -EAGAIN: part of the line is not written; that part remains in line. */
+static int stderr_send(GString *line) {
+        while (line->len > 0) {
+                struct pollfd writable = { .fd = STDERR_FILENO, .events = POLLOUT };
+                ssize_t n;
+
+                if (outlet.fd >= 0) {
+                        n = write(outlet.fd, line->str, line->len);
+                } else if (poll(&writable, 1, 0) <= 0) {
+                        return -EAGAIN;
+                } else {
+                        /* If poll() reports a pipe as writable, it takes at least PIPE_BUF bytes. */
+                        n = send(STDERR_FILENO, line->str, line->len, MSG_DONTWAIT | MSG_NOSIGNAL);
+                        if (n < 0 && errno == ENOTSOCK)
+                                n = write(STDERR_FILENO, line->str, MIN(line->len, PIPE_BUF));
+                }
+                if (n < 0)
+                        return -errno;
+                g_string_erase(line, 0, n);
+        }
+
+        return 0;
+}
+
+static int outlet_send(GString *message) {
+        int r;
+
+        do
+                r = outlet.journal ? journal_send(message) : stderr_send(message);
+        while (r == -EINTR);
+
+        return r;
+}
+
+/* Makes the text valid UTF-8 on one line, with escapes for control characters. */
 static char *text_sanitize(const char *text) {
         g_autofree char *valid = g_utf8_make_valid(text, -1);
         GString *clean = g_string_sized_new(strlen(valid));
@@ -53,8 +200,8 @@ static char *text_sanitize(const char *text) {
                         g_string_append(clean, "\\n");
                 else if (c == '\t')
                         g_string_append(clean, "\\t");
-                else if (g_unichar_iscntrl(c))
-                        g_string_append_printf(clean, "\\x%02x", c);
+                else if (character_is_control(c))
+                        g_string_append_printf(clean, c < 256 ? "\\x%02x" : "\\u%04x", c);
                 else
                         g_string_append_unichar(clean, c);
         }
@@ -62,15 +209,26 @@ static char *text_sanitize(const char *text) {
         return g_string_free(clean, FALSE);
 }
 
-static void add_field(struct iovec *fields, size_t *n_fields, char **text, const char *name, const char *value) {
+/* See systemd's JOURNAL_NATIVE_PROTOCOL: a value with several lines is preceded by its length. */
+static void append_field(GString *message, const char *name, const char *value) {
+        uint64_t size;
+
         if (!value)
                 return;
 
-        *text = g_strconcat(name, "=", value, NULL);
-        fields[(*n_fields)++] = (struct iovec){ .iov_base = *text, .iov_len = strlen(*text) };
+        g_string_append(message, name);
+        if (strchr(value, '\n')) {
+                size = GUINT64_TO_LE(strlen(value));
+                g_string_append_c(message, '\n');
+                g_string_append_len(message, (const char *) &size, sizeof(size));
+        } else {
+                g_string_append_c(message, '=');
+        }
+        g_string_append(message, value);
+        g_string_append_c(message, '\n');
 }
 
-/* "boot.3/LoadConfig: " and the text: who reads it has not asked for fields. */
+/* Appends "boot.3/LoadConfig: " and the text, because journalctl does not show the fields by default. */
 static void append_with_subject(GString *line, const LogSubject *subject, const char *text) {
         const char *place = subject->run ? subject->run : subject->tree;
 
@@ -93,30 +251,27 @@ static const char *facts_of(const Cause *cause) {
         return json_object_to_json_string_ext(cause->facts, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE);
 }
 
-static int send_to_journal(int level, const LogSubject *subject, const char *text) {
-        g_autofree char *clean = NULL, *message = NULL, *priority = NULL, *tree = NULL, *run = NULL, *node = NULL;
-        g_autofree char *kind = NULL, *facts = NULL;
-        g_autoptr(GString) line = g_string_new(NULL);
+static GString *format_for_journal(int level, const LogSubject *subject, const char *text) {
+        g_autoptr(GString) line = g_string_new(NULL), message = g_string_new(NULL);
         const Cause *cause = subject->cause ? cause_origin(subject->cause) : NULL;
         const char digit[] = { (char) ('0' + level), '\0' };
-        struct iovec fields[7];
-        size_t n_fields = 0;
+        g_autofree char *clean = NULL;
 
         append_with_subject(line, subject, text);
         clean = text_sanitize(line->str);
-        add_field(fields, &n_fields, &message, "MESSAGE", clean);
-        add_field(fields, &n_fields, &priority, "PRIORITY", digit);
-        add_field(fields, &n_fields, &tree, "BTD_TREE", subject->tree);
-        add_field(fields, &n_fields, &run, "BTD_RUN", subject->run);
-        add_field(fields, &n_fields, &node, "BTD_NODE", subject->node);
-        add_field(fields, &n_fields, &kind, "BTD_CAUSE_KIND", cause ? cause->kind : NULL);
-        add_field(fields, &n_fields, &facts, "BTD_CAUSE_FACTS", facts_of(cause));
-
-        return sd_journal_sendv(fields, (int) n_fields);
+        append_field(message, "MESSAGE", clean);
+        append_field(message, "PRIORITY", digit);
+        append_field(message, "SYSLOG_IDENTIFIER", program_invocation_short_name);
+        append_field(message, "BTD_TREE", subject->tree);
+        append_field(message, "BTD_RUN", subject->run);
+        append_field(message, "BTD_NODE", subject->node);
+        append_field(message, "BTD_CAUSE_KIND", cause ? cause->kind : NULL);
+        append_field(message, "BTD_CAUSE_FACTS", facts_of(cause));
+        return g_steal_pointer(&message);
 }
 
-/* "btd: warning: boot.3/LoadConfig: ", in one write, so that lines of several processes stay whole. */
-static void send_to_stderr(int level, const LogSubject *subject, const char *text) {
+/* Formats "btd: warning: boot.3/LoadConfig: TEXT". It is one write, so that lines of several processes stay whole. */
+static GString *format_for_stderr(int level, const LogSubject *subject, const char *text) {
         g_autoptr(GString) line = g_string_new(NULL);
         g_autofree char *clean = NULL;
 
@@ -132,25 +287,216 @@ static void send_to_stderr(int level, const LogSubject *subject, const char *tex
         clean = text_sanitize(line->str);
         g_string_assign(line, clean);
         g_string_append_c(line, '\n');
-        fputs(line->str, stderr);
+        return g_steal_pointer(&line);
 }
 
-void log_message(int level, const LogSubject *subject, const char *format, ...) {
+static GString *format(int level, const LogSubject *subject, const char *text) {
         static const LogSubject nothing = { 0 };
-        g_autofree char *text = NULL;
-        va_list args;
 
-        if (level > log_max_level)
+        return outlet.journal ? format_for_journal(level, subject ?: &nothing, text)
+                              : format_for_stderr(level, subject ?: &nothing, text);
+}
+
+static void free_message(GString *message) {
+        g_string_free(message, TRUE);
+}
+
+static gboolean on_writable(void *userdata);
+
+static gboolean on_fd_writable(int fd, GIOCondition condition, void *userdata) {
+        return on_writable(userdata);
+}
+
+static void outlet_unwatch(void) {
+        if (outlet.source)
+                g_source_destroy(outlet.source);
+        g_clear_pointer(&outlet.source, g_source_unref);
+}
+
+/* Replaces the source if the descriptor has changed, and removes it when nothing is kept. */
+static void outlet_watch(void) {
+        int fd = outlet.fd >= 0 || outlet.journal ? outlet.fd : STDERR_FILENO;
+
+        if (outlet.source && (outlet.waiting.length == 0 || outlet.source_fd != fd))
+                outlet_unwatch();
+        if (outlet.source || outlet.waiting.length == 0 || !outlet.context)
                 return;
 
-        va_start(args, format);
-        text = g_strdup_vprintf(format, args);
+        if (fd >= 0) {
+                outlet.source = g_unix_fd_source_new(fd, G_IO_OUT);
+                g_source_set_callback(outlet.source, G_SOURCE_FUNC(on_fd_writable), NULL, NULL);
+        } else {
+                outlet.source = g_timeout_source_new(RECONNECT_MSEC);
+                g_source_set_callback(outlet.source, on_writable, NULL, NULL);
+        }
+        outlet.source_fd = fd;
+        g_source_set_name(outlet.source, "log");
+        g_source_attach(outlet.source, outlet.context);
+}
+
+static void drop(GString *message) {
+        outlet.n_dropped++;
+        outlet.n_unreported++;
+        free_message(message);
+}
+
+static void keep(GString *message) {
+        outlet.n_waiting += message->len + MESSAGE_OVERHEAD;
+        g_queue_push_tail(&outlet.waiting, message);
+}
+
+static bool has_room(const GString *message) {
+        return outlet.n_waiting + message->len + MESSAGE_OVERHEAD <= WAITING_MAX;
+}
+
+/* A message that can never be sent is counted as dropped. */
+static void send_or_keep(GString *message) {
+        int r = outlet.waiting.length > 0 ? -EAGAIN : outlet_send(message);
+
+        if (r == -EAGAIN && has_room(message))
+                keep(message);
+        else if (r < 0)
+                drop(message);
+        else
+                free_message(message);
+}
+
+/* Reports the number of dropped messages, before any other message. */
+static void report_dropped(void) {
+        g_autofree char *text = NULL;
+        GString *message;
+
+        if (outlet.n_unreported == 0)
+                return;
+
+        text = g_strdup_printf("log messages lost here, since they could not be written in time: %" PRIu64,
+                               outlet.n_unreported);
+        message = format(LOG_WARNING, NULL, text);
+        if (outlet.waiting.length > 0 && !has_room(message)) {
+                free_message(message);
+                return;
+        }
+
+        outlet.n_unreported = 0;
+        send_or_keep(message);
+}
+
+static void send_waiting(void) {
+        for (unsigned i = 0; i < BATCH && outlet.waiting.length > 0; i++) {
+                GString *message = outlet.waiting.head->data;
+                size_t size = message->len;
+                int r = outlet_send(message);
+
+                if (r == -EAGAIN) {
+                        outlet.n_waiting -= size - message->len;
+                        break;
+                }
+
+                g_queue_pop_head(&outlet.waiting);
+                outlet.n_waiting -= size + MESSAGE_OVERHEAD;
+                if (r < 0)
+                        drop(message);
+                else
+                        free_message(message);
+        }
+        if (outlet.waiting.length == 0)
+                report_dropped();
+}
+
+static gboolean on_writable(void *userdata) {
+        g_autoptr(GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new(&outlet.mutex);
+
+        send_waiting();
+        outlet_watch();
+        return G_SOURCE_CONTINUE;
+}
+
+void log_message(int level, const LogSubject *subject, const char *format_text, ...) {
+        static _Thread_local bool busy; /* prevents recursion: errors in here must not be logged */
+        g_autofree char *text = NULL;
+        GString *message;
+        va_list args;
+
+        if (level > outlet.max_level || busy)
+                return;
+
+        busy = true;
+        va_start(args, format_text);
+        text = g_strdup_vprintf(format_text, args);
         va_end(args);
+        message = format(level, subject, text);
 
-        if (!subject)
-                subject = &nothing;
+        g_mutex_lock(&outlet.mutex);
+        if (outlet.waiting.length > 0)
+                send_waiting();
+        report_dropped();
+        send_or_keep(message);
+        outlet_watch();
+        g_mutex_unlock(&outlet.mutex);
+        busy = false;
+}
 
-        /* A journal that does not take the message still reads stderr. */
-        if (!log_to_journal || send_to_journal(level, subject, text) < 0)
-                send_to_stderr(level, subject, text);
+static GLogWriterOutput on_glib_message(GLogLevelFlags flags, const GLogField *fields, gsize n_fields, void *userdata) {
+        const char *domain = "GLib", *text = "";
+        int level = flags & (G_LOG_LEVEL_ERROR | G_LOG_LEVEL_CRITICAL) ? LOG_ERR
+                    : flags & G_LOG_LEVEL_WARNING                      ? LOG_WARNING
+                    : flags & G_LOG_LEVEL_MESSAGE                      ? LOG_NOTICE
+                                                                       : LOG_DEBUG;
+
+        for (gsize i = 0; i < n_fields; i++)
+                if (g_str_equal(fields[i].key, "MESSAGE"))
+                        text = fields[i].value;
+                else if (g_str_equal(fields[i].key, "GLIB_DOMAIN"))
+                        domain = fields[i].value;
+
+        log_message(level, NULL, "%s: %s", domain, text);
+        return G_LOG_WRITER_HANDLED;
+}
+
+void log_open_at(int max_level, const char *journal) {
+        g_autoptr(GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new(&outlet.mutex);
+
+        outlet_disconnect();
+        g_free(outlet.journal);
+        outlet.max_level = max_level;
+        outlet.journal = g_strdup(journal);
+        if (journal && journal_connect() < 0)
+                g_clear_pointer(&outlet.journal, g_free);
+        if (!outlet.journal)
+                stderr_open();
+}
+
+void log_open(int max_level) {
+        log_open_at(max_level, stderr_is_journal() ? JOURNAL_SOCKET : NULL);
+}
+
+void log_attach(GMainContext *context) {
+        static bool attached;
+
+        /* GLib allows to set the writer only once. */
+        if (!attached)
+                g_log_set_writer_func(on_glib_message, NULL, NULL);
+        attached = true;
+        g_mutex_lock(&outlet.mutex);
+        outlet.context = context;
+        outlet_watch();
+        g_mutex_unlock(&outlet.mutex);
+}
+
+void log_close(void) {
+        g_autoptr(GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new(&outlet.mutex);
+
+        send_waiting();
+        g_queue_clear_full(&outlet.waiting, (GDestroyNotify) free_message);
+        outlet.n_waiting = 0;
+        outlet.n_unreported = 0;
+        outlet_unwatch();
+        outlet_disconnect();
+        g_clear_pointer(&outlet.journal, g_free);
+}
+
+uint64_t log_n_dropped(void) {
+        g_autoptr(GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new(&outlet.mutex);
+
+        return outlet.n_dropped;
 }

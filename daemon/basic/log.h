@@ -2,23 +2,33 @@
 #pragma once
 
 /*
- * Messages: structured to the journal where stderr leads there (with the fields BTD_TREE, BTD_RUN and
- * BTD_NODE, and of a failure BTD_CAUSE_KIND and BTD_CAUSE_FACTS), in plain text to the terminal otherwise. Levels are
- * those of syslog(3).
+ * Writes log messages. If stderr is connected to the journal, messages go there in structured form, with the fields
+ * BTD_TREE, BTD_RUN and BTD_NODE, and for failures BTD_CAUSE_KIND and BTD_CAUSE_FACTS. Otherwise they go to stderr as
+ * text. Levels are those of syslog(3). Logging never blocks: messages that the reader does not take are kept up to a
+ * limit, and then dropped. All functions may be called from any thread.
  */
 
 #include <glib.h>
+#include <stdint.h>
 #include <syslog.h>
 
 #include "basic/cause.h"
 
-/* What a message is about; every field may be NULL. */
+/* The object of a message. Every member may be NULL. */
 typedef struct LogSubject {
         const char *tree, *run, *node;
-        const Cause *cause; /* for the fields only: the text of the message has it in words */
+        const Cause *cause; /* only for the fields; the text of the message already contains it */
 } LogSubject;
 
 void log_open(int max_level);
+/* journal: path of the socket of a journal; NULL: stderr. */
+void log_open_at(int max_level, const char *journal);
+/* From now on, messages that could not be written at once are written later from this context. Also redirects GLib's
+ * messages to this log. */
+void log_attach(GMainContext *context);
+/* Writes kept messages as far as this is possible without blocking. */
+void log_close(void);
+uint64_t log_n_dropped(void);
 void log_message(int level, const LogSubject *subject, const char *format, ...) G_GNUC_PRINTF(3, 4);
 
 #define log_debug(...) log_message(LOG_DEBUG, NULL, __VA_ARGS__)

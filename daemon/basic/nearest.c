@@ -1,20 +1,25 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* The distance between two words: letters put in, left out, replaced, or two neighbours swapped. */
+/* Computes the edit distance between two words: the number of letters to insert, delete or replace, and of neighbours
+ * to swap. */
 
 #include <glib.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "basic/nearest.h"
 
-/* Longer words are no misspelt keywords; it also bounds the table. */
+/* Longer words are not misspelt keywords. This also limits the size of the table. */
 #define WORD_MAX 63u
+
+#define PART_MIN 3u
+#define CLOSE_MAX 2u
 
 static size_t min3(size_t a, size_t b, size_t c) {
         return MIN(MIN(a, b), c);
 }
 
-/* "Optimal string alignment": rows for the letters of a, of which the last three are kept. */
+/* "Optimal string alignment". There is a row for each letter of a; only the last three are kept. */
 static size_t distance_between(const char *a, size_t n_a, const char *b, size_t n_b) {
         size_t rows[3][WORD_MAX + 1];
 
@@ -37,21 +42,51 @@ static size_t distance_between(const char *a, size_t n_a, const char *b, size_t 
         return rows[n_a % 3][n_b];
 }
 
+/* True for example for "warn" in "warning" and "TERM" in "SIGTERM". */
+static bool is_part(const char *word, size_t n_word, const char *candidate, size_t n_candidate) {
+        return n_word >= PART_MIN && n_word < n_candidate &&
+               (g_ascii_strncasecmp(candidate, word, n_word) == 0 ||
+                g_ascii_strcasecmp(candidate + n_candidate - n_word, word) == 0);
+}
+
+/* True for example for "maximum", which begins with "max". */
+static bool begins_with(const char *word, size_t n_word, const char *candidate, size_t n_candidate) {
+        return n_candidate >= PART_MIN && n_candidate < n_word &&
+               g_ascii_strncasecmp(word, candidate, n_candidate) == 0;
+}
+
+static void offer(Nearest *nearest, const char *candidate, size_t distance) {
+        if (nearest->best && distance >= nearest->distance)
+                return;
+
+        nearest->best = candidate;
+        nearest->distance = distance;
+}
+
 void nearest_offer(Nearest *nearest, const char *candidate) {
         size_t n_word = strlen(nearest->word), n_candidate = strlen(candidate), distance, limit;
 
         if (n_word > WORD_MAX || n_candidate > WORD_MAX)
                 return;
 
-        /* One mistake in three letters; never all of them. */
+        if (is_part(nearest->word, n_word, candidate, n_candidate)) {
+                offer(nearest, candidate, 1);
+                return;
+        }
+
+        if (begins_with(nearest->word, n_word, candidate, n_candidate))
+                offer(nearest, candidate, CLOSE_MAX + 1);
+
+        /* Allow one mistake per three letters, but never all letters. */
         limit = MAX((MAX(n_word, n_candidate) + 1) / 3, 1);
         if (MAX(n_word, n_candidate) - MIN(n_word, n_candidate) > limit)
                 return;
 
         distance = distance_between(nearest->word, n_word, candidate, n_candidate);
-        if (distance > limit || distance >= n_candidate || (nearest->best && distance >= nearest->distance))
-                return;
+        if (distance <= limit && distance < n_candidate)
+                offer(nearest, candidate, distance);
+}
 
-        nearest->best = candidate;
-        nearest->distance = distance;
+bool nearest_is_close(const Nearest *nearest) {
+        return nearest->best && nearest->distance <= CLOSE_MAX;
 }

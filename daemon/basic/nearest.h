@@ -2,16 +2,19 @@
 #pragma once
 
 /*
- * "Did you mean": the candidate that a misspelt word was most likely meant to be.
+ * Finds the candidate that a misspelt word probably means, for "did you mean" in messages.
  */
 
+#include <stdbool.h>
 #include <stddef.h>
 
 typedef struct Nearest {
         const char *word;
-        const char *best; /* NULL while none is near enough */
+        const char *best; /* NULL: no candidate is close enough */
         size_t distance;
 } Nearest;
 
-/* Start with { .word = WORD }, offer each candidate (borrowed), read best. Case does not count. */
+/* Start with { .word = WORD }, offer each candidate (borrowed), then read best. Case is ignored. */
 void nearest_offer(Nearest *nearest, const char *candidate);
+/* Is the best candidate so close that it was almost certainly meant? */
+bool nearest_is_close(const Nearest *nearest);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* The grammar of time spans, without floating point: a sum of numbers, each with its unit. */
+/* Parses time spans, without floating point. A span is a sum of numbers, each with its unit. */
 
 #include <errno.h>
 #include <glib.h>
@@ -57,7 +57,7 @@ static const Unit units[] = {
         { "\xc2\xb5s", 1 },
 };
 
-/* What span_format() writes, from the longest down. */
+/* The units that span_format() uses, largest first. */
 static const Unit written[] = {
         { "y", USEC_PER_YEAR }, { "month", USEC_PER_MONTH }, { "w", USEC_PER_WEEK }, { "d", USEC_PER_DAY },
         { "h", USEC_PER_HOUR }, { "min", USEC_PER_MINUTE },  { "s", USEC_PER_SEC },
@@ -67,7 +67,7 @@ static const char *skip_space(const char *p) {
         return p + strspn(p, " \t\n\r");
 }
 
-/* A unit ends where its word does: letters, and the bytes of a Greek or micro sign. */
+/* The unit at p: letters, or the bytes of a Greek mu or micro sign. */
 static const Unit *unit_at(const char *p, size_t *ret_length) {
         size_t length = 0;
 
@@ -83,7 +83,7 @@ static const Unit *unit_at(const char *p, size_t *ret_length) {
         return NULL;
 }
 
-/* Adds digits times unit; too many digits are an overflow, not an error of the syntax. */
+/* Adds digits times unit to *sum. Too many digits are an overflow, not a syntax error. */
 static bool add_whole(const char *digits, size_t n, uint64_t unit, uint64_t *sum) {
         uint64_t number = 0;
 
@@ -105,7 +105,8 @@ static bool add_fraction(const char *digits, size_t n, uint64_t unit, uint64_t *
         return true;
 }
 
-/* One number with its unit. Where it ends, or NULL: no span. Beyond what can be counted, *overflow is set. */
+/* Parses one number with its unit. Returns the end, or NULL on a syntax error. Sets *overflow if the sum is too
+ * large. */
 static const char *add_part(const char *p, uint64_t *sum, bool *overflow) {
         const char *whole = p, *fraction = NULL;
         size_t n_whole = strspn(p, "0123456789"), n_fraction = 0, length;
@@ -157,7 +158,7 @@ int span_parse(const char *text, uint64_t *ret_usec) {
         return 0;
 }
 
-/* "1.5s": thousandths, without the zeros at their end. */
+/* Formats like "1.5s", with up to three decimals and without trailing zeros. */
 static char *format_fraction(uint64_t value, const char *unit) {
         unsigned whole = value / 1000, thousandths = value % 1000;
         int digits = 3;

@@ -1,45 +1,54 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * A heap of deadlines in a GSource that is ready when the earliest of them has come. The deadlines are kept in the heap
- * itself, four children to a node, so that putting it in order looks at few places of memory. Each timer knows its
- * position in the heap, so that cancelling one costs no search.
+ * Implements timers as a heap of deadlines in a GSource, which is ready when the earliest deadline has passed. The
+ * heap holds the deadlines themselves, with four children per node, so that sorting touches few cache lines. Each
+ * timer knows its position in the heap, so that cancelling needs no search.
  */
 
 #include <assert.h>
+#include <glib-unix.h>
 #include <stdbool.h>
+#include <sys/timerfd.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "basic/timers.h"
 
 #define CHILDREN 4u
 #define POSITION_NONE UINT_MAX
+/* If reading two clocks takes less than this, they count as read at the same time. */
+#define MEASURE_MAX_USEC 1000u
 
 typedef struct Entry {
         uint64_t deadline;
-        uint64_t serial; /* among equal deadlines, the first made is the first called */
+        uint64_t serial; /* equal deadlines expire in the order of creation */
         Timer *timer;
 } Entry;
 
 struct Timers {
-        GSource source; /* first: the source is the object, alive until the last dispatch has returned */
-        GArray *heap;   /* of Entry */
+        GSource source;   /* must be the first member; GLib keeps it alive until the last dispatch has returned */
+        GArray *heaps[2]; /* of Entry, indexed by TimerClock */
         uint64_t next_serial;
+        int boottime;         /* timerfd that ends a poll() that was suspended with the machine; -1: not needed yet */
+        uint64_t boottime_at; /* when the timerfd expires; UINT64_MAX: never */
 };
 
 struct Timer {
         Timers *timers;
-        unsigned position; /* in the heap, or POSITION_NONE */
+        TimerClock clock;
+        unsigned position; /* index in the heap, or POSITION_NONE */
         uint64_t deadline;
         TimerCallback callback;
         void *userdata;
 };
 
-static Entry *heap_get(const Timers *timers, unsigned position) {
-        return &g_array_index(timers->heap, Entry, position);
+static Entry *heap_get(const GArray *heap, unsigned position) {
+        return &g_array_index(heap, Entry, position);
 }
 
-static void heap_put(Timers *timers, unsigned position, Entry entry) {
-        *heap_get(timers, position) = entry;
+static void heap_put(GArray *heap, unsigned position, Entry entry) {
+        *heap_get(heap, position) = entry;
         entry.timer->position = position;
 }
 
@@ -47,99 +56,169 @@ static bool entry_before(const Entry *a, const Entry *b) {
         return a->deadline != b->deadline ? a->deadline < b->deadline : a->serial < b->serial;
 }
 
-/* Moves the entry towards the root of the heap, from a place that is free. */
-static void heap_rise(Timers *timers, unsigned position, Entry entry) {
+/* Moves the entry from a free position towards the root. */
+static void heap_rise(GArray *heap, unsigned position, Entry entry) {
         while (position > 0) {
                 unsigned parent = (position - 1) / CHILDREN;
 
-                if (!entry_before(&entry, heap_get(timers, parent)))
+                if (!entry_before(&entry, heap_get(heap, parent)))
                         break;
-                heap_put(timers, position, *heap_get(timers, parent));
+                heap_put(heap, position, *heap_get(heap, parent));
                 position = parent;
         }
 
-        heap_put(timers, position, entry);
+        heap_put(heap, position, entry);
 }
 
-/* The earliest child of the place; one that is beyond the heap when it has none. */
-static unsigned heap_child(const Timers *timers, unsigned position) {
-        unsigned first = CHILDREN * position + 1, end = MIN(first + CHILDREN, timers->heap->len), earliest = first;
+/* The earliest child of the position. Its index is beyond the heap if there are no children. */
+static unsigned heap_child(const GArray *heap, unsigned position) {
+        unsigned first = CHILDREN * position + 1, end = MIN(first + CHILDREN, heap->len), earliest = first;
 
         for (unsigned child = first + 1; child < end; child++)
-                if (entry_before(heap_get(timers, child), heap_get(timers, earliest)))
+                if (entry_before(heap_get(heap, child), heap_get(heap, earliest)))
                         earliest = child;
 
         return earliest;
 }
 
-/* Moves the entry away from the root of the heap, from a place that is free. */
-static void heap_sink(Timers *timers, unsigned position, Entry entry) {
+/* Moves the entry from a free position away from the root. */
+static void heap_sink(GArray *heap, unsigned position, Entry entry) {
         for (;;) {
-                unsigned child = heap_child(timers, position);
+                unsigned child = heap_child(heap, position);
 
-                if (child >= timers->heap->len || !entry_before(heap_get(timers, child), &entry))
+                if (child >= heap->len || !entry_before(heap_get(heap, child), &entry))
                         break;
-                heap_put(timers, position, *heap_get(timers, child));
+                heap_put(heap, position, *heap_get(heap, child));
                 position = child;
         }
 
-        heap_put(timers, position, entry);
+        heap_put(heap, position, entry);
 }
 
-static void heap_remove(Timers *timers, Timer *timer) {
-        unsigned hole = timer->position, end = timers->heap->len - 1;
-        Entry removed = *heap_get(timers, hole), last = *heap_get(timers, end);
+static void heap_remove(Timer *timer) {
+        GArray *heap = timer->timers->heaps[timer->clock];
+        unsigned hole = timer->position, end = heap->len - 1;
+        Entry removed = *heap_get(heap, hole), last = *heap_get(heap, end);
 
-        g_array_set_size(timers->heap, end);
+        g_array_set_size(heap, end);
         timer->position = POSITION_NONE;
         if (hole == end)
                 return;
 
         if (entry_before(&last, &removed))
-                heap_rise(timers, hole, last);
+                heap_rise(heap, hole, last);
         else
-                heap_sink(timers, hole, last);
+                heap_sink(heap, hole, last);
 }
 
-static uint64_t timers_earliest(const Timers *timers) {
-        return timers->heap->len > 0 ? heap_get(timers, 0)->deadline : UINT64_MAX;
+static uint64_t timers_earliest(const Timers *timers, TimerClock clock) {
+        const GArray *heap = timers->heaps[clock];
+
+        return heap->len > 0 ? heap_get(heap, 0)->deadline : UINT64_MAX;
 }
 
-/* Asked in every turn, rather than told as g_source_set_ready_time() would have to be, which is a system call for each
- * timer that is cancelled while it is the earliest. */
+/* Time until the earliest deadline. UINT64_MAX: there are no timers. */
+static uint64_t timers_left(const Timers *timers, TimerClock clock, uint64_t now) {
+        uint64_t earliest = timers_earliest(timers, clock);
+
+        return earliest == UINT64_MAX ? UINT64_MAX : earliest - MIN(now, earliest);
+}
+
+static uint64_t boottime_now(void) {
+        struct timespec now;
+
+        clock_gettime(CLOCK_BOOTTIME, &now);
+        return (uint64_t) now.tv_sec * G_USEC_PER_SEC + (uint64_t) now.tv_nsec / 1000;
+}
+
+uint64_t timers_now(TimerClock clock) {
+        return clock == TIMER_BOOTTIME ? boottime_now() : (uint64_t) g_get_monotonic_time();
+}
+
+/* The clocks are read one after the other, and the machine may be suspended in between: repeat if reading took long. */
+uint64_t timers_suspended(void) {
+        uint64_t before, boottime, after;
+
+        do {
+                before = (uint64_t) g_get_monotonic_time();
+                boottime = boottime_now();
+                after = (uint64_t) g_get_monotonic_time();
+        } while (after - before > MEASURE_MAX_USEC);
+
+        return boottime > before ? boottime - before : 0;
+}
+
+static bool boottime_is_due(const Timers *timers) {
+        uint64_t earliest = timers_earliest(timers, TIMER_BOOTTIME);
+
+        return earliest != UINT64_MAX && earliest <= boottime_now();
+}
+
+static void settle_boottime(Timers *timers) {
+        uint64_t earliest = timers_earliest(timers, TIMER_BOOTTIME);
+        struct itimerspec at = {};
+
+        if (earliest == timers->boottime_at || timers->boottime < 0)
+                return;
+
+        timers->boottime_at = earliest;
+        if (earliest != UINT64_MAX) {
+                at.it_value.tv_sec = (time_t) (earliest / G_USEC_PER_SEC);
+                at.it_value.tv_nsec = (long) (earliest % G_USEC_PER_SEC * 1000) + (earliest == 0);
+        }
+        (void) timerfd_settime(timers->boottime, TFD_TIMER_ABSTIME, &at, NULL);
+}
+
+/* Computes the timeout in each turn. g_source_set_ready_time() would cost a system call each time the earliest timer is
+ * cancelled. */
 static gboolean source_prepare(GSource *source, int *ret_timeout) {
-        uint64_t now = (uint64_t) g_source_get_time(source), earliest = timers_earliest((Timers *) source);
+        Timers *timers = (Timers *) source;
+        uint64_t left = timers_left(timers, TIMER_MONOTONIC, (uint64_t) g_source_get_time(source));
 
-        if (earliest <= now)
-                return TRUE;
+        settle_boottime(timers);
+        if (timers->heaps[TIMER_BOOTTIME]->len > 0)
+                left = MIN(left, timers_left(timers, TIMER_BOOTTIME, boottime_now()));
 
-        *ret_timeout = earliest == UINT64_MAX ? -1 : (int) MIN((earliest - now + 999) / 1000, (uint64_t) G_MAXINT);
-        return FALSE;
+        *ret_timeout = left == UINT64_MAX ? -1 : (int) MIN((left + 999) / 1000, (uint64_t) G_MAXINT);
+        return left == 0;
 }
 
 static gboolean source_check(GSource *source) {
-        return timers_earliest((Timers *) source) <= (uint64_t) g_source_get_time(source);
+        return timers_earliest((Timers *) source, TIMER_MONOTONIC) <= (uint64_t) g_source_get_time(source) ||
+               boottime_is_due((Timers *) source);
 }
 
-/* Only what is due when the turn begins: timers made by a callback wait for the next turn. */
-static gboolean source_dispatch(GSource *source, GSourceFunc callback, void *userdata) {
-        Timers *timers = (Timers *) source;
-        uint64_t now = (uint64_t) g_source_get_time(source);
+/* False: a callback has destroyed the source. */
+static bool expire(Timers *timers, TimerClock clock, uint64_t now) {
+        while (timers_earliest(timers, clock) <= now) {
+                Timer *timer = heap_get(timers->heaps[clock], 0)->timer;
 
-        while (timers_earliest(timers) <= now) {
-                Timer *timer = heap_get(timers, 0)->timer;
-
-                heap_remove(timers, timer);
+                heap_remove(timer);
                 timer->callback(timer->userdata);
-                if (g_source_is_destroyed(source))
-                        return G_SOURCE_REMOVE;
+                if (g_source_is_destroyed(&timers->source))
+                        return false;
         }
 
-        return G_SOURCE_CONTINUE;
+        return true;
+}
+
+/* Only timers that are due when the turn begins: timers created by a callback wait for the next turn. */
+static gboolean source_dispatch(GSource *source, GSourceFunc callback, void *userdata) {
+        Timers *timers = (Timers *) source;
+
+        return expire(timers, TIMER_MONOTONIC, (uint64_t) g_source_get_time(source)) &&
+                               (!boottime_is_due(timers) || expire(timers, TIMER_BOOTTIME, boottime_now()))
+                       ? G_SOURCE_CONTINUE
+                       : G_SOURCE_REMOVE;
 }
 
 static void source_finalize(GSource *source) {
-        g_array_unref(((Timers *) source)->heap);
+        Timers *timers = (Timers *) source;
+
+        g_array_unref(timers->heaps[TIMER_MONOTONIC]);
+        g_array_unref(timers->heaps[TIMER_BOOTTIME]);
+        if (timers->boottime >= 0)
+                close(timers->boottime);
 }
 
 static GSourceFuncs source_funcs = {
@@ -152,7 +231,10 @@ static GSourceFuncs source_funcs = {
 Timers *timers_new(GMainContext *context) {
         Timers *timers = (Timers *) g_source_new(&source_funcs, sizeof(Timers));
 
-        timers->heap = g_array_new(FALSE, FALSE, sizeof(Entry));
+        timers->heaps[TIMER_MONOTONIC] = g_array_new(FALSE, FALSE, sizeof(Entry));
+        timers->heaps[TIMER_BOOTTIME] = g_array_new(FALSE, FALSE, sizeof(Entry));
+        timers->boottime = -1;
+        timers->boottime_at = UINT64_MAX;
         g_source_set_name(&timers->source, "timers");
         g_source_attach(&timers->source, context);
         return timers;
@@ -162,23 +244,42 @@ void timers_free(Timers *timers) {
         if (!timers)
                 return;
 
-        for (unsigned i = 0; i < timers->heap->len; i++)
-                heap_get(timers, i)->timer->position = POSITION_NONE;
-        g_array_set_size(timers->heap, 0);
+        for (TimerClock clock = TIMER_MONOTONIC; clock <= TIMER_BOOTTIME; clock++) {
+                for (unsigned i = 0; i < timers->heaps[clock]->len; i++)
+                        heap_get(timers->heaps[clock], i)->timer->position = POSITION_NONE;
+                g_array_set_size(timers->heaps[clock], 0);
+        }
 
         g_source_destroy(&timers->source);
         g_source_unref(&timers->source);
 }
 
-Timer *timer_new_at(Timers *timers, uint64_t deadline, TimerCallback callback, void *userdata) {
+/* If there is no descriptor left for the timerfd, a timer is only late after a suspend. */
+static void watch_boottime(Timers *timers) {
+        timers->boottime = timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK);
+        if (timers->boottime >= 0)
+                g_source_add_unix_fd(&timers->source, timers->boottime, G_IO_IN);
+}
+
+Timer *timer_new_on(Timers *timers, TimerClock clock, uint64_t deadline, TimerCallback callback, void *userdata) {
+        GArray *heap = timers->heaps[clock];
         Timer *timer = g_new(Timer, 1);
 
         assert(callback);
 
-        *timer = (Timer){ .timers = timers, .deadline = deadline, .callback = callback, .userdata = userdata };
-        g_array_set_size(timers->heap, timers->heap->len + 1);
-        heap_rise(timers, timers->heap->len - 1, (Entry){ timer->deadline, timers->next_serial++, timer });
+        if (clock == TIMER_BOOTTIME && timers->boottime < 0)
+                watch_boottime(timers);
+
+        *timer = (Timer){
+                .timers = timers, .clock = clock, .deadline = deadline, .callback = callback, .userdata = userdata
+        };
+        g_array_set_size(heap, heap->len + 1);
+        heap_rise(heap, heap->len - 1, (Entry){ timer->deadline, timers->next_serial++, timer });
         return timer;
+}
+
+Timer *timer_new_at(Timers *timers, uint64_t deadline, TimerCallback callback, void *userdata) {
+        return timer_new_on(timers, TIMER_MONOTONIC, deadline, callback, userdata);
 }
 
 Timer *timer_new(Timers *timers, uint64_t usec, TimerCallback callback, void *userdata) {
@@ -192,7 +293,7 @@ void timer_free(Timer *timer) {
                 return;
 
         if (timer->position != POSITION_NONE)
-                heap_remove(timer->timers, timer);
+                heap_remove(timer);
         g_free(timer);
 }
 

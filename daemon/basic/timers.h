@@ -2,8 +2,8 @@
 #pragma once
 
 /*
- * All deadlines of the daemon in one GSource over a heap, so that thousands of them do not make
- * a turn of the main loop slower. Times are CLOCK_MONOTONIC microseconds.
+ * Owns all deadlines of btd: one GSource over a heap, so that a turn of the main loop costs the same with one timer or
+ * with thousands. Times are microseconds of CLOCK_MONOTONIC, unless another clock is given.
  */
 
 #include <glib.h>
@@ -13,17 +13,29 @@ typedef struct Timers Timers;
 typedef struct Timer Timer;
 typedef void (*TimerCallback)(void *userdata);
 
+typedef enum TimerClock {
+        TIMER_MONOTONIC, /* stops while the machine is suspended */
+        TIMER_BOOTTIME,  /* continues while the machine is suspended, but does not wake it up */
+} TimerClock;
+
 Timers *timers_new(GMainContext *context);
 void timers_free(Timers *timers);
 
-/* Calls back once, usec from now. The caller owns the timer, which is still his after it has expired;
- * freeing it cancels. A callback may free its own timer and any other. */
+/* Calls back once, usec from now. The caller owns the timer, also after it has expired; freeing it cancels it. A
+ * callback may free its own timer and any other. */
 Timer *timer_new(Timers *timers, uint64_t usec, TimerCallback callback, void *userdata);
-/* The same at a given time; at once, if that has passed. */
+/* The same at an absolute time; as soon as possible if it has passed. */
 Timer *timer_new_at(Timers *timers, uint64_t deadline, TimerCallback callback, void *userdata);
+/* The same at an absolute time of the given clock. */
+Timer *timer_new_on(Timers *timers, TimerClock clock, uint64_t deadline, TimerCallback callback, void *userdata);
 void timer_free(Timer *timer);
 
-/* When it expires or has expired. */
+uint64_t timers_now(TimerClock clock);
+/* How long the machine has been suspended since it booted, in microseconds: the difference of CLOCK_BOOTTIME and
+ * CLOCK_MONOTONIC. */
+uint64_t timers_suspended(void);
+
+/* The time at which it expires or has expired. */
 uint64_t timer_deadline(const Timer *timer);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Timers, timers_free)

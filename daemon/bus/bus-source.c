@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * The GSource asks the sd_bus afresh in every turn what it waits for, since all of it may change at any time: the
- * file descriptor, the events, and the (absolute) timeout.
+ * Puts an sd_bus on the main loop. In every turn it reads the file descriptor, the events and the (absolute) timeout
+ * from the sd_bus again, since all of them can change at any time.
  */
 
 #include <errno.h>
@@ -16,9 +16,9 @@
 
 /* Messages in one dispatch: enough to be fast, few enough that timers are not late under a flood. */
 #define BATCH 32u
-/* What may wait to be taken by the bus while more is read. */
+/* With more unsent messages than this, no more are read. */
 #define UNSENT_MAX 64u
-/* As large as the kernel makes it by itself. */
+/* The kernel's default. */
 #define BUFFER_SIZE 212992
 
 typedef struct BusSource {
@@ -27,12 +27,12 @@ typedef struct BusSource {
         GPollFD poll;
         bool polled;
         int error;
-        uint64_t patience; /* 0: without end */
-        uint64_t stuck;    /* when that ends; 0: the bus has read everything */
-        int unread;        /* bytes that it has not read, when that was looked at last */
+        uint64_t patience; /* how long the bus may read nothing; 0: forever */
+        uint64_t stuck;    /* when that time ends; 0: the bus has read everything */
+        int unread;        /* bytes that it had not read at the last check */
 } BusSource;
 
-/* Messages that the bus has not taken yet. */
+/* Messages that were not written to the socket yet. */
 static uint64_t count_unsent(const BusSource *source) {
         uint64_t n = 0;
 
@@ -44,7 +44,7 @@ static bool is_full(const BusSource *source) {
         return source->patience > 0 && count_unsent(source) > UNSENT_MAX;
 }
 
-/* When the bus wants to be dispatched, even if nothing comes. */
+/* When to dispatch the bus, even if no message comes. */
 static int next_deadline(const BusSource *source, uint64_t *ret_deadline) {
         uint64_t deadline = UINT64_MAX;
         int r = sd_bus_get_timeout(source->bus, &deadline);
@@ -58,7 +58,7 @@ static int next_deadline(const BusSource *source, uint64_t *ret_deadline) {
         return 0;
 }
 
-/* What the bus has not read is in the socket for the most part, which can be large. */
+/* Most of the data that the bus has not read is in the socket buffer, which can be large. */
 static void note_unread(BusSource *source, int fd, uint64_t now) {
         int unread = 0;
 
@@ -71,7 +71,7 @@ static void note_unread(BusSource *source, int fd, uint64_t now) {
         source->unread = unread;
 }
 
-/* GLib keeps what it polls sorted by file descriptor, so a new one has to be added anew. */
+/* GLib sorts its GPollFDs by file descriptor, so a new descriptor must be added again. */
 static void source_poll(BusSource *source, int fd, int events) {
         if (source->polled && source->poll.fd != fd) {
                 g_source_remove_poll(&source->source, &source->poll);
@@ -93,7 +93,7 @@ static gboolean source_prepare(GSource *base, int *ret_timeout) {
         int fd = sd_bus_get_fd(source->bus), events = sd_bus_get_events(source->bus);
 
         note_unread(source, fd, now);
-        /* A bus that is closed has none of these; dispatch finds out why. */
+        /* A closed bus has none of these; dispatch finds the reason. */
         if (fd < 0 || events < 0 || next_deadline(source, &deadline) < 0)
                 return TRUE;
 
@@ -116,11 +116,14 @@ static gboolean source_check(GSource *base) {
 }
 
 static bool is_stuck(BusSource *source, uint64_t now) {
+        if (source->stuck == 0 || source->stuck > now)
+                return false;
+
         note_unread(source, sd_bus_get_fd(source->bus), now);
         return source->stuck > 0 && source->stuck <= now;
 }
 
-/* A bus that is closing has an end: it only tells all that still wait for something. */
+/* No batch limit while the bus is closing: then it only fails the pending calls. */
 static int process(BusSource *source) {
         int r = 1;
 
@@ -172,13 +175,13 @@ GSource *bus_source_new(sd_bus *bus) {
         source->bus = sd_bus_ref(bus);
         source->error = -ENOTCONN;
         g_source_set_name(&source->source, "bus");
-        /* It never does, but for any other GLib takes its file descriptor away while it is dispatched, and wakes itself
-         * up for that, twice. */
+        /* It never recurses. But otherwise GLib removes the file descriptor during each dispatch, and wakes up twice
+         * for that. */
         g_source_set_can_recurse(&source->source, TRUE);
         return &source->source;
 }
 
-/* sd-bus asks for megabytes, in which all that is said would have to wait behind what others have asked for. */
+/* sd-bus asks for megabytes; new messages would wait behind a long queue of old replies. */
 static void limit_buffer(int fd) {
         const int size = BUFFER_SIZE;
 

@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * From the name of a bus to its address, and to the one connection that all leaves share.
+ * Finds the address of a bus by its name, and keeps the one connection to it.
  */
 
 #include <errno.h>
 #include <stdbool.h>
 #include <string.h>
 
+#include "basic/nearest.h"
 #include "bus/buses.h"
 
 struct Buses {
         GMainContext *context;
         char *default_name, *default_address;
         GHashTable *connections; /* by name */
-        Connection *first;       /* to the default bus, one of these; NULL until it is asked for */
-        Connection *second;      /* to the same bus, or NULL */
+        Connection *first;       /* the one of these to the default bus; NULL until first needed */
+        Connection *second;      /* to the same bus; NULL until first needed */
 };
 
 static int system_address(const char *rest, char **ret_address, char **ret_error) {
@@ -35,7 +36,7 @@ static int session_address(const char *rest, char **ret_address, char **ret_erro
         }
 
         if (!directory) {
-                *ret_error = g_strdup("there is no session bus here: set DBUS_SESSION_BUS_ADDRESS or XDG_RUNTIME_DIR");
+                *ret_error = g_strdup("there is no session bus: set DBUS_SESSION_BUS_ADDRESS or XDG_RUNTIME_DIR");
                 return -ENOENT;
         }
 
@@ -44,7 +45,7 @@ static int session_address(const char *rest, char **ret_address, char **ret_erro
         return 0;
 }
 
-/* "[USER@]HOST[:PORT][/MACHINE]", as systemctl -H has it. Without a terminal, ssh must not ask for anything. */
+/* "[USER@]HOST[:PORT][/MACHINE]", as in systemctl -H. Without a terminal, ssh must not prompt. */
 static int host_address(const char *rest, char **ret_address, char **ret_error) {
         g_autoptr(GRegex) regex = g_regex_new("^([\\w.-]+@)?(?|\\[([[:xdigit:]:.]+)\\]|([[:alnum:]_][\\w.-]*))"
                                               "(?::(\\d{1,5}))?(?:/([[:alnum:]_][\\w.-]*))?$",
@@ -107,6 +108,16 @@ static bool is_address(const char *name) {
         return g_regex_match_simple("^(unix|unixexec|tcp|x-machine-unix):[a-z0-9]+=", name, G_REGEX_RAW, 0);
 }
 
+static const char *nearest_name(const char *name) {
+        Nearest nearest = { .word = name };
+
+        for (size_t i = 0; i < G_N_ELEMENTS(kinds); i++)
+                if (kinds[i].whole)
+                        nearest_offer(&nearest, kinds[i].prefix);
+
+        return nearest.best;
+}
+
 static int name_to_address(const char *name, char **ret_address, char **ret_error) {
         for (size_t i = 0; i < G_N_ELEMENTS(kinds); i++) {
                 size_t length = strlen(kinds[i].prefix);
@@ -116,10 +127,13 @@ static int name_to_address(const char *name, char **ret_address, char **ret_erro
         }
 
         if (!is_address(name)) {
-                *ret_error = g_strdup_printf("'%s' is not the name of a bus: expected \"system\", \"session\", "
-                                             "\"host:USER@HOST\", \"machine:NAME\" or an address such as "
-                                             "\"unix:path=/run/my-bus\"",
-                                             name);
+                const char *nearest = nearest_name(name);
+
+                *ret_error =
+                        g_strdup_printf("'%s' is not the name of a bus: expected \"system\", \"session\", "
+                                        "\"host:USER@HOST\", \"machine:NAME\" or an address such as "
+                                        "\"unix:path=/run/my-bus\"%s%s%s",
+                                        name, nearest ? "; did you mean \"" : "", nearest ?: "", nearest ? "\"?" : "");
                 return -EINVAL;
         }
 
@@ -158,7 +172,8 @@ int buses_check_name(const char *name, char **ret_error) {
         return -EINVAL;
 }
 
-static int open_connection(Buses *buses, const char *name, Connection **ret_connection, char **ret_error) {
+static int open_connection(Buses *buses, const char *name, const char *shown, Connection **ret_connection,
+                           char **ret_error) {
         g_autofree char *address = NULL;
         int r = 0;
 
@@ -169,16 +184,16 @@ static int open_connection(Buses *buses, const char *name, Connection **ret_conn
         if (r < 0)
                 return r;
 
-        *ret_connection = connection_new(buses->context, name, address);
+        *ret_connection = connection_new(buses->context, shown, address);
         return 0;
 }
 
-static int get_named(Buses *buses, const char *name, Connection **ret_connection, char **ret_error) {
+static int get_named(Buses *buses, const char *name, const char *shown, Connection **ret_connection, char **ret_error) {
         Connection *connection = g_hash_table_lookup(buses->connections, name);
         int r;
 
         if (!connection) {
-                r = open_connection(buses, name, &connection, ret_error);
+                r = open_connection(buses, name, shown, &connection, ret_error);
                 if (r < 0)
                         return r;
 
@@ -189,20 +204,22 @@ static int get_named(Buses *buses, const char *name, Connection **ret_connection
         return 0;
 }
 
-int buses_get(Buses *buses, const char *name, Connection **ret_connection, char **ret_error) {
+int buses_get(Buses *buses, const char *name, const char *shown, Connection **ret_connection, char **ret_error) {
         int r;
 
         if (name)
-                return get_named(buses, name, ret_connection, ret_error);
+                return get_named(buses, name, shown, ret_connection, ret_error);
 
-        r = buses->first ? 0 : get_named(buses, buses->default_name, &buses->first, ret_error);
+        r = buses->first ? 0 : get_named(buses, buses->default_name, buses->default_name, &buses->first, ret_error);
         if (r >= 0)
                 *ret_connection = buses->first;
         return r;
 }
 
 int buses_get_second(Buses *buses, Connection **ret_connection, char **ret_error) {
-        int r = buses->second ? 0 : open_connection(buses, buses->default_name, &buses->second, ret_error);
+        int r = buses->second
+                        ? 0
+                        : open_connection(buses, buses->default_name, buses->default_name, &buses->second, ret_error);
 
         if (r >= 0)
                 *ret_connection = buses->second;

@@ -2,27 +2,28 @@
 #pragma once
 
 /*
- * The buses that a daemon's leaves talk to, by the name that users write: "system", "session", a D-Bus
- * address, "host:user@name" or "machine:name". One shared connection each, made when first asked for.
+ * The connections that the leaves share, by the name of the bus in a tree file: "system", "session", a D-Bus address,
+ * "host:user@name" or "machine:name". Each is made when it is first needed.
  *
- * sd-bus enters a local container, and looks up a host name in a tcp address, before it goes on: these two keep the
- * caller waiting for a moment at each attempt.
+ * sd-bus enters a local container, and resolves the host name of a tcp address, synchronously: these two block the
+ * caller for a moment at each attempt.
  */
 
 #include "bus/connection.h"
 
 typedef struct Buses Buses;
 
-/* default_name: what a leaf without "bus" means; default_address: its address, or NULL for the usual one. */
+/* default_name: the bus of a leaf without "bus"; default_address: its address, or NULL for the usual one. */
 Buses *buses_new(GMainContext *context, const char *default_name, const char *default_address);
 void buses_free(Buses *buses);
 
-/* -EINVAL: not the name of a bus, with a text for people. */
+/* -EINVAL: not the name of a bus, with an error message. */
 int buses_check_name(const char *name, char **ret_error);
 
-/* name NULL: the default. Borrowed. Errors as above; -ENOENT: there is no such bus here. */
-int buses_get(Buses *buses, const char *name, Connection **ret_connection, char **ret_error);
-/* Another connection to the default bus, the same each time. */
+/* name NULL: the default. shown: the name for messages, without secrets. Borrowed. Errors as above; -ENOENT: there is
+ * no such bus here. */
+int buses_get(Buses *buses, const char *name, const char *shown, Connection **ret_connection, char **ret_error);
+/* A second connection to the default bus; always the same one. */
 int buses_get_second(Buses *buses, Connection **ret_connection, char **ret_error);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Buses, buses_free)

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * Calls wait, are in flight, or could not be sent at all; each is in the queue that says so until its owner is
- * told. Those who are called take turns, and none may have more in flight than is left of the window for all others:
- * who does not answer holds up nobody else's calls. The window adapts to what the bus allows: it shrinks to what is in
- * flight when the bus refuses a call, and grows again slowly, since each attempt that is refused is a line in the log
- * of the bus.
+ * Sends method calls in a window. A call waits, is in flight, or could not be sent; it is in the queue of that state
+ * until its callback was called. Receivers take turns, and none may have more calls in flight than the window has left
+ * for all others: so a receiver that does not answer delays no calls to others. The window adapts to the bus: when the
+ * bus refuses a call, it shrinks to the number in flight, and grows again slowly, since the bus logs each refusal.
  */
 
 #include <errno.h>
@@ -15,57 +14,56 @@
 #include "basic/log.h"
 #include "bus/bus-source.h"
 #include "bus/calls.h"
-#include "bus/message.h"
 
 #define DRIVER "org.freedesktop.DBus"
 
-/* When the bus has refused a call, room is made by a reply. Room that is made without our notice (by the
- * late reply to a call that was cancelled) is looked for at this interval. */
+/* When the bus has refused a call, the next reply makes room. The late reply to a cancelled call makes room unnoticed,
+ * so the call is also tried again at this interval. */
 #define REFUSED_RETRY_USEC (UINT64_C(100) * 1000)
 
-/* A dbus-daemon remembers a call that was cancelled until it is answered, so peers that never answer fill its limit for
- * good. After so many, a call that is refused though none is in flight is taken as a sign of that: only a new
- * connection helps. */
+/* A dbus-daemon counts a cancelled call until it is answered, so peers that never answer use up its limit. If it
+ * refuses a call after so many cancelled ones, though none is in flight, only a new connection helps. */
 #define ABANDONED_MAX (CONNECTION_WINDOW / 2)
 
-/* How many windows of replies let the window grow by one. */
+/* The window grows by one after this many windows of replies. */
 #define GROWTH_WINDOWS 10u
 
 struct Calls {
         const char *bus_name;
-        sd_bus *bus; /* NULL: not there */
+        sd_bus *bus; /* NULL: not connected */
         GSource *source;
         GHashTable *receivers; /* by name: those with calls that wait or are in flight */
         GQueue waiting;        /* of Receiver: those with calls that wait */
         GQueue in_flight, failed;
         unsigned window;
         unsigned n_replies;   /* since the window last changed */
-        uint64_t retry_at;    /* nothing is sent before; 0: the bus has not refused anything */
+        uint64_t retry_at;    /* nothing is sent before this time; 0: the bus has refused nothing */
         unsigned n_abandoned; /* calls on this bus that were cancelled in flight */
         bool stuck;
-        unsigned n_unsent;    /* calls in flight that have hooks, and may be in our own queue yet */
-        uint64_t last_serial; /* of the call that was sent last; 0: none was */
 };
 
-/* Who is called. */
+/* The destination of calls. */
 typedef struct Receiver {
         char *name;
         GQueue waiting; /* of Call */
         GList link;     /* among those with calls that wait */
         unsigned n_in_flight;
+        bool away;
+        GQueue held; /* of Call: patient ones, until it is back */
 } Receiver;
 
 struct Call {
         Calls *calls;
+        CallKind kind;
         Receiver *receiver; /* while it waits or is in flight */
-        GQueue *queue;      /* that it is in; NULL: its owner has been told */
+        GQueue *queue;      /* NULL: the callback was called */
         GList link;
         sd_bus_message *message;
-        CallMake make; /* makes the message; NULL: it was given */
-        const CallHooks *hooks;
-        bool unsent; /* they have not been told that it has been */
+        CallMake make;       /* makes the message; NULL: it was given */
+        CallSending sending; /* or NULL */
         sd_bus_slot *slot;
-        int error; /* why it could not be sent */
+        int error;            /* why it could not be sent */
+        sd_bus_message *undo; /* of a call without an owner, see call_undo() */
         CallDone done;
         void *userdata;
 };
@@ -98,11 +96,9 @@ static void call_leave_queue(Call *call) {
                 return;
 
         g_queue_unlink(call->queue, &call->link);
-        calls->n_unsent -= call->unsent;
-        call->unsent = false;
         if (call->queue == &calls->in_flight)
                 receiver->n_in_flight--;
-        else if (receiver && receiver->waiting.length == 0)
+        else if (receiver && call->queue == &receiver->waiting && receiver->waiting.length == 0)
                 g_queue_unlink(&calls->waiting, &receiver->link);
         call->queue = NULL;
 }
@@ -119,22 +115,35 @@ static void call_enter_queue(Call *call, GQueue *queue) {
         call->queue = queue;
 }
 
-/* NULL: into none. */
+static void receiver_drop_unused(Calls *calls, const Receiver *receiver) {
+        if (receiver->n_in_flight == 0 && receiver->waiting.length == 0 && receiver->held.length == 0 &&
+            !receiver->away)
+                g_hash_table_remove(calls->receivers, receiver->name);
+}
+
+/* queue NULL: only removes the call from its queue. */
 static void call_move(Call *call, GQueue *queue) {
         Receiver *receiver = call->receiver;
 
         call_leave_queue(call);
         if (queue)
                 call_enter_queue(call, queue);
-        if (!receiver || queue == &call->calls->in_flight || queue == &receiver->waiting)
+        if (!receiver || queue == &call->calls->in_flight || queue == &receiver->waiting || queue == &receiver->held)
                 return;
 
         call->receiver = NULL;
-        if (receiver->n_in_flight == 0 && receiver->waiting.length == 0)
-                g_hash_table_remove(call->calls->receivers, receiver->name);
+        receiver_drop_unused(call->calls, receiver);
 }
 
-/* The owner may free the call, and any other. */
+/* Appends the call to those that wait, for the first time or again. */
+static void call_wait(Call *call) {
+        Receiver *receiver = call->receiver;
+
+        call->slot = sd_bus_slot_unref(call->slot);
+        call_move(call, receiver->away && call->kind != CALL_PLAIN ? &receiver->held : &receiver->waiting);
+}
+
+/* The callback may free this call and others. */
 static void call_finish(Call *call, sd_bus_message *reply, const sd_bus_error *error) {
         call_move(call, NULL);
         call->slot = sd_bus_slot_unref(call->slot);
@@ -151,12 +160,61 @@ static void call_finish_lost(Call *call) {
         call_finish(call, NULL, &error);
 }
 
-/* Did the bus itself turn the call away, before anybody could act on it? (The bus as the one who was
- * called is another matter: that is its answer.) */
-static bool call_was_refused(const Call *call, sd_bus_message *reply) {
-        return sd_bus_message_is_method_error(reply, SD_BUS_ERROR_LIMITS_EXCEEDED) > 0 &&
+/* Is this an error of the bus about the call, and not an answer of the receiver? (The bus can be the receiver, too.) */
+static bool is_from_bus(const Call *call, sd_bus_message *reply) {
+        return sd_bus_message_is_method_error(reply, NULL) > 0 &&
                g_strcmp0(sd_bus_message_get_sender(reply), DRIVER) == 0 &&
                g_strcmp0(sd_bus_message_get_destination(call->message), DRIVER) != 0;
+}
+
+/* Did the bus refuse the call, so that it was not delivered? */
+static bool call_was_refused(const Call *call, sd_bus_message *reply) {
+        return is_from_bus(call, reply) && sd_bus_message_is_method_error(reply, SD_BUS_ERROR_LIMITS_EXCEEDED) > 0;
+}
+
+/* Does this reply only mean that the receiver was away when the call came? */
+static bool call_was_early(const Call *call, sd_bus_message *reply) {
+        bool away = call->receiver->away;
+
+        if (call->kind == CALL_QUERY && away)
+                return true;
+        if (call->kind == CALL_PLAIN || !is_from_bus(call, reply))
+                return false;
+
+        return (away && (sd_bus_message_is_method_error(reply, SD_BUS_ERROR_SERVICE_UNKNOWN) > 0 ||
+                         sd_bus_message_is_method_error(reply, SD_BUS_ERROR_NAME_HAS_NO_OWNER) > 0)) ||
+               (call->kind == CALL_QUERY && sd_bus_message_is_method_error(reply, SD_BUS_ERROR_NO_REPLY) > 0);
+}
+
+/* A method call that was sent has a serial number, which may be in use by now: to be sent again, it is replaced by a
+ * copy. A message that was not sent is kept. Negative errno. */
+static int message_renew(sd_bus *bus, sd_bus_message **message) {
+        g_autoptr(sd_bus_message) copy = NULL;
+        sd_bus_message *old = *message;
+        uint64_t cookie;
+        int r;
+
+        if (sd_bus_message_get_cookie(old, &cookie) < 0)
+                return 0;
+
+        r = sd_bus_message_new_method_call(bus, &copy, sd_bus_message_get_destination(old),
+                                           sd_bus_message_get_path(old), sd_bus_message_get_interface(old),
+                                           sd_bus_message_get_member(old));
+        if (r >= 0)
+                r = sd_bus_message_set_auto_start(copy, sd_bus_message_get_auto_start(old));
+        if (r >= 0)
+                r = sd_bus_message_set_allow_interactive_authorization(
+                        copy, sd_bus_message_get_allow_interactive_authorization(old));
+        if (r >= 0)
+                r = sd_bus_message_rewind(old, true);
+        if (r >= 0)
+                r = sd_bus_message_copy(copy, old, true);
+        if (r < 0)
+                return r;
+
+        sd_bus_message_unref(old);
+        *message = g_steal_pointer(&copy);
+        return 0;
 }
 
 static int call_prepare(Call *call) {
@@ -169,46 +227,22 @@ static int call_prepare(Call *call) {
         return call->make(bus, &call->message, call->userdata);
 }
 
-static void call_tell_sent(Call *call) {
-        if (!call->unsent)
-                return;
-
-        call->unsent = false;
-        call->calls->n_unsent--;
-        call->hooks->sent(call->userdata);
-}
-
-/* What sd-bus only keeps for a socket that takes no more would be lost with the daemon. */
-static void calls_tell_sent(Calls *calls) {
-        uint64_t n_queued = 0;
-
-        if (calls->n_unsent == 0 || sd_bus_get_n_queued_write(calls->bus, &n_queued) < 0 || n_queued > 0)
-                return;
-
-        for (const GList *link = calls->in_flight.head; link; link = link->next)
-                call_tell_sent(link->data);
-}
-
 static int on_reply(sd_bus_message *reply, void *userdata, sd_bus_error *ret_error);
 
-/* False: the bus is going; the call waits for the next. */
+/* False: the bus is closing; the call waits for the next connection. */
 static bool call_send(Call *call) {
         Calls *calls = call->calls;
         int r = call_prepare(call);
 
-        if (r >= 0 && call->hooks)
-                call->hooks->sending(call->userdata);
+        if (r >= 0 && call->sending)
+                call->sending(call->userdata);
         if (r >= 0)
                 r = sd_bus_call_async(calls->bus, &call->slot, call->message, on_reply, call, UINT64_MAX);
         if (r == -ENOTCONN || r == -ECONNRESET)
                 return false;
 
         if (r >= 0) {
-                (void) sd_bus_message_get_cookie(call->message, &calls->last_serial);
                 call_move(call, &calls->in_flight);
-                call->unsent = call->hooks;
-                calls->n_unsent += call->unsent;
-                calls_tell_sent(calls);
                 return true;
         }
 
@@ -218,19 +252,14 @@ static bool call_send(Call *call) {
         return true;
 }
 
-/* Those with hooks go one by one. */
-static bool call_may_go(const Call *call) {
-        return !call->hooks || call->calls->n_unsent == 0;
-}
-
-/* NULL: all of them have their share, or there is none. */
+/* NULL: all receivers have their share in flight, or no call waits. */
 static Receiver *next_receiver(const Calls *calls) {
         unsigned left = calls->window - MIN(calls->in_flight.length, calls->window);
 
         for (const GList *link = calls->waiting.head; link; link = link->next) {
                 Receiver *receiver = link->data;
 
-                if (receiver->n_in_flight < left && call_may_go(receiver->waiting.head->data))
+                if (receiver->n_in_flight < left)
                         return receiver;
         }
 
@@ -274,15 +303,19 @@ static int on_reply(sd_bus_message *reply, void *userdata, sd_bus_error *ret_err
         }
 
         if (call_was_refused(call, reply)) {
-                /* To the end, so that a receiver for whom the bus takes no more does not hold up the others. */
-                call->slot = sd_bus_slot_unref(call->slot);
-                call_move(call, &call->receiver->waiting);
+                /* Appended, so that a receiver whose calls the bus refuses does not delay the others. */
+                call_wait(call);
                 calls_refused(calls);
                 return 1;
         }
 
-        call_tell_sent(call);
         calls_answered(calls);
+        if (call_was_early(call, reply)) {
+                call_wait(call);
+                calls_send(calls);
+                return 1;
+        }
+
         if (sd_bus_message_is_method_error(reply, NULL) > 0)
                 call_finish(call, NULL, sd_bus_message_get_error(reply));
         else
@@ -300,13 +333,18 @@ Calls *calls_new(const char *bus_name) {
         return calls;
 }
 
-/* It is its owner's, who is not told any more. */
+/* The call now belongs to its owner alone; the callback is not called any more. */
 static void call_disown(Call *call) {
         call_move(call, NULL);
         call->slot = sd_bus_slot_unref(call->slot);
+        if (call->undo)
+                call_free(call);
 }
 
 void calls_free(Calls *calls) {
+        GHashTableIter iterator;
+        void *p;
+
         if (!calls)
                 return;
 
@@ -316,6 +354,15 @@ void calls_free(Calls *calls) {
                 call_disown(calls->in_flight.head->data);
         while (calls->failed.length > 0)
                 call_disown(calls->failed.head->data);
+
+        g_hash_table_iter_init(&iterator, calls->receivers);
+        while (g_hash_table_iter_next(&iterator, NULL, &p)) {
+                Receiver *receiver = p;
+
+                receiver->away = true; /* keeps the receiver until all of its calls are disowned */
+                while (receiver->held.length > 0)
+                        call_disown(receiver->held.head->data);
+        }
         g_hash_table_unref(calls->receivers);
         g_free(calls);
 }
@@ -326,7 +373,6 @@ void calls_attach(Calls *calls, sd_bus *bus, GSource *source) {
         calls->window = CONNECTION_WINDOW;
         calls->n_replies = 0;
         calls->retry_at = 0;
-        calls->last_serial = 0;
         calls->n_abandoned = 0;
         calls->stuck = false;
 
@@ -355,7 +401,6 @@ void calls_detach(Calls *calls) {
 
 void calls_settle(Calls *calls) {
         calls_finish_failed(calls);
-        calls_tell_sent(calls);
 
         if (calls->stuck) {
                 log_warning("bus '%s': takes no more calls, since too many were never answered; connecting anew",
@@ -371,24 +416,40 @@ void calls_settle(Calls *calls) {
         calls_send(calls);
 }
 
-uint64_t calls_last_serial(const Calls *calls) {
-        return calls->last_serial;
+void calls_set_away(Calls *calls, const char *destination, bool away) {
+        Receiver *receiver = receiver_get(calls, destination);
+        GList *next;
+
+        receiver->away = away;
+        for (GList *link = receiver->waiting.head; away && link; link = next) {
+                Call *call = link->data;
+
+                next = link->next;
+                if (call->kind != CALL_PLAIN)
+                        call_wait(call);
+        }
+        while (!away && receiver->held.length > 0)
+                call_wait(receiver->held.head->data);
+
+        receiver_drop_unused(calls, receiver);
+        calls_send(calls);
 }
 
-Call *calls_add(Calls *calls, const char *destination, sd_bus_message *message, CallMake make, const CallHooks *hooks,
-                CallDone done, void *userdata) {
+Call *calls_add(Calls *calls, CallKind kind, const char *destination, sd_bus_message *message, CallMake make,
+                CallSending sending, CallDone done, void *userdata) {
         Call *call = g_new0(Call, 1);
 
         call->calls = calls;
+        call->kind = kind;
         call->link.data = call;
         call->message = sd_bus_message_ref(message);
         call->make = make;
-        call->hooks = hooks;
+        call->sending = sending;
         call->done = done;
         call->userdata = userdata;
 
         call->receiver = receiver_get(calls, destination);
-        call_move(call, &call->receiver->waiting);
+        call_wait(call);
         calls_send(calls);
         return call;
 }
@@ -397,7 +458,7 @@ void call_free(Call *call) {
         if (!call)
                 return;
 
-        /* Not at once: who frees one call may be about to free all that wait. */
+        /* Deferred, because the caller may be about to free all waiting calls. */
         if (call->queue && call->queue == &call->calls->in_flight && call->calls->source) {
                 call->calls->n_abandoned++;
                 bus_source_wake(call->calls->source, 0);
@@ -406,5 +467,26 @@ void call_free(Call *call) {
         call_move(call, NULL);
         sd_bus_slot_unref(call->slot);
         sd_bus_message_unref(call->message);
+        sd_bus_message_unref(call->undo);
         g_free(call);
+}
+
+static void on_to_be_undone(sd_bus_message *reply, const sd_bus_error *error, void *userdata) {
+        g_autoptr(Call) call = userdata;
+
+        if (!error)
+                (void) sd_bus_send(call->calls->bus, call->undo, NULL);
+}
+
+void call_undo(Call *call, sd_bus_message *undo) {
+        if (call->queue != &call->calls->in_flight) {
+                call_free(call);
+                return;
+        }
+
+        (void) sd_bus_message_set_expect_reply(undo, false);
+        call->undo = sd_bus_message_ref(undo);
+        call->sending = NULL;
+        call->done = on_to_be_undone;
+        call->userdata = call;
 }

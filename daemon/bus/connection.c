@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * The life of a connection: coming, being there, being lost, coming again. What is done with it while it is there
- * is in bus/calls.c, bus/rules.c, bus/names.c and bus/matches.c.
+ * Establishes a connection, and again when it is lost, and tells the listeners. bus/calls.c, bus/rules.c, bus/names.c
+ * and bus/matches.c use it while it is established.
  */
 
 #include <errno.h>
@@ -28,17 +28,18 @@ struct Connection {
         GSource *retry;  /* while it is not */
         unsigned retry_msec;
         uint64_t patience; /* see connection_pace(); 0: it is not paced */
-        bool ready;        /* the bus has answered Hello */
-        bool was_stuck;    /* the one before, that was lost */
-        bool complained;   /* that it cannot be reached */
+        bool ready;        /* the bus has replied to Hello */
+        bool was_stuck;    /* the previous connection, see connection_was_stuck() */
+        bool warned;       /* that the bus cannot be reached */
         Calls *calls;
         Rules *rules;
         Names *names;
         Matches *matches;
         Properties *properties;
+        GData *kept;
         GQueue listeners;
-        GList *next_listener; /* the one to be called next: freeing it moves it on */
-        bool untold;          /* some listener does not know whether the connection is there */
+        GList *next_listener; /* the one to be called next; if it is freed, this moves to the one after it */
+        bool untold;          /* some listener must still be called */
 };
 
 struct Listener {
@@ -46,10 +47,10 @@ struct Listener {
         GList link;
         const ListenerCallbacks *callbacks;
         void *userdata;
-        bool connected; /* as far as it has been told */
+        bool connected; /* as of the last callback */
 };
 
-/* Tells all who do not know it yet whether the connection is there. */
+/* Calls the listeners that do not know the present state yet. */
 static void listeners_tell(Connection *connection) {
         bool connected = connection->ready;
 
@@ -70,11 +71,11 @@ static void listeners_tell(Connection *connection) {
         }
 }
 
-/* Rules before calls: a signal that a waiting call brings about is not missed. */
+/* Rules before calls, so that no signal is missed that a waiting call causes. */
 static void connection_came(Connection *connection) {
-        if (connection->complained)
+        if (connection->warned)
                 log_notice("bus '%s': connected", connection->name);
-        connection->complained = false;
+        connection->warned = false;
         connection->ready = true;
         connection->retry_msec = RETRY_MSEC_MIN;
 
@@ -96,10 +97,10 @@ static gboolean on_retry(void *userdata) {
 }
 
 static void connection_retry_later(Connection *connection, int error) {
-        if (!connection->complained)
+        if (!connection->warned)
                 log_warning("bus '%s': %s, trying again until it is there: %s", connection->name,
                             connection->ready ? "connection lost" : "cannot connect", g_strerror(-error));
-        connection->complained = true;
+        connection->warned = true;
 
         connection->retry = g_timeout_source_new(connection->retry_msec);
         g_source_set_callback(connection->retry, on_retry, connection, NULL);
@@ -152,19 +153,19 @@ static gboolean on_bus(void *userdata) {
         return G_SOURCE_CONTINUE;
 }
 
-/* sd-bus could look for the takers of a signal itself, but goes through all senders that somebody has named. */
+/* sd-bus could dispatch signals itself, but it would visit all senders of all matches. */
 static int on_message(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
         Connection *connection = userdata;
         uint8_t type;
 
         if (connection->ready && sd_bus_message_get_type(message, &type) >= 0 && type == SD_BUS_MESSAGE_SIGNAL) {
-                names_hear(connection->names, message);
-                matches_hear(connection->matches, message);
+                names_dispatch(connection->names, message);
+                matches_dispatch(connection->matches, message);
         }
         return 0;
 }
 
-/* A bus that cannot be started is closed then, which is as good as one that was lost at once. */
+/* If the bus cannot be started, it is closed, and treated like one that was lost at once. */
 static void connection_open(Connection *connection) {
         sd_bus *bus = NULL;
         int r = sd_bus_new(&bus);
@@ -178,7 +179,7 @@ static void connection_open(Connection *connection) {
         if (r >= 0)
                 r = sd_bus_add_filter(bus, NULL, on_message, connection);
         if (r < 0)
-                g_error("cannot make a bus: %s", g_strerror(-r)); /* no memory: as with g_new() */
+                g_error("cannot make a bus: %s", g_strerror(-r)); /* out of memory, as with g_new() */
 
         r = sd_bus_start(bus);
         sd_bus_close_unref(connection->bus);
@@ -231,6 +232,7 @@ void connection_free(Connection *connection) {
 
         for (GList *i = connection->listeners.head; i; i = i->next)
                 ((Listener *) i->data)->connection = NULL;
+        g_datalist_clear(&connection->kept);
         properties_free(connection->properties);
         rules_detach(connection->rules);
         matches_free(connection->matches);
@@ -268,24 +270,44 @@ char *connection_bus_id(Connection *connection) {
         return g_strdup(text);
 }
 
-uint64_t connection_last_serial(const Connection *connection) {
-        return calls_last_serial(connection->calls);
-}
-
 Call *connection_call(Connection *connection, sd_bus_message *message, CallDone done, void *userdata) {
-        return connection_call_hooked(connection, message, NULL, done, userdata);
-}
-
-Call *connection_call_hooked(Connection *connection, sd_bus_message *message, const CallHooks *hooks, CallDone done,
-                             void *userdata) {
         const char *destination = sd_bus_message_get_destination(message);
 
-        return calls_add(connection->calls, destination, message, NULL, hooks, done, userdata);
+        return calls_add(connection->calls, CALL_PLAIN, destination, message, NULL, NULL, done, userdata);
+}
+
+Call *connection_ask(Connection *connection, sd_bus_message *message, CallDone done, void *userdata) {
+        const char *destination = sd_bus_message_get_destination(message);
+
+        return calls_add(connection->calls, CALL_QUERY, destination, message, NULL, NULL, done, userdata);
+}
+
+Call *connection_call_told(Connection *connection, sd_bus_message *message, CallSending sending, CallDone done,
+                           void *userdata) {
+        const char *destination = sd_bus_message_get_destination(message);
+
+        return calls_add(connection->calls, CALL_PATIENT, destination, message, NULL, sending, done, userdata);
 }
 
 Call *connection_call_made(Connection *connection, const char *destination, CallMake make, CallDone done,
                            void *userdata) {
-        return calls_add(connection->calls, destination, NULL, make, NULL, done, userdata);
+        return calls_add(connection->calls, CALL_PLAIN, destination, NULL, make, NULL, done, userdata);
+}
+
+void connection_set_away(Connection *connection, const char *destination, bool away) {
+        calls_set_away(connection->calls, destination, away);
+}
+
+void connection_set_data(Connection *connection, const char *name, void *data, GDestroyNotify free) {
+        g_datalist_set_data_full(&connection->kept, name, data, free);
+}
+
+void *connection_data(Connection *connection, const char *name) {
+        return g_datalist_get_data(&connection->kept, name);
+}
+
+GMainContext *connection_context(const Connection *connection) {
+        return connection->context;
 }
 
 Match *connection_match(Connection *connection, const SignalPattern *pattern, MatchSignal signal, MatchReady ready,

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * Matches with equal patterns share a topic. Topics whose patterns give the same fields have the same shape, and of
- * shapes there are few: for each, the fields of a signal are put together and looked up. A signal is looked up under
- * its sender's unique name, and under all names of the sender that somebody watches.
+ * Finds the matches of a signal. Matches with equal patterns share a topic. Topics whose patterns have the same fields
+ * share a shape; there are few shapes. For each shape, a key is made from the signal's fields and looked up: with the
+ * sender's unique name, and with each of its names that is watched.
  */
 
 #include <stdbool.h>
@@ -21,7 +21,7 @@ typedef enum Field {
         FIELD_MAX_,
 } Field;
 
-/* NULL where a field is not given. */
+/* A field that is not given is NULL. */
 typedef struct Key {
         const char *fields[FIELD_MAX_];
 } Key;
@@ -37,18 +37,18 @@ typedef struct Topic {
         Key key; /* its texts are the topic's */
         Shape *shape;
         Audience audience;
-        sd_bus_message *signal; /* that is being told; borrowed */
-        bool kept;              /* though nobody is left */
+        sd_bus_message *signal; /* being dispatched; borrowed */
+        bool kept;              /* must not be freed yet, even without matches */
 } Topic;
 
 struct Matches {
         Rules *rules;
         Names *names;
-        GSource *source;   /* of the bus; NULL: not there */
-        GPtrArray *shapes; /* these stay */
-        GPtrArray *heard;  /* the topics of a signal */
+        GSource *source;   /* of the bus; NULL: not connected */
+        GPtrArray *shapes; /* never freed before the end */
+        GPtrArray *found;  /* the topics of a signal */
         GQueue all;
-        GQueue unready; /* matches that are ready, and who have not been told */
+        GQueue unready; /* matches that are ready, and whose callback was not called yet */
 };
 
 struct Match {
@@ -140,7 +140,7 @@ static Topic *topic_get(Matches *matches, const SignalPattern *pattern) {
         return topic;
 }
 
-/* Borrowed from the message, which is left anywhere. NULL: it has no such argument. */
+/* Borrowed from the message, whose read position changes. NULL: it has no such argument. */
 static const char *read_arg(sd_bus_message *signal, unsigned number, bool is_path) {
         const char *contents, *text;
         char type;
@@ -158,7 +158,7 @@ static const char *read_arg(sd_bus_message *signal, unsigned number, bool is_pat
         return text;
 }
 
-static void hear_from(Matches *matches, const Shape *shape, Key *key, const char *sender) {
+static void find_topic(Matches *matches, const Shape *shape, Key *key, const char *sender) {
         Topic *topic;
 
         key->fields[FIELD_SENDER] = sender;
@@ -167,10 +167,10 @@ static void hear_from(Matches *matches, const Shape *shape, Key *key, const char
                 return;
 
         topic->kept = true;
-        g_ptr_array_add(matches->heard, topic);
+        g_ptr_array_add(matches->found, topic);
 }
 
-static void hear_shape(Matches *matches, const Shape *shape, sd_bus_message *signal, const GPtrArray *names) {
+static void find_topics(Matches *matches, const Shape *shape, sd_bus_message *signal, const GPtrArray *names) {
         Key key = { {
                 [FIELD_PATH] = sd_bus_message_get_path(signal),
                 [FIELD_INTERFACE] = sd_bus_message_get_interface(signal),
@@ -187,37 +187,37 @@ static void hear_shape(Matches *matches, const Shape *shape, sd_bus_message *sig
         }
 
         if (!(shape->given & 1u << FIELD_SENDER)) {
-                hear_from(matches, shape, &key, NULL);
+                find_topic(matches, shape, &key, NULL);
                 return;
         }
 
-        hear_from(matches, shape, &key, sd_bus_message_get_sender(signal));
+        find_topic(matches, shape, &key, sd_bus_message_get_sender(signal));
         for (guint i = 0; names && i < names->len; i++)
-                hear_from(matches, shape, &key, names->pdata[i]);
+                find_topic(matches, shape, &key, names->pdata[i]);
 }
 
-void matches_hear(Matches *matches, sd_bus_message *signal) {
+void matches_dispatch(Matches *matches, sd_bus_message *signal) {
         const GPtrArray *names = names_of_owner(matches->names, sd_bus_message_get_sender(signal));
 
         for (guint i = 0; i < matches->shapes->len; i++) {
                 const Shape *shape = matches->shapes->pdata[i];
 
                 if (g_hash_table_size(shape->topics) > 0)
-                        hear_shape(matches, shape, signal, names);
+                        find_topics(matches, shape, signal, names);
         }
 
-        for (guint i = 0; i < matches->heard->len; i++) {
-                Topic *topic = matches->heard->pdata[i];
+        for (guint i = 0; i < matches->found->len; i++) {
+                Topic *topic = matches->found->pdata[i];
 
                 topic->signal = signal;
                 audience_tell(&topic->audience);
                 topic->kept = false;
                 topic_drop_unused(topic);
         }
-        g_ptr_array_set_size(matches->heard, 0);
+        g_ptr_array_set_size(matches->found, 0);
 }
 
-static void on_heard(void *userdata) {
+static void on_signal(void *userdata) {
         Match *match = userdata;
         sd_bus_message *signal = match->topic->signal;
 
@@ -259,7 +259,7 @@ Matches *matches_new(Rules *rules, Names *names) {
         matches->rules = rules;
         matches->names = names;
         matches->shapes = g_ptr_array_new_with_free_func(shape_free);
-        matches->heard = g_ptr_array_new();
+        matches->found = g_ptr_array_new();
         return matches;
 }
 
@@ -273,7 +273,7 @@ static void match_leave(Match *match) {
         match->matches = NULL;
 }
 
-/* The matches are their owners'. */
+/* The matches belong to their owners. */
 void matches_free(Matches *matches) {
         if (!matches)
                 return;
@@ -281,7 +281,7 @@ void matches_free(Matches *matches) {
         while (matches->all.length > 0)
                 match_leave(matches->all.head->data);
         g_ptr_array_unref(matches->shapes);
-        g_ptr_array_unref(matches->heard);
+        g_ptr_array_unref(matches->found);
         g_free(matches);
 }
 
@@ -300,7 +300,7 @@ void matches_detach(Matches *matches) {
 }
 
 void matches_settle(Matches *matches) {
-        /* Those that come meanwhile have asked to be called in the next turn. */
+        /* Matches that become ready meanwhile are called in the next turn. */
         for (unsigned n = matches->unready.length; n > 0 && matches->unready.length > 0; n--) {
                 Match *match = matches->unready.head->data;
 
@@ -309,7 +309,7 @@ void matches_settle(Matches *matches) {
         }
 }
 
-/* A name that is owned by the bus itself, or unique, is its own owner. */
+/* The name of the bus itself, and a unique name, are their own owners. */
 static bool is_well_known(const char *name) {
         return name && *name != ':' && strcmp(name, BUS_DRIVER) != 0;
 }
@@ -326,7 +326,7 @@ Match *matches_add(Matches *matches, const SignalPattern *pattern, MatchSignal s
         g_queue_push_tail_link(&matches->all, &match->link);
 
         match->topic = topic_get(matches, pattern);
-        match->follower = (Follower){ .changed = on_heard, .userdata = match };
+        match->follower = (Follower){ .changed = on_signal, .userdata = match };
         audience_join(&match->topic->audience, &match->follower);
 
         match->rule = (RuleUse){ .confirmed = on_confirmed, .userdata = match };

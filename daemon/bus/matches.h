@@ -2,8 +2,8 @@
 #pragma once
 
 /*
- * Who wants which signals of one connection: each signal is found its takers by a few look-ups, however many there
- * are.
+ * Dispatches the signals of one connection to its matches, by a few lookups per signal, however many matches there are.
+ * connection.c is its only user.
  */
 
 #include "bus/connection.h"
@@ -12,17 +12,17 @@
 
 typedef struct Matches Matches;
 
-/* Both borrowed. */
+/* Borrows both. */
 Matches *matches_new(Rules *rules, Names *names);
 void matches_free(Matches *matches);
 
-/* The bus is there, see bus/bus-source.h. */
+/* The bus is connected. source: see bus/bus-source.h. */
 void matches_attach(Matches *matches, GSource *source);
 void matches_detach(Matches *matches);
-/* From the main loop: does what had to be put off. */
+/* Does deferred work, from the main loop. */
 void matches_settle(Matches *matches);
-/* A signal has come. */
-void matches_hear(Matches *matches, sd_bus_message *signal);
+/* Calls the matches of a signal. */
+void matches_dispatch(Matches *matches, sd_bus_message *signal);
 
 Match *matches_add(Matches *matches, const SignalPattern *pattern, MatchSignal signal, MatchReady ready,
                    void *userdata);

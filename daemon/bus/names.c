@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * The bus is asked for the owner right behind the rule, before anything else is sent: so what is brought about by what
- * is sent later is not heard before it is known who says it. What the bus says comes in the order in which it happened,
- * so its answer and its signals need no comparison.
+ * Follows the owners of names. The query for the owner is sent right after the match rule, before any other message: so
+ * the owner is known before a signal that a later message causes. The bus sends its reply and its signals in the order
+ * of events, so they need no comparison.
  */
 
 #include <stdbool.h>
@@ -14,7 +14,7 @@
 
 struct Names {
         Rules *rules;
-        sd_bus *bus;          /* NULL: not there */
+        sd_bus *bus;          /* NULL: not connected */
         GHashTable *names;    /* Name by text */
         GHashTable *by_owner; /* unique name -> GPtrArray of texts */
 };
@@ -25,9 +25,9 @@ struct Name {
         NameState state;
         char *owner; /* NAME_OWNED */
         RuleUse rule;
-        sd_bus_slot *question; /* until it is answered */
+        sd_bus_slot *question; /* until the reply */
         Audience audience;
-        bool kept; /* though nobody uses it */
+        bool kept; /* must not be freed yet, even without uses */
 };
 
 static void owner_add(Names *names, const char *owner, char *text) {
@@ -78,7 +78,7 @@ static void name_change(Name *name, NameState state, const char *owner) {
         drop_unused(name);
 }
 
-/* owner: as the bus says it, so "" is none. */
+/* owner: as in the signal; "" is none. */
 static void name_change_owner(Name *name, const char *owner) {
         if (*owner)
                 name_change(name, NAME_OWNED, owner);
@@ -86,7 +86,7 @@ static void name_change_owner(Name *name, const char *owner) {
                 name_change(name, NAME_ABSENT, NULL);
 }
 
-/* An answer before the rule is in place would soon be out of date. */
+/* A reply before the rule is in place would soon be outdated. */
 static int on_answer(sd_bus_message *reply, void *userdata, sd_bus_error *ret_error) {
         Name *name = userdata;
         const char *owner;
@@ -143,7 +143,7 @@ Names *names_new(Rules *rules) {
         return names;
 }
 
-/* The uses are their owners'. */
+/* The uses belong to their owners. */
 void names_free(Names *names) {
         GHashTableIter iterator;
         void *p;
@@ -176,7 +176,7 @@ void names_attach(Names *names, sd_bus *bus) {
                 name_ask(name);
 }
 
-/* Whoever is told may leave any of them. */
+/* A callback may leave any of the names. */
 void names_detach(Names *names) {
         g_autoptr(GList) all = g_hash_table_get_values(names->names);
 
@@ -194,7 +194,7 @@ void names_detach(Names *names) {
         }
 }
 
-void names_hear(Names *names, sd_bus_message *signal) {
+void names_dispatch(Names *names, sd_bus_message *signal) {
         const char *text, *owner;
         Name *name;
 
@@ -203,7 +203,7 @@ void names_hear(Names *names, sd_bus_message *signal) {
             sd_bus_message_read(signal, "sss", &text, NULL, &owner) < 0)
                 return;
 
-        /* Before the answer to the question, it would only be told twice. */
+        /* Before the reply to the query, followers would only be called twice. */
         name = g_hash_table_lookup(names->names, text);
         if (name && name->state != NAME_UNKNOWN)
                 name_change_owner(name, owner);

@@ -2,14 +2,14 @@
 #pragma once
 
 /*
- * Who owns which name of a bus: of the names that somebody watches, each with one match rule and one question.
+ * Follows the owners of the names that are used on a bus, with one match rule and one query for each name.
  */
 
 #include "basic/audience.h"
 #include "bus/rules.h"
 
 typedef enum NameState {
-        NAME_UNKNOWN, /* the bus is not there, or has not answered yet */
+        NAME_UNKNOWN, /* the bus is not connected, or has not replied yet */
         NAME_ABSENT,
         NAME_OWNED,
 } NameState;
@@ -17,7 +17,7 @@ typedef enum NameState {
 typedef struct Names Names;
 typedef struct Name Name;
 
-/* Told when the state, or the owner, has changed. Part of whatever watches. */
+/* Its follower is called when the state or the owner has changed. Part of its user's struct. */
 typedef struct NameUse {
         Follower follower;
         Name *name;
@@ -25,25 +25,24 @@ typedef struct NameUse {
 
 /* rules: borrowed. */
 Names *names_new(Rules *rules);
-/* Uses that are left over can be left. */
+/* Remaining uses can still be left. */
 void names_free(Names *names);
 
-/* The bus is there, and has been given all rules. */
+/* The bus is connected, and all rules were sent to it. */
 void names_attach(Names *names, sd_bus *bus);
-/* It is lost: all names are unknown. */
+/* The bus is lost: all names are unknown. */
 void names_detach(Names *names);
-/* A signal has come: before anybody else hears of it. */
-void names_hear(Names *names, sd_bus_message *signal);
+/* Handles a signal; to be called before matches_dispatch(). */
+void names_dispatch(Names *names, sd_bus_message *signal);
 
-/* The follower is filled in. What is known already is not told. */
+/* use->follower must be set. It is not called for the present state. */
 void name_use(Names *names, NameUse *use, const char *name);
 void name_leave(NameUse *use);
 NameState name_state(const NameUse *use);
-/* Its unique name; NULL: none is known. */
+/* The unique name of the owner; NULL: not known, or none. */
 const char *name_owner(const NameUse *use);
 
-/* The names that are known to belong to the unique name, as the texts that they were asked for with; NULL: none.
- * Borrowed until a name is left or changes its owner. */
+/* The used names that the unique name owns; NULL: none. Borrowed until a name is left or changes its owner. */
 const GPtrArray *names_of_owner(const Names *names, const char *owner);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Names, names_free)

@@ -1,16 +1,335 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * When the bus has confirmed the matches and said who owns the name, the values are asked for, and from then on signals
- * tell. Whoever is told of a value may stop to watch it, so what is being told is kept.
+ * Follows the values of properties. When the bus has confirmed the matches and named the owner of the service, the
+ * values are asked for; from then on signals report changes. A callback may free watches, so a Property or Interface is
+ * kept while its callbacks run.
+ *
+ * A service may answer at any time, so a later message need not be newer. When a signal has brought a value, the answer
+ * to an older question is dropped. When a signal has only reported that the value changed, the answer is dropped, too,
+ * and the question is asked again; but not twice in a row, or a value that changes faster than it can be asked for
+ * would never be known.
  */
 
+#include <glib.h>
 #include <stdbool.h>
 
+#include "basic/audience.h"
+#include "basic/cleanup.h"
 #include "bus/names.h"
-#include "bus/property-signals.h"
 #include "bus/property-watch.h"
-#include "bus/property.h"
+#include "bus/value.h"
+
+#define PROPERTIES_INTERFACE "org.freedesktop.DBus.Properties"
+#define OBJECT_MANAGER_INTERFACE "org.freedesktop.DBus.ObjectManager"
+
+typedef struct PropertyHandler {
+        /* Is the property watched? */
+        bool (*wanted)(const char *name, void *userdata);
+        /* Reads the value, which is next in the message. Negative: it could not. */
+        int (*changed)(const char *name, sd_bus_message *message, void *userdata);
+        /* The value has changed and must be asked for. */
+        void (*invalidated)(const char *name, void *userdata);
+} PropertyHandler;
+
+static int read_entry(sd_bus_message *message, const PropertyHandler *handler, void *userdata) {
+        const char *name;
+        int r = sd_bus_message_read(message, "s", &name);
+
+        if (r < 0)
+                return r;
+
+        if (handler->wanted(name, userdata))
+                r = handler->changed(name, message, userdata);
+        else
+                r = sd_bus_message_skip(message, "v");
+        return r < 0 ? r : sd_bus_message_exit_container(message);
+}
+
+static int read_values(sd_bus_message *message, const PropertyHandler *handler, void *userdata) {
+        int r = sd_bus_message_enter_container(message, 'a', "{sv}");
+
+        if (r < 0)
+                return r;
+
+        while ((r = sd_bus_message_enter_container(message, 'e', "sv")) > 0) {
+                r = read_entry(message, handler, userdata);
+                if (r < 0)
+                        return r;
+        }
+        return r < 0 ? r : sd_bus_message_exit_container(message);
+}
+
+static int read_invalidated(sd_bus_message *message, const PropertyHandler *handler, void *userdata) {
+        const char *name;
+        int r = sd_bus_message_enter_container(message, 'a', "s");
+
+        if (r < 0)
+                return r;
+
+        while ((r = sd_bus_message_read(message, "s", &name)) > 0)
+                if (handler->wanted(name, userdata))
+                        handler->invalidated(name, userdata);
+        return r;
+}
+
+static int properties_changed_read(sd_bus_message *message, const PropertyHandler *handler, void *userdata) {
+        int r = sd_bus_message_skip(message, "s");
+
+        if (r >= 0)
+                r = read_values(message, handler, userdata);
+        return r < 0 ? r : read_invalidated(message, handler, userdata);
+}
+
+static bool interfaces_added_has(sd_bus_message *message, const char *interface) {
+        const char *name;
+
+        if (sd_bus_message_skip(message, "o") < 0 || sd_bus_message_enter_container(message, 'a', "{sa{sv}}") < 0)
+                return false;
+
+        while (sd_bus_message_enter_container(message, 'e', "sa{sv}") > 0) {
+                if (sd_bus_message_read(message, "s", &name) < 0)
+                        return false;
+                if (g_str_equal(name, interface))
+                        return true;
+                if (sd_bus_message_skip(message, "a{sv}") < 0 || sd_bus_message_exit_container(message) < 0)
+                        return false;
+        }
+        return false;
+}
+
+static bool interfaces_removed_has(sd_bus_message *message, const char *interface) {
+        const char *name;
+
+        if (sd_bus_message_skip(message, "o") < 0 || sd_bus_message_enter_container(message, 'a', "s") < 0)
+                return false;
+
+        while (sd_bus_message_read(message, "s", &name) > 0)
+                if (g_str_equal(name, interface))
+                        return true;
+        return false;
+}
+
+/* One property that is watched: its value, or why it has none, and the question for it. */
+typedef struct Property Property;
+struct Property {
+        Connection *connection;
+        PropertyAddress address; /* borrowed, but for the name of the property */
+        void (*unused)(Property *property);
+        void *userdata;
+
+        PropertyState state;
+        json_object *value;
+        PropertyProblem problem;
+        Call *get;      /* the query in flight */
+        bool may_start; /* it may start the service */
+        bool stale;     /* its reply may be outdated */
+        bool moot;      /* its reply is outdated */
+        bool passed;    /* the last reply was dropped, since it was stale */
+        Audience audience;
+        bool kept; /* must not be freed yet, even without watches */
+};
+
+static void problem_clear(PropertyProblem *problem) {
+        g_free(problem->text);
+        sd_bus_error_free(&problem->error);
+        *problem = (PropertyProblem){ 0 };
+}
+
+static Property *property_new(Connection *connection, const PropertyAddress *address,
+                              void (*unused)(Property *property), void *userdata) {
+        Property *property = g_new0(Property, 1);
+
+        property->connection = connection;
+        property->address = *address;
+        property->address.property = g_strdup(address->property);
+        property->unused = unused;
+        property->userdata = userdata;
+        return property;
+}
+
+static void property_free(Property *property) {
+        if (!property)
+                return;
+
+        call_free(property->get);
+        json_object_put(property->value);
+        problem_clear(&property->problem);
+        g_free((char *) property->address.property);
+        g_free(property);
+}
+
+static void property_drop_unused(Property *property) {
+        if (audience_is_over(&property->audience) && !property->kept)
+                property->unused(property);
+}
+
+static void property_notify(Property *property) {
+        audience_tell(&property->audience);
+        property_drop_unused(property);
+}
+
+/* Takes the value. */
+static void property_set(Property *property, json_object *value) {
+        g_autoptr(json_object) old = property->value;
+        bool same = property->state == PROPERTY_KNOWN && value_equal(old, value);
+
+        property->state = PROPERTY_KNOWN;
+        property->value = value;
+        property->may_start = false;
+        if (!same)
+                property_notify(property);
+}
+
+/* Takes the contents of the problem. */
+static void property_set_unknown(Property *property, PropertyProblem problem) {
+        g_clear_pointer(&property->value, json_object_put);
+        problem_clear(&property->problem);
+
+        property->state = PROPERTY_UNKNOWN;
+        property->problem = problem;
+        if (!problem.lost)
+                property->may_start = false;
+        property_notify(property);
+}
+
+static void property_unreadable(Property *property, const char *reason) {
+        PropertyProblem problem = { .text = g_strdup_printf("%s cannot be read: %s", property->address.property,
+                                                            reason) };
+
+        property_set_unknown(property, problem);
+}
+
+static PropertyProblem absence(const Property *property) {
+        return (PropertyProblem){ .text = g_strdup_printf("%s is not on the bus", property->address.destination) };
+}
+
+static void property_failed(Property *property, const sd_bus_error *error) {
+        PropertyProblem problem = { 0 };
+
+        if (sd_bus_error_has_names(error, SD_BUS_ERROR_SERVICE_UNKNOWN, SD_BUS_ERROR_NAME_HAS_NO_OWNER)) {
+                property_set_unknown(property, absence(property));
+                return;
+        }
+
+        problem.text = g_strdup_printf("%s cannot be read: %s: %s", property->address.property, error->name,
+                                       error->message ?: "no reason given");
+        sd_bus_error_copy(&problem.error, error);
+        property_set_unknown(property, problem);
+}
+
+/* Drops the query: it will get no reply. */
+static void property_forget(Property *property, PropertyProblem problem) {
+        g_clear_pointer(&property->get, call_free);
+        property_set_unknown(property, problem);
+}
+
+static void property_absent(Property *property) {
+        property_forget(property, absence(property));
+}
+
+static void property_gone(Property *property) {
+        const PropertyAddress *address = &property->address;
+        PropertyProblem problem = { .text = g_strdup_printf("%s of %s is gone", address->interface, address->path) };
+
+        property_forget(property, problem);
+}
+
+static void property_lost(Property *property) {
+        const char *bus = connection_name(property->connection);
+        PropertyProblem problem = { .text = g_strdup_printf("the connection to the bus '%s' was lost", bus),
+                                    .lost = true };
+
+        property_forget(property, problem);
+}
+
+static int read_reply(sd_bus_message *reply, json_object **ret_value, char **ret_problem) {
+        if (sd_bus_message_has_signature(reply, "v"))
+                return value_read_one(reply, ret_value, ret_problem);
+
+        *ret_problem =
+                g_strdup_printf("the reply is of type \"%s\", not \"v\"", sd_bus_message_get_signature(reply, true));
+        return -EBADMSG;
+}
+
+static void take_reply(Property *property, sd_bus_message *reply, const sd_bus_error *error) {
+        g_autoptr(json_object) value = NULL;
+        g_autofree char *problem = NULL;
+
+        if (error)
+                property_failed(property, error);
+        else if (read_reply(reply, &value, &problem) < 0)
+                property_unreadable(property, problem);
+        else
+                property_set(property, g_steal_pointer(&value));
+}
+
+static void property_get(Property *property);
+
+static void on_value(sd_bus_message *reply, const sd_bus_error *error, void *userdata) {
+        Property *property = userdata;
+        bool stale = property->stale, taken = !property->moot && (!stale || property->passed);
+
+        g_clear_pointer(&property->get, call_free);
+        property->passed = stale && !taken;
+        if (stale)
+                property_get(property);
+        if (taken)
+                take_reply(property, reply, error);
+}
+
+static int make_get(sd_bus *bus, sd_bus_message **ret_message, void *userdata) {
+        const Property *property = userdata;
+        const PropertyAddress *address = &property->address;
+        g_autoptr(sd_bus_message) message = NULL;
+        int r = sd_bus_message_new_method_call(bus, &message, address->destination, address->path, PROPERTIES_INTERFACE,
+                                               "Get");
+
+        if (r >= 0)
+                r = sd_bus_message_set_auto_start(message, property->may_start);
+        if (r >= 0)
+                r = sd_bus_message_append(message, "ss", address->interface, address->property);
+        if (r < 0)
+                return r;
+
+        *ret_message = g_steal_pointer(&message);
+        return 0;
+}
+
+static void property_get(Property *property) {
+        call_free(property->get);
+        property->stale = property->moot = false;
+        property->get =
+                connection_call_made(property->connection, property->address.destination, make_get, on_value, property);
+}
+
+static void property_get_unless_asked(Property *property) {
+        if (!property->get)
+                property_get(property);
+}
+
+static void property_invalidate(Property *property) {
+        if (property->get)
+                property->stale = true;
+        else
+                property_get(property);
+}
+
+static int property_read(Property *property, sd_bus_message *message) {
+        g_autoptr(json_object) value = NULL;
+        g_autofree char *problem = NULL;
+        int r = value_read_one(message, &value, &problem);
+
+        if (r < 0) {
+                property_unreadable(property, problem);
+                return r;
+        }
+
+        property->stale = false;
+        property->moot = true;
+        property_set(property, g_steal_pointer(&value));
+        return 0;
+}
 
 struct Properties {
         Connection *connection;
@@ -30,12 +349,12 @@ typedef struct Interface {
         unsigned n_ready; /* of these N_MATCHES */
         bool had_owner;
         GHashTable *properties; /* by their names */
-        unsigned n_kept;        /* how often it is in use */
+        unsigned n_kept;        /* must not be freed while this is not 0 */
 } Interface;
 
 struct PropertyWatch {
         Follower follower;  /* first: a Follower is its PropertyWatch */
-        Property *property; /* NULL: the connection is gone */
+        Property *property; /* NULL: the connection was freed */
 };
 
 static void interface_free(void *p) {
@@ -62,7 +381,7 @@ static bool interface_is_ready(const Interface *interface) {
         return interface->n_ready == N_MATCHES;
 }
 
-/* For each property; any may go meanwhile, and the interface after that. */
+/* Calls the function for each property. Properties, and then the interface, may be freed by it. */
 static void interface_foreach(Interface *interface, void (*function)(Property *property)) {
         g_autoptr(GList) all = g_hash_table_get_values(interface->properties);
 
@@ -82,7 +401,7 @@ static void interface_foreach(Interface *interface, void (*function)(Property *p
         interface_drop_unused(interface);
 }
 
-/* A service that is not there may be started once for each who wants to know. */
+/* A missing service may be started once for each watch. */
 static void property_ask(Property *property) {
         const Interface *interface = property->userdata;
 
@@ -110,7 +429,7 @@ static void on_owner(void *userdata) {
         Interface *interface = userdata;
         bool had_owner = interface->had_owner;
 
-        /* Of a bus that is lost, see below. */
+        /* on_lost() handles a lost bus. */
         if (!interface_is_ready(interface) || name_state(&interface->owner) == NAME_UNKNOWN)
                 return;
 

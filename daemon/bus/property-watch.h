@@ -2,9 +2,9 @@
 #pragma once
 
 /*
- * The value of a property of a D-Bus object, followed by signals, without polling, through restarts of its service
- * and of the bus. All who watch the same property share one value; all who watch one interface of an object, its match
- * rules.
+ * Follows the value of a property of a D-Bus object by signals, without polling, through restarts of its service and of
+ * the bus. Watches of the same property share its value; watches of one interface of an object share its match rules.
+ * The leaf DBusProperty uses it.
  */
 
 #include <json-c/json_object.h>
@@ -20,30 +20,30 @@ typedef struct PropertyAddress {
 typedef enum PropertyState {
         PROPERTY_ASKED, /* not known yet */
         PROPERTY_KNOWN,
-        PROPERTY_UNKNOWN, /* it cannot be known */
+        PROPERTY_UNKNOWN, /* it has no value, see PropertyProblem */
 } PropertyState;
 
 /* Why a value is unknown. */
 typedef struct PropertyProblem {
-        char *text;         /* for people */
-        bool lost;          /* it is the bus that is gone */
-        sd_bus_error error; /* what the service or the bus said, if anything */
+        char *text;         /* an error message */
+        bool lost;          /* the bus was lost */
+        sd_bus_error error; /* of the service or the bus, if any */
 } PropertyProblem;
 
-/* changed is called from the main loop when there is another value, or another reason why there is none. It may free
- * the watch. What is known already is not told. Asking may make the bus start a service that is not there, once for
- * each watch; later the watch only waits for it. */
+/* changed is called from the main loop when the value, or the reason why there is none, has changed. It may free the
+ * watch. It is not called for the present value. Each watch may make the bus start a missing service once; later it
+ * only waits. */
 PropertyWatch *property_watch_new(Connection *connection, const PropertyAddress *address,
                                   void (*changed)(void *userdata), void *userdata);
 void property_watch_free(PropertyWatch *watch);
 
 PropertyState property_watch_state(const PropertyWatch *watch);
-/* Borrowed. While it is known, which JSON null is, too. */
+/* Borrowed; only if PROPERTY_KNOWN. JSON null is a known value, too. */
 json_object *property_watch_value(const PropertyWatch *watch);
-/* Borrowed. While it is unknown. */
+/* Borrowed; only if PROPERTY_UNKNOWN. */
 const PropertyProblem *property_watch_problem(const PropertyWatch *watch);
 
-/* What is shared by all watches of a connection, which makes and frees it. Watches that are left over can be freed. */
+/* The state that all watches of a connection share. The connection owns it. Remaining watches can still be freed. */
 Properties *properties_new(Connection *connection);
 void properties_free(Properties *properties);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * A rule belongs to a family: those with the same sender, interface and member. A family has either its rules on the
- * bus or, once there are many, the wide one; it stays wide until it is empty. The narrow ones are taken from the bus
- * when it has confirmed the wide one, so that no signal is missed.
+ * Keeps match rules on a bus. The rules with the same sender, interface and member are a family. A family has either
+ * its narrow rules on the bus or, once there are many, one wide rule; it stays wide until it is empty. The narrow rules
+ * are removed when the bus has confirmed the wide one, so that no signal is missed.
  */
 
 #include <stdbool.h>
@@ -18,20 +18,20 @@
 
 struct Rules {
         const char *bus_name;
-        sd_bus *bus; /* NULL: not there */
+        sd_bus *bus; /* NULL: not connected */
         GSource *source;
         GHashTable *rules;    /* by their text */
         GHashTable *families; /* by the text of the wide one */
         uint64_t retry_at;    /* 0: no rule was refused */
 };
 
-/* What is, or is to be, on the bus. */
+/* A rule that is, or will be, on the bus. */
 typedef struct Text {
         Rules *rules;
         char *text;
-        sd_bus_slot *slot; /* until the bus has answered */
+        sd_bus_slot *slot; /* until the bus has replied */
         bool confirmed;    /* it is on the bus */
-        bool complained;
+        bool warned;
         void (*on_confirmed)(void *userdata);
         void *userdata;
 } Text;
@@ -44,7 +44,7 @@ typedef struct Family {
 
 struct Rule {
         Text narrow;
-        Family *family; /* NULL: it cannot be made wider */
+        Family *family; /* NULL: it has no wide rule */
         GList link;     /* in the family's members */
         GQueue uses;
 };
@@ -52,10 +52,10 @@ struct Rule {
 static void refused(Text *text, const char *name, const char *reason) {
         Rules *rules = text->rules;
 
-        if (!text->complained)
+        if (!text->warned)
                 log_warning("bus '%s': cannot watch signals, trying again: %s: %s (rule %s)", rules->bus_name, name,
                             reason, text->text);
-        text->complained = true;
+        text->warned = true;
 
         rules->retry_at = (uint64_t) g_get_monotonic_time() + REFUSED_RETRY_USEC;
         bus_source_wake(rules->source, rules->retry_at);
@@ -73,7 +73,7 @@ static int on_added(sd_bus_message *reply, void *userdata, sd_bus_error *ret_err
         }
 
         text->confirmed = true;
-        text->complained = false;
+        text->warned = false;
         text->on_confirmed(text->userdata);
         return 1;
 }
@@ -99,7 +99,7 @@ static void text_add(Text *text) {
                 refused(text, "it cannot be sent", g_strerror(-r));
 }
 
-/* One that the bus has not answered yet is added, or refused, before it is removed. */
+/* If the bus has not replied yet, it adds or refuses the rule before it removes it. */
 static void text_remove(Text *text) {
         g_autoptr(sd_bus_message) message = NULL;
         sd_bus *bus = text->rules->bus;
@@ -111,10 +111,10 @@ static void text_remove(Text *text) {
         text->confirmed = false;
         if (driver_message(bus, &message, "RemoveMatch", text->text) >= 0 &&
             sd_bus_message_set_expect_reply(message, false) >= 0)
-                (void) sd_bus_send(bus, message, NULL); /* a bus that goes has no rules any more */
+                (void) sd_bus_send(bus, message, NULL); /* a bus that closes has no rules any more */
 }
 
-/* The bus is gone, and the rule with it. */
+/* The bus is lost, and the rule with it. */
 static void text_forget(Text *text) {
         text->slot = sd_bus_slot_unref(text->slot);
         text->confirmed = false;
@@ -134,7 +134,7 @@ static void rule_confirmed(void *userdata) {
         }
 }
 
-/* Those whose rules were on the bus themselves have missed nothing. */
+/* Users of rules that were on the bus themselves have missed nothing. */
 static void family_confirmed(void *userdata) {
         Family *family = userdata;
 

@@ -2,10 +2,10 @@
 #pragma once
 
 /*
- * The match rules of one connection on its bus, each once however many use it.
+ * The match rules of one connection on its bus; equal rules are added once. Matches and names use them.
  *
- * A bus takes only so many rules (a system bus 512 a connection), and some look at all of them for each signal. So
- * where many rules differ only in their paths and arguments, one that leaves these out takes their place.
+ * A bus limits the number of rules (512 per connection on a system bus), and some check all of them for each signal. So
+ * if many rules differ only in their paths and arguments, one rule without these replaces them.
  */
 
 #include <glib.h>
@@ -13,14 +13,14 @@
 
 #include "bus/signal-pattern.h"
 
-/* So many rules that differ only in their paths and arguments are on the bus, before one takes their place. */
+/* More rules than this that differ only in their paths and arguments are replaced by one. */
 #define RULES_NARROW_MAX 50u
 
 typedef struct Rules Rules;
 typedef struct Rule Rule;
 
-/* Part of whatever uses a rule. confirmed is called each time that the bus has the rule; not from within rule_use(). It
- * must not use or leave rules. */
+/* Part of its user's struct. confirmed is called each time that the bus has confirmed the rule, but not from within
+ * rule_use(). It must not call rule_use() or rule_leave(). */
 typedef struct RuleUse {
         void (*confirmed)(void *userdata);
         void *userdata;
@@ -30,13 +30,13 @@ typedef struct RuleUse {
 
 /* bus_name: for messages, borrowed. */
 Rules *rules_new(const char *bus_name);
-/* Uses that are left over can be left. */
+/* Remaining uses can still be left. */
 void rules_free(Rules *rules);
 
-/* The bus is there: all rules are added to it. The source is that of the bus, see bus/bus-source.h. */
+/* The bus is connected: all rules are added. source: see bus/bus-source.h. */
 void rules_attach(Rules *rules, sd_bus *bus, GSource *source);
 void rules_detach(Rules *rules);
-/* From the main loop: does what had to be put off. */
+/* Does deferred work, from the main loop. */
 void rules_settle(Rules *rules);
 
 void rule_use(Rules *rules, RuleUse *use, const SignalPattern *pattern);

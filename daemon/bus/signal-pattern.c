@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Match rules as text (D-Bus specification, "Match Rules"). */
+/* Writes match rules (D-Bus specification, "Match Rules"). */
 
 #include <string.h>
 
 #include "bus/signal-pattern.h"
 
-/* What a dbus-daemon takes. */
+/* The limit of a dbus-daemon. */
 #define RULE_LENGTH_MAX 1024u
 
 SignalPattern signal_pattern_owner(const char *name) {

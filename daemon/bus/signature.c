@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * A recursive descent through the grammar, no deeper than the specification allows.
+ * Parses signatures by recursive descent, no deeper than the specification allows.
  */
 
 #include <glib.h>
@@ -13,7 +13,7 @@
 #define ARRAYS_MAX 32u
 #define STRUCTS_MAX 32u
 
-/* How deep inside arrays and structures. */
+/* The nesting of arrays and structures. */
 typedef struct Depth {
         unsigned arrays, structs;
 } Depth;

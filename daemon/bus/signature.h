@@ -2,13 +2,13 @@
 #pragma once
 
 /*
- * D-Bus signatures: which are valid, and what they are made of (D-Bus specification, "Valid Signatures").
+ * Checks and splits D-Bus signatures (D-Bus specification, "Valid Signatures"), for values and the leaves.
  */
 
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Why it is not a valid signature, as a text to be freed; NULL: it is one. */
+/* NULL: the signature is valid; else an error message, to be freed. */
 char *signature_problem(const char *signature);
 
 bool signature_is_basic(char type);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * Messages into JSON, one function for each shape of a type.
+ * Reads messages into JSON, with one function for each kind of type.
  */
 
 #include <errno.h>
@@ -12,13 +12,13 @@
 #include "basic/cleanup.h"
 #include "bus/value.h"
 
-/* sd-bus has checked the message when it came in, and does not let containers nest without end. */
+/* sd-bus has already checked the message, and limits its nesting. */
 static int read_fail(int r, char **ret_error) {
         *ret_error = g_strdup_printf("cannot be read: %s", g_strerror(-r));
         return r;
 }
 
-/* In the shortest way that gives the same number again. */
+/* The shortest text that gives the same number again. */
 static json_object *double_to_json(double number) {
         char text[G_ASCII_DTOSTR_BUF_SIZE + 2];
 
@@ -119,7 +119,7 @@ static int read_bytes(sd_bus_message *message, json_object **ret_value, char **r
 static int read_value(sd_bus_message *message, char type, const char *contents, json_object **ret_value,
                       char **ret_error);
 
-/* 0: there is no more in this container. */
+/* 0: the container has ended. */
 static int read_next(sd_bus_message *message, json_object **ret_value, char **ret_error) {
         const char *contents;
         char type;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * What can be said of values without a message. Writing and reading them is in value-write.c and value-read.c.
+ * Checks signatures, compares values and shows them. value-write.c and value-read.c convert them.
  */
 
 #include <errno.h>
@@ -35,7 +35,7 @@ static bool is_number(json_object *value) {
         return json_object_is_type(value, json_type_int) || json_object_is_type(value, json_type_double);
 }
 
-/* A double has too few bits for some integers, so that it is the one to be converted. */
+/* Converts the double, because it has too few bits for some integers. */
 static bool integer_equals(json_object *integer, double number) {
         int64_t value = json_object_get_int64(integer);
 

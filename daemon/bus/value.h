@@ -2,7 +2,7 @@
 #pragma once
 
 /*
- * JSON values to D-Bus values and back, by signature (D-Bus specification, "Type System").
+ * Converts JSON to D-Bus values and back, by signature (D-Bus specification, "Type System"). The D-Bus leaves use it.
  *
  *   y n q u i x t   numbers, range-checked       b     true, false
  *   d               any number                   s o g strings, checked
@@ -20,21 +20,38 @@
 #include <stdbool.h>
 #include <systemd/sd-bus.h>
 
-/* Is it a signature that can be carried? -EINVAL with a text for people. */
+/* Can values of this signature be converted? -EINVAL with an error message. */
 int value_check_signature(const char *signature, char **ret_error);
 
 /* Appends the values of the array args, one for each complete type of the signature. args NULL is an empty array.
- * -EINVAL or -ERANGE with a text for people that names the place ("argument 2, key \"mode\": ..."). */
+ * -EINVAL or -ERANGE with an error message that names the place ("argument 2, key \"mode\": ..."). */
 int value_append(sd_bus_message *message, const char *signature, json_object *args, char **ret_error);
-/* The same without a message: would they fit? */
+/* The same without a message: only checks the values. */
 int value_check(const char *signature, json_object *args, char **ret_error);
 
-/* Reads all that is left of the message into an array of values; or one complete value. */
+/* A step on the path from the array args to a value in it: the key of an object, else the index in an array. */
+typedef struct ValueStep {
+        const char *key;
+        size_t index;
+} ValueStep;
+
+typedef struct ValueCheck {
+        /* Is the value not known yet? Then it is not checked. */
+        bool (*unknown)(json_object *value, void *userdata);
+        /* at_key: the last step's key does not fit, not its value. */
+        void (*report)(const ValueStep *steps, size_t n_steps, bool at_key, const char *text, void *userdata);
+        void *userdata;
+} ValueCheck;
+
+/* The same, and reports all values that do not fit. Does not report a wrong signature. */
+void value_check_all(const char *signature, json_object *args, const ValueCheck *check);
+
+/* Reads the rest of the message into an array of values; or one complete value. */
 int value_read_all(sd_bus_message *message, json_object **ret_values, char **ret_error);
 int value_read_one(sd_bus_message *message, json_object **ret_value, char **ret_error);
 
 /* The same JSON; numbers by value, so that 1 and 1.0 are equal. */
 bool value_equal(json_object *a, json_object *b);
 
-/* As JSON on one line, cut off where it is long, for messages. To be freed. */
+/* As JSON on one line, shortened if long, for messages. To be freed. */
 char *value_to_text(json_object *value);

@@ -2,7 +2,8 @@
 #pragma once
 
 /*
- * Who besides root may do what with a tree and its runs, as the tree file says: it can only narrow what polkit permits.
+ * Describes which users besides root may do which actions on a tree and its runs, as the tree file declares it. It can
+ * only narrow what polkit permits. The service checks it.
  */
 
 typedef enum AccessVerb {
@@ -14,7 +15,8 @@ typedef enum AccessVerb {
         ACCESS_MAX_,
 } AccessVerb;
 
-/* For each verb, NULL-terminated: the names of users, and of groups behind an '@'; NULL: nothing is said. */
+/* For each verb, NULL-terminated: names of users, and names of groups with a leading '@'; NULL: no restriction is
+ * declared. */
 typedef struct Access {
         const char *const *who[ACCESS_MAX_];
 } Access;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Pieces of memory of growing size, each used up from its start; strings fill them from their end, unaligned. */
+/* Allocates from pieces of memory of growing size. Blocks are taken from the start of a piece, strings from its end,
+ * since they need no alignment. */
 
 #include <stdalign.h>
 #include <string.h>
@@ -18,7 +19,7 @@ struct Piece {
 
 struct Arena {
         Piece *pieces;
-        char *start, *end; /* what is free of the newest piece */
+        char *start, *end; /* the free part of the newest piece */
         size_t size;       /* of the next piece */
         GPtrArray *values; /* of json_object; NULL: none */
 };
@@ -34,11 +35,15 @@ static void on_value_dropped(void *value) {
         json_object_put(value);
 }
 
+void arena_put_values(Arena *arena) {
+        g_clear_pointer(&arena->values, g_ptr_array_unref);
+}
+
 void arena_free(Arena *arena) {
         if (!arena)
                 return;
 
-        g_clear_pointer(&arena->values, g_ptr_array_unref);
+        arena_put_values(arena);
         while (arena->pieces) {
                 Piece *next = arena->pieces->next;
 

@@ -2,7 +2,8 @@
 #pragma once
 
 /*
- * Memory that is freed all at once: blocks, strings, and the JSON values that they point to.
+ * Allocates memory that is freed all at once: blocks, strings, and the JSON values that they point to. Loaded trees and
+ * the parameters of a node use it.
  */
 
 #include <glib.h>
@@ -11,15 +12,17 @@
 
 typedef struct Arena Arena;
 
-/* size: how much the first piece holds; later ones are larger. */
+/* size: the capacity of the first piece, in bytes; later pieces are larger. */
 Arena *arena_new(size_t size);
 void arena_free(Arena *arena);
+/* Releases only the JSON values; they must not be used any more. */
+void arena_put_values(Arena *arena);
 
-/* Zeroed, aligned for anything. */
+/* Zeroed, aligned for any type. */
 void *arena_alloc(Arena *arena, size_t size);
-/* A copy, ended by a NUL. */
+/* A copy of the text, with a NUL byte at its end. */
 const char *arena_string(Arena *arena, const char *text, size_t length);
-/* Takes the value, which is put with the arena; returns it. */
+/* Takes the value, releases it with the arena, and returns it. */
 json_object *arena_own(Arena *arena, json_object *value);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Arena, arena_free)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* A table only of the nodes that have one, since most never fail. */
+/* Implements causes.h. The table has entries only for nodes with a cause, since most nodes never fail. */
 
 #include <string.h>
 
@@ -11,12 +11,6 @@ typedef struct Entry {
         uint64_t serial;
 } Entry;
 
-struct Causes {
-        const Tree *tree;
-        GHashTable *entries; /* of node; NULL until something fails */
-        uint64_t last_serial;
-};
-
 static void entry_free(void *data) {
         Entry *entry = data;
 
@@ -24,20 +18,8 @@ static void entry_free(void *data) {
         g_free(entry);
 }
 
-Causes *causes_new(const Tree *tree) {
-        Causes *causes = g_new0(Causes, 1);
-
-        causes->tree = tree;
-        return causes;
-}
-
-void causes_free(Causes *causes) {
-        if (!causes)
-                return;
-
-        if (causes->entries)
-                g_hash_table_unref(causes->entries);
-        g_free(causes);
+void causes_clear(Causes *causes) {
+        g_clear_pointer(&causes->entries, g_hash_table_unref);
 }
 
 void causes_set(Causes *causes, NodeId node, Cause *cause) {
@@ -97,17 +79,17 @@ GArray *causes_nodes(const Causes *causes) {
         return nodes;
 }
 
-static bool tells_element(const Tree *tree, const Cause *cause) {
+static bool reports_element(const Tree *tree, const Cause *cause) {
         return g_str_equal(cause->kind, CAUSE_ELEMENT) ||
                (g_str_equal(cause->kind, CAUSE_THRESHOLD) && cause->node != NODE_NONE &&
                 tree->nodes[cause->node].type->flags & TYPE_FOR_EACH);
 }
 
-/* Attempts and limits are worth telling besides what failed last, and for which element it failed; what others add says
- * no more than that. */
-static const Cause *worth_telling(const Tree *tree, const Cause *cause) {
+/* The text reports attempts, limits and elements of a list in addition to the failure below them. Other causes add no
+ * information. */
+static const Cause *skip_passed_on(const Tree *tree, const Cause *cause) {
         while (cause->because && !g_str_equal(cause->kind, CAUSE_ATTEMPTS) &&
-               !g_str_equal(cause->kind, CAUSE_TIMEOUT) && !tells_element(tree, cause))
+               !g_str_equal(cause->kind, CAUSE_TIMEOUT) && !reports_element(tree, cause))
                 cause = cause->because;
 
         return cause;
@@ -129,7 +111,7 @@ char *cause_describe(const Tree *tree, const Cause *cause, NodeId from) {
         for (;; cause = cause->because) {
                 g_autofree char *place = NULL;
 
-                cause = worth_telling(tree, cause);
+                cause = skip_passed_on(tree, cause);
                 if (cause->node != from) {
                         place = place_of(tree, cause->node, from);
                         g_string_append_printf(text, "%s: ", place);
@@ -139,6 +121,6 @@ char *cause_describe(const Tree *tree, const Cause *cause, NodeId from) {
                         return g_string_free(text, FALSE);
 
                 from = cause->because->node;
-                g_string_append(text, tells_element(tree, cause) ? ": " : "; last: ");
+                g_string_append(text, reports_element(tree, cause) ? ": " : "; last: ");
         }
 }

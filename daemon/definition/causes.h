@@ -2,33 +2,34 @@
 #pragma once
 
 /*
- * The causes of a run's nodes. A cause outlives the status that it is for: it stays until the node succeeds or fails
- * again.
+ * Stores the causes of a run's nodes, for their history. A cause outlives the status that it explains: it stays until
+ * the node succeeds or fails again.
  */
 
 #include "basic/cause.h"
 #include "engine/tree.h"
 
-typedef struct Causes Causes;
+/* All zero: none. */
+typedef struct Causes {
+        GHashTable *entries; /* by node; NULL until something fails */
+        uint64_t last_serial;
+} Causes;
 
-/* The tree is borrowed. */
-Causes *causes_new(const Tree *tree);
-void causes_free(Causes *causes);
+void causes_clear(Causes *causes);
 
-/* Takes the cause, of which nobody else may know yet unless it is the node's already. */
+/* Takes the cause. Nothing else may refer to it yet, unless it is already this node's cause. */
 void causes_set(Causes *causes, NodeId node, Cause *cause);
 void causes_drop(Causes *causes, NodeId node);
 
-/* The nodes that have one, in the order in which they were set: of NodeId. */
+/* The nodes that have a cause, in the order in which they were set: of NodeId. */
 GArray *causes_nodes(const Causes *causes);
 
 /* Borrowed; NULL: none. */
 Cause *causes_get(const Causes *causes, NodeId node);
-/* The later it was set, the greater; 0: none. */
+/* The later the cause was set, the greater; 0: none. */
 uint64_t causes_serial(const Causes *causes, NodeId node);
 
-/* For people, seen from a node: "Camera/LoadConfig: exited with status 3", or only the text where it is that node's
- * own. NODE_NONE: the whole path. What a node only hands on from a child is told of the child. To be freed. */
+/* A text for messages, relative to a node: "Camera/LoadConfig: exited with status 3", or only the text if the cause is
+ * that node's own. NODE_NONE: the whole path. If a node only passes on the cause of a child, the text names the child.
+ * To be freed. */
 char *cause_describe(const Tree *tree, const Cause *cause, NodeId from);
-
-G_DEFINE_AUTOPTR_CLEANUP_FUNC(Causes, causes_free)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* The types of variables, by name and by value. */
+/* Implements declarations.h: the types of variables, by name and by value. */
 
 #include <errno.h>
 #include <glib.h>
@@ -9,6 +9,8 @@
 
 #include "basic/excerpt.h"
 #include "definition/declarations.h"
+#include "script/blackboard.h"
+#include "script/lexer.h"
 
 const char *const variable_type_names[] = {
         [VARIABLE_ANY] = "any",       [VARIABLE_BOOL] = "bool",     [VARIABLE_INT] = "int",
@@ -22,6 +24,22 @@ static const char *const expected[VARIABLE_TYPE_MAX_] = {
         [VARIABLE_OBJECT] = "an object",
 };
 
+char *variable_name_problem(const char *name, bool at) {
+        g_autofree char *shown = excerpt(name, strlen(name));
+        const char *plain = name + (at && *name == '@');
+
+        if (!blackboard_key_valid(plain))
+                return g_strdup_printf("'%s' cannot be the name of a variable: a letter or '_', then letters, digits, "
+                                       "'_', '-' and '.'",
+                                       shown);
+        if (lexer_is_keyword(plain))
+                return g_strdup_printf("'%s' cannot be the name of a variable, since it is a word of Lua: no "
+                                       "expression could read it",
+                                       shown);
+
+        return NULL;
+}
+
 const Declaration *declaration_find(const Declaration *declarations, const char *name) {
         for (const Declaration *declaration = declarations; declaration && declaration->name; declaration++)
                 if (g_str_equal(declaration->name, name))
@@ -30,7 +48,7 @@ const Declaration *declaration_find(const Declaration *declarations, const char 
         return NULL;
 }
 
-/* A number as large as that has no digits behind the point. */
+/* Floating-point numbers from here on have no fractional part. */
 #define WHOLE_FROM 0x1p53
 
 /* 5.0 is a whole number, too, as in parameters. */
@@ -70,7 +88,7 @@ char *declaration_problem(const Declaration *declaration, json_object *value) {
         g_autofree char *shown = NULL;
         const char *text;
 
-        /* A default of null says that the variable may be null. */
+        /* If the default is null, the variable may be null. */
         if (accepts(declaration, value) || (!value && !declaration->required && !declaration->fallback))
                 return NULL;
 

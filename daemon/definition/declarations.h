@@ -2,7 +2,8 @@
 #pragma once
 
 /*
- * The inputs and outputs that a tree declares: variables with a type.
+ * Describes the inputs and outputs that a tree declares, that is, variables with a type, and checks values against
+ * them.
  */
 
 #include <json-c/json_object.h>
@@ -20,20 +21,23 @@ typedef enum VariableType {
 } VariableType;
 
 typedef struct Declaration {
-        const char *name;        /* NULL behind the last */
+        const char *name;        /* NULL: end of the array */
         int type;                /* VariableType */
         bool required;           /* an input without a default */
         json_object *fallback;   /* the default of an input (NULL is null) */
         const char *description; /* NULL: none */
 } Declaration;
 
+/* The reason why the name is not valid for a variable; NULL: it is valid. at: it may begin with '@'. To be freed. */
+char *variable_name_problem(const char *name, bool at);
+
 /* "any", "bool", ...; NULL-terminated. */
 extern const char *const variable_type_names[];
 
-/* declarations may be NULL. NULL: none of this name. */
+/* declarations may be NULL. NULL: no declaration has this name. */
 const Declaration *declaration_find(const Declaration *declarations, const char *name);
 
-/* 'expected a whole number, but got "many"'; NULL: the variable can have the value. To be freed. */
+/* 'expected a whole number, but got "many"'; NULL: the value is valid for the variable. To be freed. */
 char *declaration_problem(const Declaration *declaration, json_object *value);
-/* The same with the name. -EINVAL with a text for people: 'tries: expected a whole number, but got "many"'. */
+/* The same with the name. -EINVAL with an error message: 'tries: expected a whole number, but got "many"'. */
 int declaration_check(const Declaration *declaration, json_object *value, char **ret_error);

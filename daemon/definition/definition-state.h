@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/*
- * What a definition consists of, for the files that implement definition.h.
- */
+/* Defines the members of a Definition, for the files that implement definition.h. */
 
 #include "definition/definition.h"
 #include "definition/load.h"
@@ -12,7 +10,8 @@ struct Definition {
         unsigned n_refs;
         char *text;
         size_t length;
-        char *hash;     /* of all files; made when it is first asked for */
-        LoadedFile own; /* hash: made when it is first asked for; path: NULL: it is in no file */
+        char *hash;       /* of all files; NULL: not computed yet, as in own */
+        LoadedFile own;   /* path: NULL if it was not loaded from a file */
+        char *files_json; /* NULL: not made yet, or taken */
         Loaded loaded;
 };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Which variables a run of a definition can be given: when it starts, and while it runs. */
+/* Checks the variables that are given to a run of a definition, when it starts and while it runs. Implements a part of
+ * definition.h. */
 
 #include <errno.h>
 #include <json-c/linkhash.h>

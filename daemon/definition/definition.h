@@ -2,8 +2,9 @@
 #pragma once
 
 /*
- * A tree file, loaded: JSON text in, a validated and immutable tree out, or every error of the text at once. What it
- * uses of other trees and files is part of it. Shared by all runs of the tree, so it is counted.
+ * Loads a tree file: converts JSON text to a validated and immutable tree, or reports all errors of the text at once. A
+ * definition includes the other trees and files that it uses. It is reference-counted, since all runs of the tree share
+ * it. The runtime, btctl and the tests use it.
  */
 
 #include <json-c/json_object.h>
@@ -18,64 +19,83 @@
 
 typedef struct Definition Definition;
 
-/* tables: NULL-terminated, of NULL-terminated tables of node types. sources: how other files are found, NULL: there are
- * none. Errors and warnings go to diagnostics. -EINVAL: there were errors. */
+/* tables: a NULL-terminated list of NULL-terminated tables of node types. sources: finds and reads other files; NULL:
+ * there are none. Errors and warnings are added to diagnostics. -EINVAL: errors were found. */
 int definition_load_text(const char *text, size_t length, const NodeType *const *const *tables,
                          const DefinitionSources *sources, Diagnostics *diagnostics, Definition **ret_definition);
-/* Reads the file, too. Other errors: what open and read say, as a diagnostic too. */
+/* The same, but reads the text from the file. Other errors: those of open() and read(), also added to diagnostics. */
 int definition_load_file(const char *path, const NodeType *const *const *tables, const DefinitionSources *sources,
                          Diagnostics *diagnostics, Definition **ret_definition);
 
 Definition *definition_ref(Definition *definition);
 void definition_unref(Definition *definition);
 
-/* NULL: the file has no root, only trees for others to include. Nothing below holds for such a one but its files. */
+/* NULL: the file has no root, only trees for other files. The functions below need a root, except those for files. */
 const Tree *definition_tree(const Definition *definition);
-const char *definition_description(const Definition *definition); /* NULL when none */
+const char *definition_description(const Definition *definition); /* NULL: none */
 bool definition_autostart(const Definition *definition);
 const RestartPolicy *definition_restart(const Definition *definition);
 OnStop definition_on_stop(const Definition *definition);
 const Access *definition_access(const Definition *definition);
-const char *definition_hash(const Definition *definition); /* SHA-256, in hex, of the text and of all that it uses */
+/* SHA-256, in hex, of the text and of all files that it uses. The first call computes it, which takes milliseconds for
+ * large files: a thread that loads a definition for the main loop calls this before it hands the definition over. */
+const char *definition_hash(const Definition *definition);
 const char *definition_text(const Definition *definition); /* as it was loaded */
 /* The initial variables, an object; borrowed. */
 json_object *definition_blackboard(const Definition *definition);
 
-/* The files that it is made of: its own and those that it uses. */
+/* The number of its files: its own and those that it uses. */
 size_t definition_n_files(const Definition *definition);
 const char *definition_file(const Definition *definition, size_t i); /* path; 0 is its own */
+/* The names by which the file was found on the search path ("cam.json"), NULL-terminated. Empty if other files refer to
+ * it by its path alone. */
+const char *const *definition_file_found(const Definition *definition, size_t i);
 const char *definition_file_text(const Definition *definition, size_t i);
 const char *definition_file_hash(const Definition *definition, size_t i); /* SHA-256 of its text, in hex */
+/* All its files as JSON: [{path, text, found}, ...]; to be freed. */
+char *definition_write_files(const Definition *definition);
+/* Writing this JSON takes milliseconds for large files. If it is not ready, a thread writes it, and
+ * definition_give_files() stores it (takes json) until the next definition_take_files(). It is not kept otherwise,
+ * because it is as long as the files. */
+bool definition_files_are_ready(const Definition *definition);
+void definition_give_files(Definition *definition, char *json);
+/* The stored JSON, or a new one; to be freed. */
+char *definition_take_files(Definition *definition);
 
-/* See scope.h. */
+/* The number of scopes, see scope.h. */
 unsigned definition_n_scopes(const Definition *definition);
-/* The scope of what the node itself says: its parameters, guards and hooks. */
+/* The scope of the node's own parameters, guards and hooks. */
 unsigned definition_scope(const Definition *definition, NodeId node);
 const ScopeInfo *definition_scope_info(const Definition *definition, unsigned scope);
 
-/* Can a run be started with these variables (an object, or NULL)? -EINVAL, or -ENXIO when an input is missing,
- * with a text for people. */
+/* Checks whether a run can be started with these variables (an object, or NULL). -EINVAL, or -ENXIO if an input is
+ * missing; with an error message. */
 int definition_check_start(const Definition *definition, json_object *variables, char **ret_error);
-/* Can a run be given these while it runs? The same. */
+/* Checks whether these variables can be set in a running run. -EINVAL with an error message. */
 int definition_check_set(const Definition *definition, json_object *variables, char **ret_error);
 
-/* NULL: none of the kind. */
+/* NULL: the node has none of this kind. */
 const Script *definition_guard(const Definition *definition, NodeId node, Guard guard);
 const Script *definition_hook(const Definition *definition, NodeId node, Hook hook);
 /* The name of the lock that the node holds while it runs, or NULL. */
 const char *definition_lock(const Definition *definition, NodeId node);
-/* How long the halt of the leaf may take, in microseconds; SPAN_INFINITY: no limit. */
+/* The time limit for the halt of the leaf, in microseconds; SPAN_INFINITY: no limit. */
 uint64_t definition_halt_timeout(const Definition *definition, NodeId node);
+/* True if the times of the node continue while the machine is suspended. NODE_NONE: true if those of any node do. */
+bool definition_uses_boottime(const Definition *definition, NodeId node);
+/* True if the success of the node makes the run ready. */
+bool definition_makes_ready(const Definition *definition, NodeId node);
 
 /*
- * The parameters of a node, with references filled in from the blackboard. Where there are none, the shared struct
- * of the tree is borrowed. -EINVAL with a text for people: 'unit: expected a string, but {name} is 5'.
+ * The parameters of a node, with references filled in from the blackboard. If there are none, the struct of the tree is
+ * borrowed. -EINVAL with an error message: 'unit: expected a string, but {name} is 5'.
  *
- * In the tree itself, and so for a type's check(), a parameter with references reads as if it had not been given.
+ * In the tree itself, and so for a type's check(), a parameter with references has the value of a parameter that is not
+ * given.
  */
 typedef struct Params {
         const void *values;
-        void *owned; /* what params_clear() frees, or NULL */
+        void *owned; /* freed by params_clear(); or NULL */
 } Params;
 
 /* A parameter with references, as it was written; NULL: it has none. Borrowed. */
@@ -86,9 +106,13 @@ struct Secrets;
 /* References to secrets stay as they are. */
 int definition_params(const Definition *definition, NodeId node, const struct Blackboard *blackboard,
                       Params *ret_params, char **ret_error);
-/* The same with the secrets put in; none of them is in the text of an error. */
+/* The same, but also fills in secrets; error messages contain none of them. noted: the variables that
+ * definition_note_variables() returned earlier; NULL: use those of the blackboard. */
 int definition_params_revealed(const Definition *definition, NodeId node, const struct Blackboard *blackboard,
-                               struct Secrets *secrets, Params *ret_params, char **ret_error);
+                               json_object *noted, struct Secrets *secrets, Params *ret_params, char **ret_error);
+/* The current values of the variables to which the node's parameters refer: {name: value}, a new reference. NULL: there
+ * are no references. */
+json_object *definition_note_variables(const Definition *definition, NodeId node, const struct Blackboard *blackboard);
 void params_clear(Params *params);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Definition, definition_unref)

@@ -1,19 +1,22 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Lines and columns are found in one pass over the text at the end, and only when there is something to show. */
+/* Implements diagnostics.h. Lines and columns are computed in one pass over the text at the end, and only if there are
+ * entries. */
 
 #include <string.h>
 
 #include "definition/diagnostics.h"
+#include "definition/text.h"
 
-/* A path is shown from its end: at most so many bytes of it. */
+/* The maximum length of a path in a message, in bytes. Longer ones are cut at their beginning. */
 #define WHERE_MAX 300u
 
 typedef struct Entry {
-        Diagnostic diagnostic; /* first, since it is what others see */
+        Diagnostic diagnostic; /* first, so that a pointer to the entry is one to the diagnostic */
         unsigned file;
         size_t offset;
-        size_t order; /* as added: what stands at one place stays in this order */
+        bool inside;  /* of a string */
+        size_t order; /* of adding; entries with the same offset keep it */
 } Entry;
 
 struct Diagnostics {
@@ -21,6 +24,7 @@ struct Diagnostics {
         GPtrArray *entries; /* of Entry */
         size_t n_errors;
         size_t n_dropped; /* beyond DIAGNOSTICS_MAX */
+        Entry *last;      /* the newest one; NULL: it was dropped */
 };
 
 static void on_entry_dropped(void *userdata) {
@@ -28,6 +32,7 @@ static void on_entry_dropped(void *userdata) {
 
         g_free(entry->diagnostic.where);
         g_free(entry->diagnostic.text);
+        g_free(entry->diagnostic.instead);
         g_free(entry);
 }
 
@@ -111,13 +116,27 @@ void diagnostics_add(Diagnostics *diagnostics, unsigned file, size_t offset, boo
         entry->order = diagnostics->entries->len;
         diagnostics->n_errors += !warning;
 
-        if (!diagnostics_is_full(diagnostics)) {
+        diagnostics->last = diagnostics_is_full(diagnostics) ? NULL : entry;
+        if (diagnostics->last) {
                 g_ptr_array_add(diagnostics->entries, entry);
                 return;
         }
 
         diagnostics->n_dropped++;
         on_entry_dropped(entry);
+}
+
+void diagnostics_suggest(Diagnostics *diagnostics, const char *instead) {
+        if (!diagnostics->last || !instead)
+                return;
+
+        g_free(diagnostics->last->diagnostic.instead);
+        diagnostics->last->diagnostic.instead = g_strdup(instead);
+}
+
+void diagnostics_set_inside(Diagnostics *diagnostics) {
+        if (diagnostics->last)
+                diagnostics->last->inside = true;
 }
 
 static int compare_entries(const void *a, const void *b) {
@@ -135,7 +154,7 @@ static bool is_same(const Entry *x, const Entry *y) {
         return x->file == y->file && x->offset == y->offset && g_str_equal(x->diagnostic.text, y->diagnostic.text);
 }
 
-/* What is included twice says twice what is wrong with it. */
+/* A file that is included twice reports its errors twice. */
 static void drop_repeated(Diagnostics *diagnostics) {
         unsigned kept = 0;
 
@@ -152,10 +171,42 @@ static void drop_repeated(Diagnostics *diagnostics) {
         g_ptr_array_set_size(diagnostics->entries, (int) kept);
 }
 
-/* The entries of a file, which begin with the first. The first behind them. */
+static bool is_word(char c) {
+        return g_ascii_isalnum(c) || strchr("_-+.@", c) || c & 0x80;
+}
+
+/* The length of the string, word or number that begins at p; for anything else, 1. inside: p is inside a string, so a
+ * quote does not begin one. */
+static size_t token_length(const char *p, size_t n_left, bool inside) {
+        size_t length = 1;
+
+        if (n_left == 0)
+                return 0;
+        if (*p == '"' && !inside) {
+                while (length < n_left && p[length] != '"' && p[length] != '\n')
+                        length += p[length] == '\\' && length + 1 < n_left ? 2 : 1;
+
+                return length < n_left && p[length] == '"' ? length + 1 : length;
+        }
+
+        while (is_word(*p) && length < n_left && p[length] && is_word(p[length]))
+                length++;
+        return length;
+}
+
+static unsigned count_columns(const char *p, size_t length) {
+        unsigned n = 0;
+
+        for (size_t i = 0; i < length; i++)
+                n += (p[i] & 0xc0) != 0x80;
+
+        return n;
+}
+
+/* Sets the places of the entries of one file, of which first is the first one. Returns the index after the last one. */
 static unsigned locate_in_file(Diagnostics *diagnostics, unsigned first, const DiagnosticsText *text) {
         unsigned line = 1, column = 1, file = ((Entry *) g_ptr_array_index(diagnostics->entries, first))->file, i;
-        size_t at = 0;
+        size_t at = text->text && g_str_has_prefix(text->text, BYTE_ORDER_MARK) ? strlen(BYTE_ORDER_MARK) : 0;
 
         for (i = first; i < diagnostics->entries->len; i++) {
                 Entry *entry = g_ptr_array_index(diagnostics->entries, i);
@@ -174,6 +225,10 @@ static unsigned locate_in_file(Diagnostics *diagnostics, unsigned first, const D
 
                 entry->diagnostic.line = line;
                 entry->diagnostic.column = column;
+                entry->diagnostic.end_line = line;
+                entry->diagnostic.end_column =
+                        column +
+                        count_columns(text->text + at, token_length(text->text + at, text->length - at, entry->inside));
         }
 
         return i;

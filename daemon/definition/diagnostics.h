@@ -2,8 +2,8 @@
 #pragma once
 
 /*
- * What is wrong with a file and those that it uses, all of it: collected by byte offsets while they are loaded, shown
- * by line and column.
+ * Collects all errors and warnings of a file and of the files that it uses. Loading adds them with byte offsets;
+ * messages show lines and columns.
  */
 
 #include <glib.h>
@@ -11,21 +11,23 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* After so many, errors are only counted. */
+/* Further errors are only counted. */
 #define DIAGNOSTICS_MAX 10000u
 
-/* One thing that is wrong (or, a warning, unwise) in a file. */
+/* An error (or, as a warning, a likely mistake) in a file. */
 typedef struct Diagnostic {
-        const char *file;      /* as messages call it */
-        unsigned line, column; /* from 1; columns count characters, not bytes; both 0: the file as a whole */
+        const char *file;              /* its name in messages */
+        unsigned line, column;         /* from 1; columns count characters, not bytes; both 0: the whole file */
+        unsigned end_line, end_column; /* after the word, number or string that begins there; 0 if line is 0 */
         bool warning;
-        char *where; /* the node's path in the tree, or NULL */
-        char *text;  /* what is wrong and what would be right */
+        char *where;   /* the node's path in the tree, or NULL */
+        char *text;    /* what is wrong, and how to correct it */
+        char *instead; /* the suggested word, without quotes, or NULL */
 } Diagnostic;
 
 typedef struct Diagnostics Diagnostics;
 
-/* file: what messages call the file that is loaded, number 0. */
+/* file: the name, in messages, of the file that is loaded; it is number 0. */
 Diagnostics *diagnostics_new(const char *file);
 void diagnostics_free(Diagnostics *diagnostics);
 size_t diagnostics_count(const Diagnostics *diagnostics);
@@ -34,24 +36,30 @@ const Diagnostic *diagnostics_get(const Diagnostics *diagnostics, size_t i);
 /* "FILE:LINE:COLUMN: error: TEXT (in Boot/LoadConfig)", to be freed. */
 char *diagnostics_format(const Diagnostics *diagnostics, size_t i);
 
-/* Another file; its number. */
+/* Adds another file; returns its number. */
 unsigned diagnostics_add_file(Diagnostics *diagnostics, const char *file);
 
-/* Offset of an entry about the file as a whole. */
+/* The offset of an entry about the whole file. */
 #define DIAGNOSTICS_NOWHERE SIZE_MAX
 
-/* Will the next one only be counted? */
+/* True if the next entry will only be counted. */
 bool diagnostics_is_full(const Diagnostics *diagnostics);
-/* where (may be NULL) and text are taken. */
+/* Takes where (may be NULL) and text. */
 void diagnostics_add(Diagnostics *diagnostics, unsigned file, size_t offset, bool warning, char *where, char *text);
+
+/* Says that the newest entry begins and ends inside a string. */
+void diagnostics_set_inside(Diagnostics *diagnostics);
+
+/* Adds a suggestion to the newest entry: the word that was probably meant. */
+void diagnostics_suggest(Diagnostics *diagnostics, const char *instead);
 
 typedef struct DiagnosticsText {
         const char *text; /* NULL: it could not be read */
         size_t length;
 } DiagnosticsText;
 
-/* To be called once, when loading is over, with the texts of all files: puts the entries in order of place, the same
- * only once, and finds their lines and columns. */
+/* Sorts the entries by place, removes repeated ones, and computes lines and columns. Call it once, after loading, with
+ * the texts of all files. */
 void diagnostics_locate(Diagnostics *diagnostics, const DiagnosticsText *texts);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Diagnostics, diagnostics_free)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* "\\u" gives UTF-16: a character beyond the first 65536 is two escapes, neither of which may stand alone. */
+/* Implements escape.h. "\\u" is followed by a UTF-16 code unit: a character above 65535 is written as two escapes, and
+ * both are needed. */
 
 #include <stdbool.h>
 #include <string.h>
@@ -8,10 +9,10 @@
 #include "basic/excerpt.h"
 #include "definition/escape.h"
 
-/* The letters of the short escapes, and what they stand for. */
+/* The letters of the short escapes, and their values. */
 static const char short_names[] = "\"\\/bfnrt", short_values[] = "\"\\/\b\f\n\r\t";
 
-/* The four digits behind "\\u", or -1. */
+/* The value of the four digits at p, or -1. */
 static int hex4(const char *p) {
         int code = 0;
 

@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/*
- * The escapes in JSON strings, which begin with a backslash.
- */
+/* Checks and decodes the backslash escapes in JSON strings, for the reader of the text. */
 
 #include <glib.h>
 
-/* Behind the escape at p, which does not end the text; NULL where it is none, with a text for people. The text is ended
- * by a NUL. */
+/* The end of the escape at p; NULL if it is invalid, with an error message. The text must contain a character after the
+ * backslash, and have a NUL byte at its end. */
 const char *escape_check(const char *p, char **ret_error);
 
-/* Appends what the escape at p stands for; where it ends. It has been checked. */
+/* Appends the character that the escape at p means; returns its end. The escape must have been checked. */
 const char *escape_append(GString *string, const char *p);

@@ -1,26 +1,27 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Making the tree: the nodes of the plan at the top, and below each SubTree and ForEach copies of what they run. */
+/* Builds the tree from plans, for load.c: the nodes of the root plan, and below each SubTree and ForEach the copies of
+ * the nodes that they run. */
 
 #include "definition/loader.h"
 
-/* Siblings that are being copied, below a node that is open. */
+/* Siblings that are being copied, below an open node. */
 typedef struct Level {
         const Plan *plan;
         uint32_t at, end;     /* nodes of the plan */
-        uint32_t first;       /* where another copy begins */
-        uint32_t copies;      /* to make after this one */
-        const PlanUse *local; /* each copy has a scope of its own; or NULL */
+        uint32_t first;       /* the start of each copy */
+        uint32_t copies;      /* left to make after the current one */
+        const PlanUse *local; /* its loop, if each copy has its own scope; or NULL */
         unsigned scope;       /* of the siblings */
-        unsigned around;      /* of the node that is open */
-        const char *lock;     /* that the node holds, or NULL */
+        unsigned around;      /* of the open node */
+        const char *lock;     /* held by the open node, or NULL */
 } Level;
 
 typedef struct Expander {
         Loader *loader;
         Expansion *expansion;
         TreeBuilder *builder;
-        Level *levels; /* TREE_DEPTH_MAX of them at most */
+        Level *levels; /* at most TREE_DEPTH_MAX */
         uint32_t n_levels;
         GHashTable *held; /* lock -> NodeId of its holder */
         uint32_t n_nodes;
@@ -30,7 +31,7 @@ static void start_scope(Expander *expander, unsigned scope) {
         GArray *starts = expander->expansion->scope_starts;
         ScopeStart start = { .node = expander->n_nodes, .scope = scope };
 
-        /* One that would end where it begins does not count. */
+        /* A scope that would end at its own start is dropped. */
         if (starts->len > 0 && g_array_index(starts, ScopeStart, starts->len - 1).node == start.node)
                 g_array_set_size(starts, starts->len - 1);
 
@@ -54,7 +55,7 @@ static unsigned add_tree_scope(Expander *expander, const Plan *plan, ScopeKind k
         return add_scope(expander, &info);
 }
 
-/* The next node is the first of a copy. */
+/* Call before the first node of a copy is opened. */
 static void begin_copy(Expander *expander, Level *level) {
         ScopeInfo info = { .kind = SCOPE_LOCAL,
                            .node = expander->n_nodes,
@@ -77,14 +78,14 @@ static void add_templates(Expander *expander, const Plan *plan, uint32_t from, N
         }
 }
 
-static void add_extras(Expander *expander, const PlanNode *from, NodeId node) {
-        ExtrasNode extras = { .node = node, .extras = from->extras };
+static void add_attributes(Expander *expander, const PlanNode *from, NodeId node) {
+        NodeAttributes attributes = { .node = node, .attributes = from->attributes };
 
-        if (!from->extras)
+        if (!from->attributes)
                 return;
 
-        g_array_append_val(expander->expansion->extras, extras);
-        tree_builder_set_flags(expander->builder, node, extras_flags(from->extras));
+        g_array_append_val(expander->expansion->attributes, attributes);
+        tree_builder_set_flags(expander->builder, node, common_attributes_flags(from->attributes));
 }
 
 static void report_lock(Expander *expander, const Plan *plan, uint32_t from, Origin holder) {
@@ -92,18 +93,18 @@ static void report_lock(Expander *expander, const Plan *plan, uint32_t from, Ori
         g_autofree char *path = plan_path(holder.plan, holder.node);
         uint32_t item = loader_find_member(expander->loader, plan->file, node->item, "lock");
 
-        if (!node->judged)
+        if (!node->has_findings)
                 loader_error_in(expander->loader, (Plan *) plan, from, text_offset(&plan->file->text, item),
                                 g_strdup_printf("lock: '%s' holds '%s' already while this runs, which would wait for "
                                                 "it for ever",
-                                                path, node->extras->lock));
-        node->judged = true;
+                                                path, node->attributes->lock));
+        node->has_findings = true;
 }
 
-/* The name of the lock that is to be let go where the node ends, or NULL. */
+/* Returns the name of the lock to release when the node is closed, or NULL. */
 static const char *take_lock(Expander *expander, const Plan *plan, uint32_t from, NodeId id) {
-        const Extras *extras = plan_node(plan, from)->extras;
-        const char *lock = extras ? extras->lock : NULL;
+        const CommonAttributes *attributes = plan_node(plan, from)->attributes;
+        const char *lock = attributes ? attributes->lock : NULL;
         void *holder;
 
         if (!lock)
@@ -118,14 +119,32 @@ static const char *take_lock(Expander *expander, const Plan *plan, uint32_t from
         return lock;
 }
 
+/* They replace nodes with errors, so that the rest can be checked: no check rejects them. */
+static const NodeType unknown_control = { .name = "Unknown", .class = NODE_CONTROL, .flags = TYPE_PURE };
+static const NodeType unknown_leaf = { .name = "Unknown", .class = NODE_CONDITION };
+
+/* True if the node has children that matter. A leaf stays a leaf even if it was given children. */
+static bool has_children(const PlanNode *node, uint32_t from) {
+        bool is_leaf = node->type && (node->type->class == NODE_ACTION || node->type->class == NODE_CONDITION);
+
+        return node->end > from + 1 && !is_leaf;
+}
+
+static const NodeType *type_of(const PlanNode *node, uint32_t from) {
+        if (!node->malformed)
+                return node->type;
+
+        return has_children(node, from) ? &unknown_control : &unknown_leaf;
+}
+
 static NodeId open_node(Expander *expander, const Plan *plan, uint32_t from) {
         const PlanNode *node = plan_node(plan, from);
-        const PlanUse *use = node->use != PLAN_NONE ? plan_use(plan, node->use) : NULL;
+        const PlanUse *use = node->use != PLAN_NONE && !node->malformed ? plan_use(plan, node->use) : NULL;
         Origin origin = { .plan = plan, .node = from };
         NodeId id;
 
-        /* What uses a tree is called by that, if nobody has called it anything else. */
-        id = tree_builder_open(expander->builder, node->type,
+        /* A SubTree without a name gets the name of its tree. */
+        id = tree_builder_open(expander->builder, type_of(node, from),
                                node->name
                                        ?: use && use->tree ? use->tree->name
                                                            : NULL,
@@ -134,15 +153,15 @@ static NodeId open_node(Expander *expander, const Plan *plan, uint32_t from) {
         if (expander->expansion->origins)
                 g_array_append_val(expander->expansion->origins, origin);
         add_templates(expander, plan, from, id);
-        add_extras(expander, node, id);
+        add_attributes(expander, node, id);
         return id;
 }
 
-/* What comes below the node that has just been opened. */
+/* Adds the level below the node that was just opened. */
 static void push_level(Expander *expander, const Plan *plan, uint32_t from, NodeId id, unsigned scope,
                        const char *lock) {
         const PlanNode *node = plan_node(plan, from);
-        const PlanUse *use = node->use != PLAN_NONE ? plan_use(plan, node->use) : NULL;
+        const PlanUse *use = node->use != PLAN_NONE && !node->malformed ? plan_use(plan, node->use) : NULL;
         Level level = { .plan = plan, .first = from + 1, .end = node->end, .scope = scope, .around = scope };
 
         level.lock = lock;
@@ -182,7 +201,7 @@ static void copy_node(Expander *expander, const Plan *plan, uint32_t from, unsig
         NodeId id = open_node(expander, plan, from);
         const char *lock = take_lock(expander, plan, from, id);
 
-        if (node->end > from + 1 || node->use != PLAN_NONE)
+        if (has_children(node, from) || (node->use != PLAN_NONE && !node->malformed))
                 push_level(expander, plan, from, id, scope, lock);
         else
                 close_node(expander, lock);
@@ -210,10 +229,12 @@ void expansion_make(Expansion *expansion, Loader *loader, Plan *root) {
 
         *expansion = (Expansion){ .root = root,
                                   .templates = g_array_new(false, false, sizeof(Template)),
-                                  .extras = g_array_new(false, false, sizeof(ExtrasNode)),
+                                  .attributes = g_array_new(false, false, sizeof(NodeAttributes)),
                                   .scopes = g_array_new(false, false, sizeof(ScopeInfo)),
                                   .scope_starts = g_array_new(false, false, sizeof(ScopeStart)) };
-        if (root->uses->len > 0)
+        /* The children of a leaf are not copied, so in a tree with errors the numbers of nodes may differ from the
+         * plan's. */
+        if (root->uses->len > 0 || root->wrong)
                 expansion->origins = g_array_sized_new(false, false, sizeof(Origin), (unsigned) root->n_nodes);
 
         expander.builder = tree_builder_new((uint32_t) root->n_nodes);
@@ -241,7 +262,7 @@ Origin expansion_origin(const Expansion *expansion, NodeId node) {
 void expansion_clear(Expansion *expansion) {
         g_clear_pointer(&expansion->tree, tree_free);
         g_clear_pointer(&expansion->templates, g_array_unref);
-        g_clear_pointer(&expansion->extras, g_array_unref);
+        g_clear_pointer(&expansion->attributes, g_array_unref);
         g_clear_pointer(&expansion->scopes, g_array_unref);
         g_clear_pointer(&expansion->scope_starts, g_array_unref);
         g_clear_pointer(&expansion->origins, g_array_unref);

@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* The tables of what stands at the top of a tree file and of each of its trees, as node types have theirs. */
+/* Defines the tables of the keys at the top of a tree file and of each of its trees, as node types have theirs. The
+ * loader and the schema use them. */
 
+#include <string.h>
+
+#include "basic/excerpt.h"
 #include "definition/load.h"
 
 #define TYPE_PARAM                                                                                                     \
@@ -16,7 +20,7 @@
                 .doc = "What it is for, in one line"                                                                   \
         }
 
-/* The name stands outside, and whether there is a default at all is seen there. */
+/* The name is the key of this object, and load-declarations.c checks whether a default is given. */
 const Param input_params[] = {
         TYPE_PARAM,
         { .name = "default",
@@ -38,7 +42,7 @@ const Param tree_params[] = {
         {},
 };
 
-static const char *const restart_names[] = {
+const char *const restart_names[] = {
         [RESTART_NO] = "no",
         [RESTART_ON_FAILURE] = "on-failure",
         [RESTART_ALWAYS] = "always",
@@ -63,9 +67,23 @@ static const Param limit_members[] = {
         {},
 };
 
+static char *who_problem(const char *text) {
+        const char *name = text + (*text == '@');
+        g_autofree char *shown = excerpt(text, strlen(text));
+
+        return *name && !strpbrk(name, "/:@ \t\n")
+                       ? NULL
+                       : g_strdup_printf("'%s' is not a user, such as 'alice', nor a group, such as '@operators'",
+                                         shown);
+}
+
+static const TextFormat who_format = { .name = "a user, or a group behind an '@'",
+                                       .pattern = "^@?[^/:@ \\t\\n]+$",
+                                       .problem = who_problem };
+
 #define ACCESS_MEMBER(verb, index, what)                                                                               \
         {                                                                                                              \
-                .name = verb, .kind = PARAM_STRINGS, .offset = offsetof(Access, who[index]),                           \
+                .name = verb, .kind = PARAM_STRINGS, .offset = offsetof(Access, who[index]), .format = &who_format,    \
                 .doc = "Who besides root may " what                                                                    \
         }
 

@@ -1,36 +1,45 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * The records are kept from the order in which the machine tells of changes: a child always completes before its
- * parent does, so when a parent fails, the child that decided it is the one that has failed last. Only what is run
- * because of a failure is no reason for it.
+ * Implements history.h. It relies on the order in which the machine reports changes: a child always completes before
+ * its parent. So when a parent fails, the deciding child is the one that failed last. A child that runs only because of
+ * a failure is not its reason.
  */
 
 #include "definition/history.h"
 #include <assert.h>
 #include <inttypes.h>
 
-typedef struct Record {
-        uint64_t since : 48; /* microseconds since the run's start, plus one: 0 is never */
-        uint64_t status : 3;
-        uint64_t changed : 1; /* is in the list of changes */
-        uint64_t duration : 48;
-        uint64_t count : 16; /* a leaf's starts; the completions of a decorator's child since it was started */
+/* Each node has one, so it is packed. */
+typedef struct __attribute__((packed, aligned(2))) Record {
+        uint64_t since : 48;    /* microseconds since the run's start, plus one; 0: never */
+        uint32_t duration : 27; /* see pack_duration() */
+        uint32_t status : 3;
+        uint32_t changed : 1; /* it is in the list of changes */
+        uint32_t once : 1;    /* the count, if the block has no counts */
 } Record;
 
-G_STATIC_ASSERT(sizeof(Record) == 16);
+G_STATIC_ASSERT(sizeof(Record) == 10);
 G_STATIC_ASSERT(STATUS_MAX_ <= 8);
 
 #define TIME_MAX ((UINT64_C(1) << 48) - 1)
-/* Much of a large tree may never run. */
-#define BLOCK 16u
+#define DIGITS 22u
+/* Nodes per block. Blocks save memory, since much of a large tree may never run. */
+#define BLOCK 64u
+
+/* The counts are the number of starts of a leaf, and of completions of a decorator's child since the decorator was
+ * started. */
+typedef struct Block {
+        uint16_t *counts; /* NULL: none is above 1 */
+        Record records[];
+} Block;
 
 struct History {
         const Tree *tree;
         uint64_t start;
-        Causes *causes;
-        GArray *changes;  /* NULL while nobody watches */
-        Record *blocks[]; /* of BLOCK nodes each; NULL until there is something to tell of one of them */
+        Causes causes;
+        GArray *changes; /* NULL while it is not watched */
+        Block *blocks[]; /* of BLOCK nodes each; NULL until one of them has a record */
 };
 
 static uint32_t count_blocks(const Tree *tree) {
@@ -38,12 +47,17 @@ static uint32_t count_blocks(const Tree *tree) {
 }
 
 History *history_new(const Tree *tree, uint64_t start) {
-        History *history = g_malloc0(sizeof(History) + count_blocks(tree) * sizeof(Record *));
+        History *history = g_malloc0(sizeof(History) + count_blocks(tree) * sizeof(Block *));
 
         history->tree = tree;
         history->start = start;
-        history->causes = causes_new(tree);
         return history;
+}
+
+static void block_free(Block *block) {
+        if (block)
+                g_free(block->counts);
+        g_free(block);
 }
 
 void history_free(History *history) {
@@ -52,45 +66,94 @@ void history_free(History *history) {
 
         if (history->changes)
                 g_array_unref(history->changes);
-        causes_free(history->causes);
+        causes_clear(&history->causes);
         for (uint32_t i = 0; i < count_blocks(history->tree); i++)
-                g_free(history->blocks[i]);
+                block_free(history->blocks[i]);
         g_free(history);
+}
+
+/* Packs a number of 22 bits and how often it is to be doubled: exact up to 4 s, and to the sixth digit above. It is
+ * rounded down, so that a node never seems to end later than it did. */
+static uint32_t pack_duration(uint64_t duration) {
+        uint32_t doublings = 0;
+
+        while (duration >> doublings >> DIGITS != 0)
+                doublings++;
+
+        return doublings << DIGITS | (uint32_t) (duration >> doublings);
+}
+
+static uint64_t duration_of(const Record *record) {
+        uint32_t digits = record->duration & ((1u << DIGITS) - 1);
+
+        return (uint64_t) digits << (record->duration >> DIGITS);
 }
 
 static const Record *record_of(const History *history, NodeId node) {
         static const Record nothing;
-        const Record *block = history->blocks[node / BLOCK];
+        const Block *block = history->blocks[node / BLOCK];
 
-        return block ? &block[node % BLOCK] : &nothing;
+        return block ? &block->records[node % BLOCK] : &nothing;
+}
+
+/* The last block has only as many records as there are nodes left. */
+static uint32_t block_size(const History *history, NodeId node) {
+        return MIN(BLOCK, history->tree->n_nodes - node / BLOCK * BLOCK);
+}
+
+static Block *block_to_change(History *history, NodeId node) {
+        Block **block = &history->blocks[node / BLOCK];
+
+        if (!*block)
+                *block = g_malloc0(sizeof(Block) + block_size(history, node) * sizeof(Record));
+
+        return *block;
 }
 
 static Record *record_to_change(History *history, NodeId node) {
-        Record **block = &history->blocks[node / BLOCK];
-
-        if (!*block)
-                *block = g_new0(Record, BLOCK);
-
-        return &(*block)[node % BLOCK];
+        return &block_to_change(history, node)->records[node % BLOCK];
 }
 
-/* Has the child come to the status in this activation of the node? */
-static bool has_come_to(const History *history, NodeId node, NodeId child, Status status) {
+static uint32_t count_of(const History *history, NodeId node) {
+        const Block *block = history->blocks[node / BLOCK];
+
+        return block && block->counts ? block->counts[node % BLOCK] : record_of(history, node)->once;
+}
+
+static void set_count(History *history, NodeId node, uint32_t count) {
+        Block *block = block_to_change(history, node);
+
+        if (!block->counts && count > 1) {
+                uint32_t n = block_size(history, node);
+
+                block->counts = g_new(uint16_t, n);
+                for (uint32_t i = 0; i < n; i++)
+                        block->counts[i] = (uint16_t) block->records[i].once;
+        }
+
+        if (block->counts)
+                block->counts[node % BLOCK] = (uint16_t) count;
+        else
+                block->records[node % BLOCK].once = count;
+}
+
+/* True if the child got the status since the node was started. */
+static bool has_reached(const History *history, NodeId node, NodeId child, Status status) {
         const Record *record = record_of(history, child);
 
-        return record->status == status && record->since + record->duration >= record_of(history, node)->since;
+        return record->status == status && record->since + duration_of(record) >= record_of(history, node)->since;
 }
 
-/* The one that has come to it last, or first where that is what counts. */
+/* The child that got the status last, or the first child with it if the type's first failure decides. */
 static NodeId deciding_child(const History *history, NodeId node, Status status) {
         const Node *nodes = history->tree->nodes;
         uint64_t last_serial = 0;
         NodeId last = NODE_NONE;
 
         for (NodeId child = node + 1; child < nodes[node].end; child = nodes[child].end) {
-                uint64_t serial = causes_serial(history->causes, child);
+                uint64_t serial = causes_serial(&history->causes, child);
 
-                if (serial <= last_serial || !has_come_to(history, node, child, status))
+                if (serial <= last_serial || !has_reached(history, node, child, status))
                         continue;
                 if (nodes[node].type->flags & TYPE_FIRST_FAILURE)
                         return child;
@@ -115,7 +178,7 @@ static uint32_t count_children(const History *history, NodeId node, Status statu
         uint32_t n = 0;
 
         for (NodeId child = node + 1; child < nodes[node].end; child = nodes[child].end)
-                n += has_come_to(history, node, child, status);
+                n += has_reached(history, node, child, status);
 
         return n;
 }
@@ -133,7 +196,7 @@ static Cause *threshold_cause(const History *history, NodeId node) {
                          text);
 }
 
-/* Of a node to which nothing was handed up. */
+/* For a node without a cause from a child. */
 static Cause *lone_cause(const History *history, NodeId node, Status status) {
         g_autofree char *text = NULL;
 
@@ -144,7 +207,7 @@ static Cause *lone_cause(const History *history, NodeId node, Status status) {
         return cause_new(CAUSE_FAILED, NULL, text ?: status == STATUS_SKIPPED ? "skipped" : "failed");
 }
 
-/* What the node adds to the cause of the child that decided, if there is one. */
+/* The cause of the node itself, in addition to that of the deciding child, if there is one. */
 static Cause *inner_cause(const History *history, NodeId node, Status status, Reason reason, const Cause *below) {
         if (reason == REASON_ATTEMPTS)
                 return attempts_cause(history, node, below);
@@ -156,19 +219,20 @@ static Cause *inner_cause(const History *history, NodeId node, Status status, Re
 
 static void explain(History *history, NodeId node, Status status, Reason reason) {
         NodeId child = deciding_child(history, node, status);
-        Cause *below = child == NODE_NONE ? NULL : causes_get(history->causes, child);
+        Cause *below = child == NODE_NONE ? NULL : causes_get(&history->causes, child);
         Cause *cause = inner_cause(history, node, status, reason, below);
 
         cause->because = below ? cause_ref(below) : NULL;
-        causes_set(history->causes, node, cause);
+        causes_set(&history->causes, node, cause);
 }
 
-/* What a WaitFor has waited for, and what came before a clean-up that was cut off, is worth knowing. */
+/* After a timeout, the cause includes the last failure of a child, such as the condition of a WaitFor, or the body
+ * before a clean-up that was cut short. */
 static Cause *add_last_failure(const History *history, NodeId node, Cause *cause) {
         NodeId child = deciding_child(history, node, STATUS_FAILURE);
 
         if (child != NODE_NONE)
-                cause->because = cause_ref(causes_get(history->causes, child));
+                cause->because = cause_ref(causes_get(&history->causes, child));
 
         return cause;
 }
@@ -185,22 +249,15 @@ static void note_change(History *history, NodeId node) {
 
 static void count_round(History *history, NodeId node) {
         NodeId parent = history->tree->nodes[node].parent;
-        Record *record;
 
-        if (parent == NODE_NONE || history->tree->nodes[parent].type->class != NODE_DECORATOR)
-                return;
-
-        record = record_to_change(history, parent);
-        if (record->count < UINT16_MAX)
-                record->count++;
+        if (parent != NODE_NONE && history->tree->nodes[parent].type->class == NODE_DECORATOR)
+                set_count(history, parent, MIN(count_of(history, parent) + 1, UINT16_MAX));
 }
 
 static void begin(History *history, NodeId node, uint64_t time) {
-        Record *record = record_to_change(history, node);
-
-        record->since = time;
+        record_to_change(history, node)->since = time;
         if (!(history->tree->nodes[node].flags & NODE_LEAF))
-                record->count = 0;
+                set_count(history, node, 0);
 }
 
 static void set_status(History *history, NodeId node, Status status, uint64_t now) {
@@ -211,7 +268,7 @@ static void set_status(History *history, NodeId node, Status status, uint64_t no
 
         if (record->status != STATUS_RUNNING)
                 begin(history, node, time);
-        record->duration = time - record->since;
+        record->duration = pack_duration(time - record->since);
         record->status = status;
         note_change(history, node);
 }
@@ -226,12 +283,12 @@ void history_record(History *history, NodeId node, Status status, Reason reason,
 
         set_status(history, node, status, now);
         if (cause)
-                causes_set(history->causes, node,
+                causes_set(&history->causes, node,
                            reason == REASON_TIMEOUT ? add_last_failure(history, node, cause) : cause);
         else if (status == STATUS_FAILURE || status == STATUS_SKIPPED)
                 explain(history, node, status, reason);
         else if (status == STATUS_SUCCESS)
-                causes_drop(history->causes, node);
+                causes_drop(&history->causes, node);
 
         if (status == STATUS_SUCCESS || status == STATUS_FAILURE)
                 count_round(history, node);
@@ -250,7 +307,7 @@ void history_fail(History *history, NodeId node, Cause *cause, uint64_t now) {
                 Cause *below = cause;
 
                 set_status(history, node, STATUS_ERROR, now);
-                causes_set(history->causes, node, cause);
+                causes_set(&history->causes, node, cause);
                 node = history->tree->nodes[node].parent;
                 if (node == NODE_NONE)
                         return;
@@ -261,16 +318,15 @@ void history_fail(History *history, NodeId node, Cause *cause, uint64_t now) {
 }
 
 uint32_t history_count_start(History *history, NodeId leaf) {
-        Record *record = record_to_change(history, leaf);
+        uint32_t count = count_of(history, leaf);
 
-        if (++record->count == 0)
-                record->count = 1;
-
-        return record->count;
+        count = count < UINT16_MAX ? count + 1 : 1;
+        set_count(history, leaf, count);
+        return count;
 }
 
 uint32_t history_rounds(const History *history, NodeId decorator) {
-        return record_of(history, decorator)->count;
+        return count_of(history, decorator);
 }
 
 Status history_status(const History *history, NodeId node) {
@@ -285,11 +341,11 @@ uint64_t history_since(const History *history, NodeId node) {
 
 uint64_t history_duration(const History *history, NodeId node, uint64_t now) {
         return record_of(history, node)->status == STATUS_RUNNING ? now - history_since(history, node)
-                                                                  : record_of(history, node)->duration;
+                                                                  : duration_of(record_of(history, node));
 }
 
 Cause *history_last_cause(const History *history, NodeId node) {
-        return causes_get(history->causes, node);
+        return causes_get(&history->causes, node);
 }
 
 Cause *history_cause(const History *history, NodeId node) {
@@ -317,11 +373,11 @@ bool history_image(const History *history, NodeId node, HistoryImage *ret_image)
 
         *ret_image = (HistoryImage){
                 .since = record->since,
-                .duration = record->duration,
-                .status = (uint32_t) record->status,
-                .count = (uint32_t) record->count,
+                .duration = duration_of(record),
+                .status = record->status,
+                .count = count_of(history, node),
         };
-        return record->since > 0 || record->count > 0;
+        return record->since > 0 || ret_image->count > 0;
 }
 
 bool history_restore(History *history, NodeId node, const HistoryImage *image) {
@@ -331,18 +387,18 @@ bool history_restore(History *history, NodeId node, const HistoryImage *image) {
 
         *record_to_change(history, node) = (Record){
                 .since = image->since,
-                .duration = image->duration,
+                .duration = pack_duration(image->duration),
                 .status = image->status,
-                .count = image->count,
         };
+        set_count(history, node, image->count);
         return true;
 }
 
-Causes *history_causes(const History *history) {
-        return history->causes;
+Causes *history_causes(History *history) {
+        return &history->causes;
 }
 
-/* They are in no list any more. */
+/* Call before the list of changes is given up. */
 static void clear_changed(History *history) {
         for (unsigned i = 0; i < history->changes->len; i++)
                 record_to_change(history, g_array_index(history->changes, NodeId, i))->changed = false;

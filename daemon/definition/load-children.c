@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Has a node as many children as its type takes, and under the right key? */
+/* Checks that a node has as many children as its type takes, and under the right key. The reader of nodes uses it. */
 
 #include "definition/loader.h"
 
-/* The shape of the tree is wrong here: format says what about it, behind "a Sequence ". */
+/* Reports that the children of the node are wrong; format is the text after "a Sequence ". */
 static void wrong_shape(Loader *loader, Reading *reading, uint32_t item, const char *format, ...) G_GNUC_PRINTF(4, 5);
 
 static void wrong_shape(Loader *loader, Reading *reading, uint32_t item, const char *format, ...) {
@@ -15,7 +15,7 @@ static void wrong_shape(Loader *loader, Reading *reading, uint32_t item, const c
         what = g_strdup_vprintf(format, args);
         va_end(args);
 
-        loader_give_up_tree(loader);
+        loader_give_up_node(loader);
         reading_error(loader, reading, item, g_strdup_printf("%s %s", owner, what));
 }
 
@@ -35,7 +35,7 @@ static void check_decorator(Loader *loader, Reading *reading) {
                 wrong_shape(loader, reading, reading->item, "needs a 'child', a node, and none is given");
 }
 
-/* Its child is the tree that it uses. */
+/* The child of a SubTree is the tree that it names. */
 static void check_subtree(Loader *loader, Reading *reading) {
         Key key = reading->keys[KEY_CHILDREN] ? KEY_CHILDREN : KEY_CHILD;
 
@@ -81,13 +81,19 @@ static void check_control(Loader *loader, Reading *reading) {
 }
 
 void loader_check_children(Loader *loader, Reading *reading) {
-        uint32_t item = reading->keys[KEY_CHILDREN];
+        uint32_t item = reading->keys[KEY_CHILDREN], child = reading->keys[KEY_CHILD];
 
-        if (item > 0 && text_kind(loader_text(loader), item) != TEXT_ARRAY) {
-                loader_give_up_tree(loader);
-                reading_error(
-                        loader, reading, item,
-                        g_strdup_printf("children: expected an array of nodes, not %s", loader_describe(loader, item)));
+        /* If the type does not take the key at all, only that is reported. */
+        if (item > 0 && (!reading->type || reading->type->class == NODE_CONTROL) &&
+            text_kind(loader_text(loader), item) != TEXT_ARRAY) {
+                loader_give_up_node(loader);
+                reading_error(loader, reading, item,
+                              loader_unexpected(loader, item, "children: expected an array of nodes"));
+        }
+        if (child > 0 && (!reading->type || reading->type->class == NODE_DECORATOR) &&
+            text_kind(loader_text(loader), child) == TEXT_ARRAY) {
+                loader_give_up_node(loader);
+                reading_error(loader, reading, child, g_strdup("child: expected one node, not an array"));
         }
 
         if (!reading->type)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* The variables that a tree declares: its inputs, its outputs, and those that it begins with. */
+/* Reads the variables that a tree declares: its inputs, its outputs, and its initial blackboard. */
 
 #include <errno.h>
 #include <string.h>
@@ -9,14 +9,17 @@
 #include "basic/excerpt.h"
 #include "definition/loader.h"
 
-/* The name of a variable that is a key, without '@'; NULL after a report. */
+/* The name of the variable, which is the key at the item, without '@'; NULL after a report. */
 static const char *variable_name(Loader *loader, uint32_t key, const char *section) {
         const char *name = loader_intern(loader, key);
+        g_autofree char *problem = variable_name_problem(name, false);
 
-        if (blackboard_key_valid(name))
+        if (!problem)
                 return name;
 
-        loader_error(loader, key, loader_bad_variable(section, name));
+        loader_error(loader, key, g_strdup_printf("%s: %s", section, problem));
+        loader_doubt_name(loader, key);
+        loader->plan->declarations_unknown = true;
         return NULL;
 }
 
@@ -26,17 +29,16 @@ static bool expect_object(Loader *loader, uint32_t item, const char *section) {
         if (text_kind(loader_text(loader), item) == TEXT_OBJECT)
                 return true;
 
-        loader_error(
-                loader, item,
-                g_strdup_printf("%s: expected an object of variables, not %s", section, loader_describe(loader, item)));
+        loader_error(loader, item, loader_unexpected(loader, item, "%s: expected an object of variables", section));
+        loader_doubt_name(loader, item);
+        loader->plan->declarations_unknown = true;
         return false;
 }
 
 static void read_variable(Loader *loader, uint32_t key, json_object *variables) {
         const char *name = variable_name(loader, key, "blackboard");
-        g_autofree char *error = NULL;
-        json_object *value;
-        uint32_t fault;
+        g_autofree char *where = g_strconcat("blackboard.", name, NULL);
+        json_object *value = NULL;
 
         if (!name)
                 return;
@@ -45,10 +47,8 @@ static void read_variable(Loader *loader, uint32_t key, json_object *variables) 
                 return;
         }
 
-        if (text_to_json(loader_text(loader), key + 1, loader->scratch, &value, &fault, &error) < 0)
-                loader_error(loader, fault, g_strdup_printf("blackboard.%s: %s", name, error));
-        else
-                json_object_object_add(variables, name, value);
+        loader_read_json(loader, where, key + 1, &value);
+        json_object_object_add(variables, name, value);
 }
 
 static void read_blackboard(Loader *loader, Plan *plan, uint32_t item) {
@@ -72,7 +72,7 @@ typedef struct Section {
         json_object *blackboard; /* of the same tree */
 } Section;
 
-/* A type alone, or an object that says more. */
+/* Reads the value of a declaration: a type, or an object with a type and more. */
 static int read_what(Loader *loader, const Section *section, const Place *place, uint32_t item, json_object *value,
                      Declaration *declaration) {
         const Param *params = section->inputs ? input_params : output_params;
@@ -86,9 +86,10 @@ static int read_what(Loader *loader, const Section *section, const Place *place,
                 g_autofree char *where = place_format(place);
 
                 loader_error(loader, item,
-                             g_strdup_printf("%s: expected a type, such as \"string\", or an object, {\"type\": "
-                                             "\"string\", ...}, not %s",
-                                             where, loader_describe(loader, item)));
+                             loader_unexpected(loader, item,
+                                               "%s: expected a type, such as \"string\", or an object, {\"type\": "
+                                               "\"string\", ...}",
+                                               where));
                 return -EINVAL;
         }
 
@@ -98,7 +99,7 @@ static int read_what(Loader *loader, const Section *section, const Place *place,
         return r;
 }
 
-/* Must be NULL or of the type itself. */
+/* The default must be null or have the declared type. */
 static void check_default(Loader *loader, const Place *place, uint32_t item, Declaration *declaration) {
         g_autofree char *where = place_format(place);
         g_autofree char *problem = NULL;
@@ -114,30 +115,30 @@ static void read_declaration(Loader *loader, const Section *section, uint32_t ke
         const char *name = variable_name(loader, key, section->name);
         Place top = { .key = section->name }, place = { .parent = &top, .key = name };
         g_autoptr(json_object) value = NULL;
-        g_autofree char *error = NULL;
-        uint32_t fault;
+        g_autofree char *where = g_strconcat(section->name, ".", name, NULL);
+        int r;
 
         if (!name)
                 return;
-        if (text_to_json(loader_text(loader), key + 1, loader->scratch, &value, &fault, &error) < 0) {
-                loader_error(loader, fault, g_strdup_printf("%s.%s: %s", section->name, name, error));
-                return;
-        }
+
+        r = loader_read_json(loader, where, key + 1, &value);
         if (section->inputs && json_object_object_get_ex(section->blackboard, name, NULL))
                 loader_error(
                         loader, key,
                         g_strdup_printf("inputs: '%s' is in 'blackboard', too; give it a default here instead", name));
 
-        if (read_what(loader, section, &place, key + 1, value, declaration) < 0)
-                return;
+        if (r != -EINVAL)
+                r = read_what(loader, section, &place, key + 1, value, declaration);
 
+        /* A wrong declaration counts as a variable of any type. If it is an object, it may contain a default, so the
+         * variable is not required. */
         declaration->name = name;
-        declaration->required = section->inputs;
-        if (json_object_object_get_ex(value, "default", NULL))
+        declaration->required = section->inputs && (r >= 0 || !json_object_is_type(value, json_type_object));
+        if (r >= 0 && json_object_object_get_ex(value, "default", NULL))
                 check_default(loader, &place, key + 1, declaration);
 }
 
-/* In order of the text; what is wrong is left out. */
+/* In the order of the text; entries without a valid name are left out. */
 static const Declaration *read_section(Loader *loader, const Section *section) {
         bool given = expect_object(loader, section->item, section->name);
         uint32_t n = given ? text_item(loader_text(loader), section->item)->count : 0, key = section->item + 1;
@@ -152,8 +153,10 @@ static const Declaration *read_section(Loader *loader, const Section *section) {
                         next += next->name != NULL;
                 } else {
                         g_autofree char *shown = excerpt(name, strlen(name));
+                        Declaration other = {};
 
                         loader_error(loader, key, g_strdup_printf("%s: '%s' is given twice", section->name, shown));
+                        read_declaration(loader, section, key, &other);
                 }
         }
 

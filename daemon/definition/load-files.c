@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * The files of a load. A unit is a file with all those that it includes, as if they were one; a tree of the search path
- * is a unit of its own.
+ * Opens the files of a load, and reads their top parts. A unit is a file with all files that it includes, as if they
+ * were one; a tree of the search path is a unit of its own.
  */
 
 #include <string.h>
@@ -12,7 +12,7 @@
 #include "definition/loader.h"
 #include "definition/tree-name.h"
 
-/* More candidates are not looked through for what may have been meant. */
+/* With more candidates, no name is suggested. */
 #define NEAREST_MAX 1000u
 
 static TreeFile *add_file(Loader *loader, TreeFile *file) {
@@ -23,10 +23,16 @@ static TreeFile *add_file(Loader *loader, TreeFile *file) {
         return file;
 }
 
-/* Where its text is no JSON, it has no items. */
+/* If its text is not valid JSON, the file has no items. */
 static void read_items(Loader *loader, TreeFile *file) {
         size_t offset;
         char *error;
+
+        if (g_str_has_prefix(file->contents, BYTE_ORDER_MARK)) {
+                diagnostics_add(loader->diagnostics, file->number, 0, false, NULL,
+                                g_strdup("the file starts with a byte order mark; save it without one"));
+                file->wrong = true;
+        }
 
         if (text_read(file->contents, file->length, &file->text, &offset, &error) < 0) {
                 diagnostics_add(loader->diagnostics, file->number, offset, false, NULL, error);
@@ -56,7 +62,7 @@ static TreeFile *read_file(Loader *loader, const char *path, char **ret_error) {
         return r < 0 ? NULL : loader_add_text(loader, path, contents, length);
 }
 
-/* The file at the path, read only once; NULL, with a text, when it cannot be. */
+/* The file at the path, read only once; NULL with an error message if it cannot be read. */
 static TreeFile *open_file(Loader *loader, const char *path, char **ret_error) {
         g_autofree char *id = tree_file_id(path);
         TreeFile *file = g_hash_table_lookup(loader->file_ids, id);
@@ -76,41 +82,44 @@ static TreeFile *open_file(Loader *loader, const char *path, char **ret_error) {
         return NULL;
 }
 
-static char *find_on_path(const Loader *loader, const char *name) {
+/* NULL without an error message: it is not on the search path. */
+static TreeFile *open_on_path(Loader *loader, const char *name, char **ret_error) {
         const DefinitionSources *sources = loader->sources;
+        g_autofree char *path = sources && sources->find ? sources->find(name, sources->userdata) : NULL;
+        TreeFile *file = path ? open_file(loader, path, ret_error) : NULL;
 
-        return sources && sources->find ? sources->find(name, sources->userdata) : NULL;
+        if (file)
+                tree_file_note_name(file, name);
+
+        return file;
 }
 
-/* A path that begins at the including file, or a file of the search path. */
+static bool exists(const Loader *loader, const char *path) {
+        const DefinitionSources *sources = loader->sources;
+
+        return sources->exists ? sources->exists(path, sources->userdata) : g_file_test(path, G_FILE_TEST_EXISTS);
+}
+
+/* A path relative to the including file, or an absolute one; NULL: the name means a file of the search path. */
 static char *included_path(const Loader *loader, const TreeFile *from, const char *name) {
         g_autofree char *directory = from->path ? g_path_get_dirname(from->path) : NULL;
         g_autofree char *near = NULL;
 
-        if (!loader->sources)
-                return NULL;
         if (g_path_is_absolute(name))
                 return g_strdup(name);
 
         near = directory ? g_build_filename(g_str_equal(directory, ".") ? "" : directory, name, NULL) : NULL;
-        if (near && (strchr(name, '/') || g_file_test(near, G_FILE_TEST_EXISTS)))
-                return g_steal_pointer(&near);
-        if (g_str_has_suffix(name, TREE_SUFFIX))
-                return find_on_path(loader, name);
-
-        g_free(near);
-        near = g_strconcat(name, TREE_SUFFIX, NULL);
-        return find_on_path(loader, near);
+        return near && (strchr(name, '/') || exists(loader, near)) ? g_steal_pointer(&near) : NULL;
 }
 
 static void read_heading(Loader *loader, Unit *unit, TreeFile *file, Header *header);
 
-/* A text alone is in no file. */
+/* A text that was not loaded from a file has no suffix. */
 static void append_name(GString *text, const TreeFile *file) {
         g_string_append_printf(text, "%s%s", file->name, file->path ? TREE_SUFFIX : "");
 }
 
-/* "a.json includes b.json includes a.json": from first on, then last. */
+/* "a.json includes b.json includes a.json": the files from first on, then last. */
 static char *include_chain(const Loader *loader, unsigned first, const TreeFile *last) {
         GString *chain = g_string_new(NULL);
 
@@ -123,7 +132,7 @@ static char *include_chain(const Loader *loader, unsigned first, const TreeFile 
         return g_string_free(chain, false);
 }
 
-/* What is wrong with including the file here, or NULL. */
+/* The reason why the file cannot be included here, or NULL. */
 static char *include_problem(const Loader *loader, TreeFile *file) {
         g_autofree char *chain = NULL;
         unsigned first;
@@ -142,13 +151,20 @@ static char *include_problem(const Loader *loader, TreeFile *file) {
 }
 
 static TreeFile *find_included(Loader *loader, const char *name, char **ret_error) {
-        g_autofree char *path = included_path(loader, loader->file, name), *shown = excerpt(name, strlen(name));
+        g_autofree char *path = loader->sources ? included_path(loader, loader->file, name) : NULL,
+                        *file_name = g_str_has_suffix(name, TREE_SUFFIX) ? g_strdup(name)
+                                                                         : g_strconcat(name, TREE_SUFFIX, NULL),
+                        *shown = excerpt(name, strlen(name));
+        TreeFile *file;
 
         if (path)
                 return open_file(loader, path, ret_error);
 
-        *ret_error = g_strdup_printf("there is no file '%s', neither beside this one nor on the search path", shown);
-        return NULL;
+        file = open_on_path(loader, file_name, ret_error);
+        if (!file && !*ret_error)
+                *ret_error =
+                        g_strdup_printf("there is no file '%s', neither beside this one nor on the search path", shown);
+        return file;
 }
 
 static void include_file(Loader *loader, Unit *unit, uint32_t item) {
@@ -177,19 +193,20 @@ static void include_files(Loader *loader, Unit *unit, uint32_t array) {
         uint32_t item = array + 1;
 
         if (text_kind(loader_text(loader), array) != TEXT_ARRAY) {
+                unit->incomplete = true;
                 loader_error(loader, array,
-                             g_strdup_printf("include: expected an array of file names, not %s",
-                                             loader_describe(loader, array)));
+                             loader_unexpected(loader, array, "include: expected an array of file names"));
                 return;
         }
 
         for (uint32_t i = 0; i < text_item(loader_text(loader), array)->count; i++) {
                 if (text_kind(loader_text(loader), item) == TEXT_STRING)
                         include_file(loader, unit, item);
-                else
+                else {
+                        unit->incomplete = true;
                         loader_error(loader, item,
-                                     g_strdup_printf("include[%u]: expected the name of a file, not %s", i,
-                                                     loader_describe(loader, item)));
+                                     loader_unexpected(loader, item, "include[%u]: expected the name of a file", i));
+                }
                 item = text_next(loader_text(loader), item);
         }
 }
@@ -201,7 +218,7 @@ static Plan *add_plan(Loader *loader, Unit *unit, const char *name, const Headin
         return plan;
 }
 
-/* What is wrong with a name that is given to a tree, or NULL. */
+/* The reason why a tree cannot have the name, or NULL. */
 static char *name_problem(Loader *loader, const Unit *unit, const char *name) {
         g_autofree char *shown = excerpt(name, strlen(name)), *chain = NULL;
         const Plan *other = g_hash_table_lookup(unit->plans, name);
@@ -219,26 +236,39 @@ static char *name_problem(Loader *loader, const Unit *unit, const char *name) {
                                other->file->path ?: other->file->name, chain);
 }
 
+/* A second root is read only to report the errors inside it. */
+static void add_other_root(Loader *loader, Unit *unit, const Plan *plan, const Heading *heading) {
+        const Heading other = { .root = heading->other_root };
+
+        if (heading->other_root == 0)
+                return;
+
+        loader->plan = add_plan(loader, unit, plan->name, &other);
+        loader->plan->is_root = plan->is_root;
+        loader->plan->setters_unknown = true;
+        loader_read_declarations(loader, loader->plan, &other);
+        loader->plan = NULL;
+}
+
 static void read_tree(Loader *loader, Unit *unit, uint32_t key) {
         const char *name = loader_intern(loader, key);
-        char *problem = name_problem(loader, unit, name);
+        g_autofree char *problem = name_problem(loader, unit, name);
         Heading heading = {};
-        Plan *plan;
+        Plan *plan = add_plan(loader, unit, name, &heading);
 
-        if (problem) {
+        /* If the name is invalid, no node can use the tree, but it is read to report the errors inside it. */
+        if (problem)
                 loader_error(loader, key, g_strdup_printf("trees: %s", problem));
-                g_free(problem);
-                return;
-        }
-
-        plan = add_plan(loader, unit, name, &heading);
-        g_hash_table_insert(unit->plans, (char *) name, plan);
+        else
+                g_hash_table_insert(unit->plans, (char *) name, plan);
 
         loader->plan = plan;
-        plan->shapeless = !loader_read_tree_heading(loader, key + 1, &heading);
+        plan->unbuildable = !loader_read_tree_heading(loader, key + 1, &heading);
+        plan->declarations_unknown |= text_kind(loader_text(loader), key + 1) != TEXT_OBJECT;
         plan->root = heading.root;
         loader_read_declarations(loader, plan, &heading);
         loader->plan = NULL;
+        add_other_root(loader, unit, plan, &heading);
 }
 
 static void read_trees(Loader *loader, Unit *unit, uint32_t object) {
@@ -246,8 +276,8 @@ static void read_trees(Loader *loader, Unit *unit, uint32_t object) {
 
         if (text_kind(loader_text(loader), object) != TEXT_OBJECT) {
                 loader_error(loader, object,
-                             g_strdup_printf("trees: expected an object of trees, {\"NAME\": {\"root\": ...}}, not %s",
-                                             loader_describe(loader, object)));
+                             loader_unexpected(loader, object,
+                                               "trees: expected an object of trees, {\"NAME\": {\"root\": ...}}"));
                 return;
         }
 
@@ -257,19 +287,23 @@ static void read_trees(Loader *loader, Unit *unit, uint32_t object) {
         }
 }
 
-/* The file's own tree, the one at its top. */
+/* Reads the tree at the top of the file. */
 static void read_root(Loader *loader, Unit *unit, const Heading *heading) {
         unit->root = add_plan(loader, unit, loader_intern_text(loader, loader->file->name), heading);
         unit->root->is_root = true;
+        unit->root->doubts = loader->doubts;
+        loader->doubts = (Doubts){};
         loader->plan = unit->root;
         loader_read_declarations(loader, unit->root, heading);
         loader->plan = NULL;
+        add_other_root(loader, unit, unit->root, heading);
 }
 
-/* Of an included file only its trees count. */
+/* From an included file, only the trees are used. */
 static void read_heading(Loader *loader, Unit *unit, TreeFile *file, Header *header) {
         Heading heading;
 
+        doubts_clear(&loader->doubts);
         if (!loader_read_header(loader, header, &heading))
                 return;
 
@@ -285,7 +319,7 @@ static void read_heading(Loader *loader, Unit *unit, TreeFile *file, Header *hea
         g_ptr_array_set_size(loader->including, (int) loader->including->len - 1);
 }
 
-/* Reading goes on where it was; what was open there is no part of the unit. */
+/* Saves and restores the current file and plan: open nodes are not part of the unit. */
 Unit *loader_open_unit(Loader *loader, TreeFile *file) {
         Unit *unit = g_hash_table_lookup(loader->units, file);
         TreeFile *from = loader->file;
@@ -324,7 +358,7 @@ void loader_queue(Loader *loader, Plan *plan) {
         plan->queued = true;
 }
 
-static char *no_tree(const Loader *loader, const Plan *user, const char *name) {
+static char *no_tree(const Loader *loader, const Plan *user, const char *name, char **ret_instead) {
         const DefinitionSources *sources = loader->sources;
         g_autofree char *shown = excerpt(name, strlen(name));
         Nearest nearest = { .word = name };
@@ -342,24 +376,22 @@ static char *no_tree(const Loader *loader, const Plan *user, const char *name) {
         if (also)
                 nearest_offer(&nearest, also);
 
+        *ret_instead = g_strdup(nearest.best);
         return nearest.best
                        ? g_strdup_printf("there is no tree '%s'; did you mean '%s'?", shown, nearest.best)
                        : g_strdup_printf("there is no tree '%s', neither in 'trees' nor on the search path", shown);
 }
 
-/* Of another file. */
-static Plan *find_unit_root(Loader *loader, const Plan *user, const char *name, char **ret_error) {
-        g_autofree char *base = g_strconcat(name, TREE_SUFFIX, NULL), *path = NULL;
+/* The tree at the top of another file. */
+static Plan *find_unit_root(Loader *loader, const Plan *user, const char *name, char **ret_error, char **ret_instead) {
+        g_autofree char *base = g_strconcat(name, TREE_SUFFIX, NULL);
         TreeFile *file;
         Unit *unit;
 
-        path = tree_name_valid(name) ? find_on_path(loader, base) : NULL;
-        if (!path) {
-                *ret_error = user->unit->incomplete ? NULL : no_tree(loader, user, name);
-                return NULL;
-        }
-
-        file = open_file(loader, path, ret_error);
+        *ret_error = NULL;
+        file = tree_name_valid(name) ? open_on_path(loader, base, ret_error) : NULL;
+        if (!file && !*ret_error)
+                *ret_error = user->unit->incomplete ? NULL : no_tree(loader, user, name, ret_instead);
         if (!file)
                 return NULL;
 
@@ -367,13 +399,14 @@ static Plan *find_unit_root(Loader *loader, const Plan *user, const char *name, 
         if (unit->root)
                 return unit->root;
 
-        *ret_error = file->wrong ? g_strdup_printf("'%s' cannot be used, since it has errors", path)
-                                 : g_strdup_printf("'%s' has no root, only trees to be included", path);
+        *ret_error = file->wrong ? g_strdup_printf("'%s' cannot be used, since it has errors", file->path)
+                                 : g_strdup_printf("'%s' has no root, only trees to be included", file->path);
         return NULL;
 }
 
-Plan *loader_find_tree(Loader *loader, Plan *user, const char *name, char **ret_error) {
-        Plan *plan = g_hash_table_lookup(user->unit->plans, name) ?: find_unit_root(loader, user, name, ret_error);
+Plan *loader_find_tree(Loader *loader, Plan *user, const char *name, char **ret_error, char **ret_instead) {
+        Plan *plan = g_hash_table_lookup(user->unit->plans, name)
+                             ?: find_unit_root(loader, user, name, ret_error, ret_instead);
 
         if (plan)
                 loader_queue(loader, plan);

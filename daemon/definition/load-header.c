@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* The top of a tree file, and that of each tree in it: their own parameters, and where their parts are. */
+/* Reads the top of a tree file, and of each tree in it: their parameters, and the places of their parts. */
 
 #include <inttypes.h>
+#include <string.h>
 
 #include "basic/excerpt.h"
 #include "basic/nearest.h"
 #include "definition/loader.h"
 
-/* A part that is no parameter. */
+/* A key that is not a parameter. */
 typedef struct Part {
         const char *key;
         size_t offset; /* in Heading */
@@ -39,7 +40,8 @@ typedef struct Top {
         Heading heading;
 } Top;
 
-static void report_unknown(Loader *loader, const Top *top, uint32_t key) {
+/* Reports the key; returns the key that was probably meant, or NULL. */
+static const char *report_unknown(Loader *loader, const Top *top, uint32_t key) {
         size_t length;
         const char *word = loader_string(loader, key, &length);
         g_autofree char *shown = excerpt(word, length);
@@ -61,9 +63,11 @@ static void report_unknown(Loader *loader, const Top *top, uint32_t key) {
                 g_string_append_printf(text, ", %s", param->name);
         g_string_append_c(text, ')');
         loader_error(loader, key, g_string_free(text, false));
+        diagnostics_suggest(loader->diagnostics, nearest.best);
+        return nearest_is_close(&nearest) ? nearest.best : NULL;
 }
 
-/* A file of another version would only give errors that are none. */
+/* Reading a file of another version would only report false errors. */
 static void check_version(Loader *loader, const Header *header, uint32_t item) {
         if (header->btd != HEADER_VERSION)
                 loader_error(loader, item,
@@ -72,7 +76,7 @@ static void check_version(Loader *loader, const Header *header, uint32_t item) {
                                              header->btd, HEADER_VERSION));
 }
 
-/* Where the item of the part is kept; NULL: it is none. */
+/* Returns the place that stores the item of the part, or NULL if the word names no part. */
 static uint32_t *find_part(Top *top, const char *word) {
         for (const Part *part = top->parts; part->key; part++)
                 if (g_str_equal(part->key, word))
@@ -81,22 +85,38 @@ static uint32_t *find_part(Top *top, const char *word) {
         return NULL;
 }
 
-static void read_member(Loader *loader, uint32_t key, Top *top) {
+static void read_member(Loader *loader, uint32_t object, uint32_t key, Top *top) {
         size_t length;
         const char *word = loader_string(loader, key, &length);
         uint32_t *part = find_part(top, word);
         const Param *param = params_find(top->target.params, word, length);
 
+        /* The value of a misspelt key is read as that of the key that was probably meant, to report the errors inside
+         * it. */
+        if (!part && !param) {
+                const char *meant = report_unknown(loader, top, key);
+
+                if (!meant || !loader_mean(loader, object, key, meant)) {
+                        loader_doubt(loader, key + 1);
+                        if (loader->plan)
+                                loader->plan->declarations_unknown = true;
+                        return;
+                }
+                part = find_part(top, meant);
+                param = params_find(top->target.params, meant, strlen(meant));
+        }
+
         if (part && *part == 0)
                 *part = key + 1;
-        else if (part || (param && target_was_given(&top->target, param)))
+        else if (part || target_was_given(&top->target, param)) {
                 loader_error(loader, key, g_strdup_printf("'%s' is given twice", word));
-        else if (param) {
+                if (part == &top->heading.root)
+                        top->heading.other_root = key + 1;
+        } else {
                 loader_set_param(loader, &top->target, param, key + 1);
                 if (param == header_params)
                         check_version(loader, top->target.values, key + 1);
-        } else
-                report_unknown(loader, top, key);
+        }
 }
 
 static void read_members(Loader *loader, uint32_t object, Top *top) {
@@ -104,7 +124,7 @@ static void read_members(Loader *loader, uint32_t object, Top *top) {
 
         params_set_defaults(loader->arena, top->target.params, top->target.values);
         for (uint32_t i = 0; i < text_item(loader_text(loader), object)->count; i++) {
-                read_member(loader, key, top);
+                read_member(loader, object, key, top);
                 key = text_next(loader_text(loader), key + 1);
         }
 }
@@ -120,8 +140,7 @@ bool loader_read_header(Loader *loader, Header *header, Heading *ret_heading) {
 
         if (text_kind(loader_text(loader), 0) != TEXT_OBJECT) {
                 loader_error(loader, 0,
-                             g_strdup_printf("a tree file is an object, {\"btd\": 1, \"root\": ...}, not %s",
-                                             loader_describe(loader, 0)));
+                             loader_unexpected(loader, 0, "a tree file is an object, {\"btd\": 1, \"root\": ...}"));
                 return false;
         }
 
@@ -139,7 +158,7 @@ bool loader_read_header(Loader *loader, Header *header, Heading *ret_heading) {
 }
 
 bool loader_read_tree_heading(Loader *loader, uint32_t item, Heading *ret_heading) {
-        const char *description; /* only for those who read the file */
+        const char *description; /* not used by the daemon */
         Top top = { .owner = "tree",
                     .parts = tree_parts,
                     .target = { .params = tree_params,
@@ -149,9 +168,7 @@ bool loader_read_tree_heading(Loader *loader, uint32_t item, Heading *ret_headin
                                 .plain = true } };
 
         if (text_kind(loader_text(loader), item) != TEXT_OBJECT) {
-                loader_error(
-                        loader, item,
-                        g_strdup_printf("a tree is an object, {\"root\": ...}, not %s", loader_describe(loader, item)));
+                loader_error(loader, item, loader_unexpected(loader, item, "a tree is an object, {\"root\": ...}"));
                 return false;
         }
 

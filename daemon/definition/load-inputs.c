@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Does each SubTree give the tree that it uses what that declares, and take only what that has? */
+/* Checks that each SubTree sets the inputs that its tree needs, and uses only inputs and outputs that the tree
+ * declares. */
 
 #include <string.h>
 
@@ -10,24 +11,26 @@
 #include "definition/loader.h"
 #include "script/reference.h"
 
-/* More candidates are not looked through for what may have been meant. */
+/* With more candidates, no name is suggested. */
 #define NEAREST_MAX 1000u
 
-/* A SubTree that is being checked, the tree that it uses being known. */
+/* A SubTree whose tree is known. */
 typedef struct Call {
         Loader *loader;
         Plan *plan;
         uint32_t node;
         const Plan *tree;
+        GHashTable *meant; /* inputs that were probably meant by misspelt ones */
 } Call;
 
 static void call_error(const Call *call, uint32_t item, char *text) {
-        plan_node(call->plan, call->node)->sound = false;
+        plan_node(call->plan, call->node)->correct = false;
         loader_error_in(call->loader, call->plan, call->node, text_offset(&call->plan->file->text, item), text);
 }
 
-/* "the tree 'camera' has no input 'unt'; did you mean 'unit'?" */
-static char *no_variable(const Call *call, const char *what, const char *name, const Declaration *declarations) {
+/* Reports that "the tree 'camera' has no input 'unt'; did you mean 'unit'?". Returns the suggested name, or NULL. */
+static const char *no_variable(const Call *call, uint32_t key, const char *what, const char *name,
+                               const Declaration *declarations) {
         g_autofree char *shown = excerpt(name, strlen(name));
         Nearest nearest = { .word = name };
         const Declaration *declaration = declarations;
@@ -35,12 +38,19 @@ static char *no_variable(const Call *call, const char *what, const char *name, c
         for (unsigned i = 0; i < NEAREST_MAX && declaration->name; i++, declaration++)
                 nearest_offer(&nearest, declaration->name);
 
-        return nearest.best ? g_strdup_printf("%ss: the tree '%s' has no %s '%s'; did you mean '%s'?", what,
-                                              call->tree->name, what, shown, nearest.best)
-                            : g_strdup_printf("%ss: the tree '%s' has no %s '%s'", what, call->tree->name, what, shown);
+        if (nearest.best)
+                call_error(call, key,
+                           g_strdup_printf("%ss: the tree '%s' has no %s '%s'; did you mean '%s'?", what,
+                                           call->tree->name, what, shown, nearest.best));
+        else
+                call_error(call, key,
+                           g_strdup_printf("%ss: the tree '%s' has no %s '%s'", what, call->tree->name, what, shown));
+        diagnostics_suggest(call->loader->diagnostics, nearest.best);
+        return nearest.best;
 }
 
-/* What is a reference is looked at when the SubTree starts. Strings are as they will be. */
+/* The value as it will be if its references are not evaluated: they are checked when the SubTree starts. NULL: not
+ * known. */
 static json_object *settled(const Call *call, json_object *value) {
         g_autofree char *error = NULL;
         json_object *settled;
@@ -59,13 +69,16 @@ static void check_input(const Call *call, const char *name, json_object *value, 
         g_autoptr(json_object) known = NULL;
 
         if (!input) {
-                call_error(call, key, no_variable(call, "input", name, call->tree->inputs));
+                const char *meant = no_variable(call, key, "input", name, call->tree->inputs);
+
+                if (meant)
+                        g_hash_table_add(call->meant, (char *) meant);
                 return;
         }
         if (variable)
                 return;
 
-        /* With a variable inside, a text is still a text, and a list a list. */
+        /* A string with a reference inside is still a string, and a list with one is still a list. */
         known = settled(call, value);
         problem = declaration_problem(input, known ?: value);
         if (problem)
@@ -89,7 +102,8 @@ static void check_given(const Call *call, json_object *given, uint32_t item) {
 
 static void check_missing(const Call *call, json_object *given, uint32_t item) {
         for (const Declaration *input = call->tree->inputs; input->name; input++)
-                if (input->required && !json_object_object_get_ex(given, input->name, NULL))
+                if (input->required && !g_hash_table_contains(call->meant, input->name) &&
+                    !json_object_object_get_ex(given, input->name, NULL))
                         call_error(call, item,
                                    g_strdup_printf("inputs: '%s' is missing; the tree '%s' needs it%s%s", input->name,
                                                    call->tree->name, input->description ? ": " : "",
@@ -113,11 +127,11 @@ static void check_outputs(const Call *call, uint32_t item) {
                 g_autofree char *name = g_strndup(word, length);
 
                 if (!g_hash_table_contains(names, name))
-                        call_error(call, key, no_variable(call, "output", name, call->tree->outputs));
+                        no_variable(call, key, "output", name, call->tree->outputs);
         }
 }
 
-/* The inputs as they were read: those with references are in a template. */
+/* The inputs as they were read; if they contain references, they are in a template. */
 static json_object *given_inputs(const Plan *plan, uint32_t node) {
         const SubTreeParams *params = plan_node(plan, node)->params;
         uint32_t end = node + 1 < plan->nodes->len ? plan_node(plan, node + 1)->templates : plan->templates->len;
@@ -139,7 +153,7 @@ static void check_call(const Call *call) {
         json_object *given = given_inputs(call->plan, call->node);
 
         if (inputs > 0 && text_kind(&file->text, inputs) != TEXT_OBJECT)
-                call_error(call, inputs, g_strdup("inputs: expected an object, {\"NAME\": VALUE}"));
+                call_error(call, inputs, g_strdup("inputs: expected an object, such as {\"NAME\": VALUE}"));
         else if (inputs == 0 || given) {
                 check_given(call, given, inputs);
                 check_missing(call, given, inputs > 0 ? inputs : node);
@@ -154,9 +168,12 @@ void loader_check_inputs(Loader *loader) {
 
                 for (unsigned i = 0; i < plan->uses->len; i++) {
                         const PlanUse *use = plan_use(plan, i);
-                        Call call = { .loader = loader, .plan = plan, .node = use->node, .tree = use->tree };
+                        g_autoptr(GHashTable) meant = g_hash_table_new(g_str_hash, g_str_equal);
+                        Call call = {
+                                .loader = loader, .plan = plan, .node = use->node, .tree = use->tree, .meant = meant
+                        };
 
-                        if (use->tree && !use->tree->vague)
+                        if (use->tree && !use->tree->declarations_unknown)
                                 check_call(&call);
                 }
         }

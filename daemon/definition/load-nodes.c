@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * The nodes of a tree, depth first. A node is read in two goes: which of the keys that any node has are there,
- * and then, its type being known, all of its keys. Wrong nodes are read on for what else is wrong inside of them.
+ * Reads the nodes of a tree, depth first. A node is read in two steps: first the common keys are found, and then, when
+ * its type is known, all of its keys are read. The content of a wrong node is read, too, to report the errors inside
+ * it.
  */
 
 #include <string.h>
 
 #include "basic/excerpt.h"
 #include "basic/limit.h"
+#include "basic/nearest.h"
 #include "definition/loader.h"
 
 #define NAME_MAX_BYTES 255u
+#define TYPE_DISTANCE_MAX 2u
 
 Key loader_key_of(Loader *loader, uint32_t item) {
         size_t length;
@@ -37,7 +40,7 @@ static bool has_control(const char *text) {
         return false;
 }
 
-/* What is wrong with a name, or NULL. */
+/* The reason why the name is invalid, or NULL. */
 static char *name_problem(const char *name, size_t length) {
         if (length == 0)
                 return g_strdup("it is empty; leave it out, or give one");
@@ -47,7 +50,7 @@ static char *name_problem(const char *name, size_t length) {
         return has_control(name) ? g_strdup("it contains a control character") : NULL;
 }
 
-/* A string that can stand in a path, or NULL. */
+/* A string that can be part of a node's path, or NULL. */
 static const char *path_name(Loader *loader, uint32_t item, char **ret_problem) {
         size_t length;
         const char *name;
@@ -60,6 +63,28 @@ static const char *path_name(Loader *loader, uint32_t item, char **ret_problem) 
         return *ret_problem ? NULL : loader_intern_text(loader, name);
 }
 
+/* A key is considered as a misspelt "type" only if its value is the name of a type. */
+static void find_misspelt_type(Loader *loader, Reading *reading) {
+        uint32_t n = text_item(loader_text(loader), reading->item)->count, item = reading->item + 1;
+
+        for (uint32_t i = 0; i < n; i++, item = text_next(loader_text(loader), item + 1)) {
+                size_t length;
+                Nearest nearest = {};
+
+                if (!is_string(loader, item + 1) ||
+                    !types_find(loader->types, loader_string(loader, item + 1, &length)))
+                        continue;
+
+                nearest.word = loader_string(loader, item, &length);
+                nearest_offer(&nearest, loader_key_names[KEY_TYPE]);
+                if (nearest.best) {
+                        reading->misspelt_type = item;
+                        reading->keys[KEY_TYPE] = item + 1;
+                        return;
+                }
+        }
+}
+
 static void find_keys(Loader *loader, Reading *reading) {
         uint32_t n = text_item(loader_text(loader), reading->item)->count, item = reading->item + 1;
 
@@ -68,7 +93,11 @@ static void find_keys(Loader *loader, Reading *reading) {
 
                 if (key < KEY_MAX_ && reading->keys[key] == 0)
                         reading->keys[key] = item + 1;
+                reading->n_below += key == KEY_CHILDREN || key == KEY_CHILD;
         }
+
+        if (reading->keys[KEY_TYPE] == 0)
+                find_misspelt_type(loader, reading);
 
         if (is_string(loader, reading->keys[KEY_TYPE])) {
                 size_t length;
@@ -82,8 +111,15 @@ static void expect_string(Loader *loader, Reading *reading, Key key) {
 
         if (item > 0 && !is_string(loader, item))
                 reading_error(loader, reading, item,
-                              g_strdup_printf("%s: expected a string, not %s", loader_key_names[key],
-                                              loader_describe(loader, item)));
+                              loader_unexpected(loader, item, "%s: expected a string", loader_key_names[key]));
+}
+
+/* True if the type is so similar that all keys of the node can be checked against it. If the word is much shorter, this
+ * is not certain: "Wait" may mean Sleep. */
+static bool is_close(const char *word, const char *type) {
+        size_t n_word = strlen(word), n_type = strlen(type);
+
+        return MAX(n_word, n_type) - MIN(n_word, n_type) <= TYPE_DISTANCE_MAX;
 }
 
 static void check_type(Loader *loader, Reading *reading) {
@@ -92,10 +128,16 @@ static void check_type(Loader *loader, Reading *reading) {
         const char *nearest, *word;
         size_t length;
 
+        if (reading->misspelt_type > 0) {
+                shown = g_strdup(loader_string(loader, reading->misspelt_type, &length));
+                reading_error(loader, reading, reading->misspelt_type,
+                              g_strdup_printf("unknown key '%s'; did you mean 'type'?", shown));
+                diagnostics_suggest(loader->diagnostics, loader_key_names[KEY_TYPE]);
+        }
         if (reading->type)
                 return;
 
-        loader_give_up_tree(loader);
+        loader_give_up_node(loader);
         if (item == 0) {
                 reading_error(loader, reading, reading->item,
                               g_strdup("'type' is missing; it says what the node is, such as \"Sequence\""));
@@ -110,27 +152,64 @@ static void check_type(Loader *loader, Reading *reading) {
         reading_error(loader, reading, item,
                       nearest ? g_strdup_printf("unknown type '%s'; did you mean '%s'?", shown, nearest)
                               : g_strdup_printf("unknown type '%s'; 'btctl types' lists all that there are", shown));
+        diagnostics_suggest(loader->diagnostics, nearest);
 
-        /* For what else is wrong, it is read as what was probably meant. */
-        if (nearest)
+        /* To report more errors, the node is read as one of the type that was probably meant. */
+        if (nearest && is_close(word, nearest))
                 reading->type = types_find(loader->types, nearest);
 }
 
-/* What is to be read next below the node. Children under the wrong key are read, too, for what is wrong in them. */
-static void set_children(Loader *loader, const Reading *reading) {
-        Frame *frame = &loader->open[loader->n_open - 1];
-        uint32_t array = reading->keys[KEY_CHILDREN], child = reading->keys[KEY_CHILD];
+/* Continues with the node or the nodes at the item, even if the key does not match their number. */
+static void enter(Loader *loader, Frame *frame, uint32_t item, Key key) {
+        bool is_array = text_kind(loader_text(loader), item) == TEXT_ARRAY;
 
-        if (array > 0 && text_kind(loader_text(loader), array) == TEXT_ARRAY) {
-                frame->child = array + 1;
-                frame->n_left = text_item(loader_text(loader), array)->count;
-        } else if (child > 0) {
-                frame->child = child;
-                frame->n_left = 1;
-        }
+        frame->child = is_array ? item + 1 : item;
+        frame->n_left = is_array ? text_item(loader_text(loader), item)->count : 1;
+        if (key == KEY_CHILD || is_array || loader_find_member(loader, loader->file, item, loader_key_names[KEY_TYPE]))
+                return;
+
+        /* It was already reported that this is not an array of nodes; more reports about it would not help. */
+        frame->n_left = 0;
+        loader->plan->setters_unknown = true;
 }
 
-/* A node whose type is not known is called by what stands there for it. */
+/* Sets the items to read next below the node. Children under a wrong key, or under a key that is given twice, are read,
+ * too, to report the errors inside them. */
+static void set_children(Loader *loader, Reading *reading) {
+        Frame *frame = &loader->open[loader->n_open - 1];
+        uint32_t children = reading->keys[KEY_CHILDREN], child = reading->keys[KEY_CHILD];
+
+        if (reading->n_below > 1) {
+                loader_give_up_node(loader);
+                frame->key = reading->item + 1;
+                frame->n_keys = text_item(loader_text(loader), reading->item)->count;
+        } else if (children > 0)
+                enter(loader, frame, children, KEY_CHILDREN);
+        else if (child > 0)
+                enter(loader, frame, child, KEY_CHILD);
+}
+
+/* Continues with the next key that has children. */
+static bool find_more(Loader *loader, Frame *frame) {
+        while (frame->n_keys > 0) {
+                uint32_t key = frame->key;
+                const char *meant = loader_meant(loader->file, key);
+                Key below = meant == loader_key_names[KEY_CHILDREN] ? KEY_CHILDREN
+                            : meant == loader_key_names[KEY_CHILD]  ? KEY_CHILD
+                                                                    : loader_key_of(loader, key);
+
+                frame->key = text_next(loader_text(loader), key + 1);
+                frame->n_keys--;
+                if (below == KEY_CHILD || below == KEY_CHILDREN)
+                        enter(loader, frame, key + 1, below);
+                if (frame->n_left > 0)
+                        return true;
+        }
+
+        return false;
+}
+
+/* A node of an unknown type is named after the value of its "type". */
 static void open_node(Loader *loader, Reading *reading) {
         g_autofree char *problem = NULL, *no_name = NULL;
         GArray *nodes = loader->plan->nodes;
@@ -149,7 +228,7 @@ static void open_node(Loader *loader, Reading *reading) {
         if (loader->n_open > 0)
                 node.parent = loader->open[loader->n_open - 1].node;
 
-        reading->target.node = reading->extras.node = nodes->len;
+        reading->target.node = reading->attributes.node = nodes->len;
         g_array_append_val(nodes, node);
         loader->open[loader->n_open++] = frame;
         loader->plan->depth = MAX(loader->plan->depth, loader->n_open);
@@ -158,13 +237,13 @@ static void open_node(Loader *loader, Reading *reading) {
                 reading_error(loader, reading, reading->keys[KEY_NAME], g_strdup_printf("name: %s", problem));
 }
 
-/* What receives the values of the keys, now that the type is known or has been guessed. */
+/* Sets the tables and sizes for the values of the keys, when the type is known or guessed. */
 static void set_targets(Reading *reading) {
         const NodeType *type = reading->type;
 
-        reading->extras.params = extras_params;
-        reading->extras.size = sizeof(Extras);
-        reading->extras.literal = true;
+        reading->attributes.params = common_attribute_params;
+        reading->attributes.size = sizeof(CommonAttributes);
+        reading->attributes.literal = true;
         if (!type)
                 return;
 
@@ -173,31 +252,49 @@ static void set_targets(Reading *reading) {
         reading->target.literal = type->class == NODE_CONTROL || type->class == NODE_DECORATOR;
 }
 
-/* What the table cannot say. */
-static void check_extras(Loader *loader, Reading *reading) {
-        const Extras *extras = reading->extras.values;
+/* Checks what the table of common attributes cannot express. */
+static void check_attributes(Loader *loader, Reading *reading) {
+        const CommonAttributes *attributes = reading->attributes.values;
 
-        if (extras && extras->lock && !*extras->lock)
-                reading_error(loader, reading, loader_find_member(loader, loader->file, reading->item, "lock"),
-                              g_strdup("lock: it is empty; leave it out, or give a name"));
-        if (extras && reading->type && extras->halt_timeout != SPAN_INFINITY && reading->type->class != NODE_ACTION)
+        if (attributes && reading->type && attributes->halt_timeout != SPAN_INFINITY &&
+            reading->type->class != NODE_ACTION)
                 reading_error(
                         loader, reading, loader_find_member(loader, loader->file, reading->item, "halt_timeout") - 1,
                         g_strdup("halt_timeout: only an action takes time to halt; give it to the actions inside"));
 }
 
+/* A clock is useful only for a node with a time. */
+static void check_clock(Loader *loader, Reading *reading) {
+        const CommonAttributes *attributes = reading->attributes.values;
+        g_autofree char *type = NULL;
+
+        if (!attributes || attributes->clock == ATTRIBUTE_CLOCK_MONOTONIC || !reading->type ||
+            type_has_time(reading->type))
+                return;
+
+        type = with_article(reading->type->name);
+        reading_error(loader, reading, loader_find_member(loader, loader->file, reading->item, "clock") - 1,
+                      g_strdup_printf("clock: %s has no time that a clock could measure; give it to a node that has "
+                                      "one, such as Sleep or Timeout",
+                                      type));
+}
+
 static void finish_node(Loader *loader, const Reading *reading) {
         PlanNode *node = plan_node(loader->plan, reading->target.node);
 
+        node->type = reading->type;
         if (reading->target.values)
                 node->params = reading->target.values;
-        node->extras = reading->extras.values;
-        node->sound = !reading->target.wrong && !reading->extras.wrong;
+        else if (node->type && !node->params) /* the type was guessed after the node was opened */
+                node->params = loader_defaults(loader, node->type->params, node->type->params_size);
+        node->attributes = reading->attributes.values;
+        node->correct = !reading->target.wrong && !reading->attributes.wrong;
+        node->wrong_params = reading->target.wrong_params;
         if (node->type && node->type->flags & (TYPE_SUBTREE | TYPE_FOR_EACH))
                 loader_add_use(loader, reading->target.node);
 }
 
-/* Is there room for a node here? */
+/* Checks that the node does not exceed the limits on depth and number of nodes. */
 static bool check_limits(Loader *loader, uint32_t item) {
         if (loader->n_open >= limits_in_force(LIMIT_DEPTH)) {
                 loader_give_up_tree(loader);
@@ -224,10 +321,10 @@ static void read_node(Loader *loader, uint32_t item) {
                 return;
 
         if (text_kind(loader_text(loader), item) != TEXT_OBJECT) {
-                loader_give_up_tree(loader);
+                loader_give_up_node(loader);
+                loader->plan->setters_unknown = true;
                 loader_error(loader, item,
-                             g_strdup_printf("expected a node, such as {\"type\": \"Sequence\", ...}, not %s",
-                                             loader_describe(loader, item)));
+                             loader_unexpected(loader, item, "expected a node, such as {\"type\": \"Sequence\", ...}"));
                 return;
         }
 
@@ -238,7 +335,8 @@ static void read_node(Loader *loader, uint32_t item) {
         loader_read_keys(loader, &reading);
         for (Key key = KEY_TYPE; key <= KEY_DESCRIPTION; key++)
                 expect_string(loader, &reading, key);
-        check_extras(loader, &reading);
+        check_attributes(loader, &reading);
+        check_clock(loader, &reading);
         loader_check_children(loader, &reading);
         set_children(loader, &reading);
         finish_node(loader, &reading);
@@ -262,7 +360,7 @@ void loader_read_plan(Loader *loader, Plan *plan) {
         while (loader->n_open > 0) {
                 Frame *frame = &loader->open[loader->n_open - 1];
 
-                if (frame->n_left > 0) {
+                if (frame->n_left > 0 || find_more(loader, frame)) {
                         uint32_t child = frame->child;
 
                         frame->n_left--;

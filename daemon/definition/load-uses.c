@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * Which trees use which, and what becomes of that: a tree that would be larger than any may be is refused before the
- * first copy is made.
+ * Finds which trees use which others, and computes the sizes of trees. A tree that would exceed the limits is refused
+ * before it is copied.
  */
 
 #include "basic/limit.h"
 #include "definition/loader.h"
 
-#define CIRCLE_MAX 30u /* more are not listed */
+#define CIRCLE_MAX 30u /* longer circles are cut */
 
-/* The variables that each copy holds itself: as, and perhaps index. */
+/* The variables that are local to each copy: as, and index if given. */
 static const char *const *local_names(Loader *loader, const ForEachParams *params) {
         const char **names = arena_alloc(loader->arena, 3 * sizeof(char *));
         size_t n = 0;
@@ -23,12 +23,6 @@ static const char *const *local_names(Loader *loader, const ForEachParams *param
         return names;
 }
 
-static void check_local(Loader *loader, const PlanNode *node, const char *key, const char *name) {
-        if (name && !blackboard_key_valid(name))
-                loader_error(loader, loader_find_member(loader, loader->file, node->item, key),
-                             loader_bad_variable(key, name));
-}
-
 void loader_add_use(Loader *loader, uint32_t node) {
         PlanNode *n = plan_node(loader->plan, node);
         PlanUse use = { .node = node, .depth = loader->n_open };
@@ -36,9 +30,6 @@ void loader_add_use(Loader *loader, uint32_t node) {
         if (n->type->flags & TYPE_FOR_EACH) {
                 const ForEachParams *params = n->params;
 
-                check_local(loader, n, "as", params->as);
-                check_local(loader, n, "index", params->index);
-                loader->plan->unsure |= !params->as;
                 use.names = local_names(loader, params);
                 use.copies = (uint32_t) MAX(params->concurrency, 1);
         }
@@ -53,7 +44,7 @@ static size_t offset_of(const Loader *loader, const Plan *plan, uint32_t node, c
         return text_offset(&plan->file->text, member > 0 ? member : item);
 }
 
-/* Names the trees that lead here, if it is not the file's own. */
+/* The message names the chain of trees that leads to this one, if it is not the tree at the top. */
 static void report_tree(Loader *loader, Plan *plan, uint32_t node, const char *problem) {
         g_autofree char *chain = plan->user ? plan_chain(plan) : NULL;
 
@@ -64,20 +55,21 @@ static void report_tree(Loader *loader, Plan *plan, uint32_t node, const char *p
 void loader_find_uses(Loader *loader, Plan *plan) {
         for (unsigned i = 0; i < plan->uses->len; i++) {
                 const SubTreeParams *params = plan_node(plan, plan_use(plan, i)->node)->params;
-                char *problem = NULL;
+                char *problem = NULL, *instead = NULL;
                 Plan *tree;
 
                 if (plan_use(plan, i)->copies > 0)
                         continue;
 
-                tree = params->tree ? loader_find_tree(loader, plan, params->tree, &problem) : NULL;
+                tree = params->tree ? loader_find_tree(loader, plan, params->tree, &problem, &instead) : NULL;
                 plan_use(plan, i)->tree = tree;
                 plan_use(plan, i)->problem = problem;
-                plan->shapeless |= !tree;
+                plan_use(plan, i)->instead = instead;
+                plan_node(plan, plan_use(plan, i)->node)->malformed |= !tree;
         }
 }
 
-/* From the top on, so that messages can say how a tree has come to be used. */
+/* Finds, from the root on, by which tree each other one is used, for messages. */
 static void find_users(Plan *root) {
         g_autoptr(GPtrArray) found = g_ptr_array_new();
 
@@ -104,18 +96,20 @@ void loader_report_uses(Loader *loader, Plan *root) {
                 Plan *plan = g_ptr_array_index(loader->queue, p);
 
                 for (unsigned i = 0; i < plan->uses->len; i++)
-                        if (plan_use(plan, i)->problem)
+                        if (plan_use(plan, i)->problem) {
                                 report_tree(loader, plan, plan_use(plan, i)->node, plan_use(plan, i)->problem);
+                                diagnostics_suggest(loader->diagnostics, plan_use(plan, i)->instead);
+                        }
         }
 }
 
-/* A tree that is being measured, and how far that has come. */
+/* A tree that is being measured, and its next use. */
 typedef struct Step {
         Plan *plan;
         unsigned next; /* use */
 } Step;
 
-/* "a uses b uses a": from the step on which the plan is. */
+/* "a uses b uses a": from the step with the plan on. */
 static char *circle_of(const GArray *steps, const Plan *plan) {
         unsigned first = steps->len - 1, n;
         GString *circle = g_string_new(NULL);
@@ -135,12 +129,12 @@ static void report_circle(Loader *loader, const GArray *steps, const PlanUse *us
         Plan *plan = g_array_index(steps, Step, steps->len - 1).plan;
         g_autofree char *circle = circle_of(steps, use->tree);
 
-        plan->shapeless = true;
+        plan->unbuildable = true;
         loader_error_in(loader, plan, use->node, offset_of(loader, plan, use->node, "tree"),
                         g_strdup_printf("tree: a tree cannot be part of itself: %s", circle));
 }
 
-/* What each node below a ForEach counts. */
+/* How often each node below a ForEach counts. */
 typedef struct Factor {
         uint32_t end; /* of the ForEach */
         uint64_t copies;
@@ -156,7 +150,7 @@ static void check_size(Loader *loader, Plan *plan, const PlanUse *use) {
         if (plan->n_nodes <= limits_in_force(LIMIT_NODES))
                 return;
 
-        plan->shapeless = true;
+        plan->unbuildable = true;
         if (was_small)
                 loader_error_in(loader, plan, use->node,
                                 offset_of(loader, plan, use->node, use->copies > 0 ? "concurrency" : "tree"),
@@ -169,10 +163,10 @@ static void check_levels(Loader *loader, Plan *plan, const PlanUse *use) {
         bool was_shallow = use->tree->levels <= limits_in_force(LIMIT_DEPTH);
 
         plan->levels = MAX(plan->levels, MIN(use->depth + use->tree->levels, limits_in_force(LIMIT_DEPTH) + 1));
-        if (plan->levels <= limits_in_force(LIMIT_DEPTH) || plan->shapeless)
+        if (plan->levels <= limits_in_force(LIMIT_DEPTH) || plan->unbuildable)
                 return;
 
-        plan->shapeless = true;
+        plan->unbuildable = true;
         if (was_shallow)
                 loader_error_in(loader, plan, use->node, offset_of(loader, plan, use->node, "tree"),
                                 g_strdup_printf("nested too deeply: with the tree that is used here, there are more "
@@ -180,7 +174,8 @@ static void check_levels(Loader *loader, Plan *plan, const PlanUse *use) {
                                                 limits_in_force(LIMIT_DEPTH)));
 }
 
-/* Those from *at on, each as often as the ForEach around it says. The factors are those at the last of them then. */
+/* Adds the nodes from *at to until, each as often as the ForEach nodes around it require. Afterwards, factors are those
+ * of the last node. */
 static uint64_t count_until(const Plan *plan, GArray *factors, uint32_t *at, uint32_t until) {
         uint64_t sum = plan->n_nodes;
 
@@ -208,8 +203,11 @@ static void measure_use(Loader *loader, Plan *plan, const PlanUse *use, GArray *
                 return;
         }
 
+        if (!use->tree)
+                return;
+
         plan->n_nodes = add_limited(plan->n_nodes, copies, use->tree->n_nodes);
-        plan->shapeless |= use->tree->shapeless;
+        plan->unbuildable |= use->tree->unbuildable;
         check_levels(loader, plan, use);
 }
 
@@ -222,14 +220,14 @@ static void measure(Loader *loader, Plan *plan) {
         plan->levels = plan->depth;
         g_array_append_val(factors, all);
 
-        for (unsigned i = 0; i < plan->uses->len && !plan->shapeless; i++) {
+        for (unsigned i = 0; i < plan->uses->len && !plan->unbuildable; i++) {
                 use = plan_use(plan, i);
                 plan->n_nodes = count_until(plan, factors, &at, use->node + 1);
                 measure_use(loader, plan, use, factors);
                 check_size(loader, plan, use);
         }
 
-        if (plan->shapeless)
+        if (plan->unbuildable)
                 return;
 
         plan->n_nodes = count_until(plan, factors, &at, plan->nodes->len);
@@ -237,7 +235,7 @@ static void measure(Loader *loader, Plan *plan) {
                 check_size(loader, plan, use);
 }
 
-/* What is wrong in another file, is told where it is used, too. */
+/* Errors in another file are also reported where that file is used. */
 static void check_used(Loader *loader, Plan *plan) {
         for (unsigned i = 0; i < plan->uses->len; i++) {
                 const PlanUse *use = plan_use(plan, i);
@@ -254,7 +252,7 @@ static void check_used(Loader *loader, Plan *plan) {
         }
 }
 
-/* All that a plan uses is measured before itself. */
+/* Measures all trees that a tree uses before the tree itself. */
 static void visit(Loader *loader, Plan *root) {
         g_autoptr(GArray) steps = g_array_new(false, false, sizeof(Step));
         Step first = { .plan = root };

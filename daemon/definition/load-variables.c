@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * Can every variable that is read have been set? Each tree is looked at alone, for it sees no variables but its own;
- * what is named with '@' is a variable of the tree at the top.
+ * Checks that each variable that is read can have been set. Each tree is checked alone, because it has only its own
+ * variables; a name with '@' means a variable of the tree at the top.
  */
 
 #include <json-c/linkhash.h>
@@ -11,26 +11,28 @@
 #include "basic/nearest.h"
 #include "definition/loader.h"
 
-/* More is not looked through: other candidates for what may have been meant, and code for where it is. */
+/* Limits for the search: with more candidates no name is suggested, and in longer code the place of a name is not
+ * searched. */
 #define NEAREST_MAX 1000u
 #define CODE_MAX 65536u
 
-/* The ForEach around a node, and the variables that its copies have. */
+/* A ForEach around a node, and the local variables of its copies. */
 typedef struct Local {
         uint32_t end;
         const char *const *names;
 } Local;
 
-/* A tree that is being looked at. Names are interned, so that they are the same when their pointers are. */
-typedef struct Look {
+/* The check of one tree. Names are interned, so they are equal if their pointers are. */
+typedef struct VariableCheck {
         Loader *loader;
         Plan *plan;
-        GHashTable *set;      /* names that something sets */
-        GHashTable *outer;    /* the same of the tree at the top; NULL: not known */
-        GHashTable *local;    /* name -> how many of the ForEach around have it */
-        GArray *locals;       /* of Local */
-        GHashTable *reported; /* names: each only once */
-} Look;
+        GHashTable *set;       /* names that something sets */
+        GHashTable *outer;     /* the same of the tree at the top; NULL: not known */
+        GHashTable *reachable; /* of Plan: the root and all that it uses */
+        GHashTable *local;     /* name -> number of ForEach around with it */
+        GArray *locals;        /* of Local */
+        GHashTable *reported;  /* names; each is reported once */
+} VariableCheck;
 
 static bool is_outer(const char *name) {
         return *name == '@';
@@ -49,31 +51,31 @@ static void add_declared(Loader *loader, GHashTable *set, const Plan *plan) {
                 add_name(loader, set, input->name);
 }
 
-static void count_local(Look *look, const Local *local, int by) {
+static void count_local(VariableCheck *check, const Local *local, int by) {
         for (const char *const *name = local->names; *name; name++) {
-                char *key = (char *) loader_intern_text(look->loader, *name);
-                int n = GPOINTER_TO_INT(g_hash_table_lookup(look->local, key));
+                char *key = (char *) loader_intern_text(check->loader, *name);
+                int n = GPOINTER_TO_INT(g_hash_table_lookup(check->local, key));
 
-                g_hash_table_insert(look->local, key, GINT_TO_POINTER(n + by));
+                g_hash_table_insert(check->local, key, GINT_TO_POINTER(n + by));
         }
 }
 
-/* Which ForEach are around the node: those that have begun before it and not ended. */
-static void move_to(Look *look, uint32_t node, unsigned *use) {
+/* Updates the ForEach nodes around the node: those that begin before it and have not ended. */
+static void move_to(VariableCheck *check, uint32_t node, unsigned *use) {
         for (;;) {
                 const Local *last =
-                        look->locals->len > 0 ? &g_array_index(look->locals, Local, look->locals->len - 1) : NULL;
-                const PlanUse *next = *use < look->plan->uses->len ? plan_use(look->plan, *use) : NULL;
+                        check->locals->len > 0 ? &g_array_index(check->locals, Local, check->locals->len - 1) : NULL;
+                const PlanUse *next = *use < check->plan->uses->len ? plan_use(check->plan, *use) : NULL;
 
                 if (last && last->end <= node && (!next || last->end <= next->node)) {
-                        count_local(look, last, -1);
-                        g_array_set_size(look->locals, look->locals->len - 1);
+                        count_local(check, last, -1);
+                        g_array_set_size(check->locals, check->locals->len - 1);
                 } else if (next && next->node < node) {
-                        Local local = { .end = plan_node(look->plan, next->node)->end, .names = next->names };
+                        Local local = { .end = plan_node(check->plan, next->node)->end, .names = next->names };
 
                         if (next->copies > 0) {
-                                g_array_append_val(look->locals, local);
-                                count_local(look, &local, 1);
+                                g_array_append_val(check->locals, local);
+                                count_local(check, &local, 1);
                         }
                         ++*use;
                 } else
@@ -81,37 +83,37 @@ static void move_to(Look *look, uint32_t node, unsigned *use) {
         }
 }
 
-static bool is_local(const Look *look, const char *name) {
-        return GPOINTER_TO_INT(g_hash_table_lookup(look->local, name)) > 0;
+static bool is_local(const VariableCheck *check, const char *name) {
+        return GPOINTER_TO_INT(g_hash_table_lookup(check->local, name)) > 0;
 }
 
-static void each_mention(Look *look, void (*visit)(Look *look, const Mention *mention)) {
+static void each_variable_use(VariableCheck *check, void (*visit)(VariableCheck *check, const VariableUse *variable)) {
         unsigned use = 0;
 
-        for (unsigned i = 0; i < look->plan->mentions->len; i++) {
-                const Mention *mention = &g_array_index(look->plan->mentions, Mention, i);
+        for (unsigned i = 0; i < check->plan->variable_uses->len; i++) {
+                const VariableUse *variable = &g_array_index(check->plan->variable_uses, VariableUse, i);
 
-                move_to(look, mention->node, &use);
-                visit(look, mention);
+                move_to(check, variable->node, &use);
+                visit(check, variable);
         }
 
-        move_to(look, look->plan->nodes->len, &use);
+        move_to(check, check->plan->nodes->len, &use);
 }
 
-static void collect(Look *look, const Mention *mention) {
-        if (!mention->writes || is_local(look, mention->name))
+static void collect(VariableCheck *check, const VariableUse *variable) {
+        if (!variable->writes || is_local(check, variable->name))
                 return;
-        if (!is_outer(mention->name))
-                g_hash_table_add(look->set, (char *) mention->name);
-        else if (look->outer)
-                add_name(look->loader, look->outer, mention->name + 1);
+        if (!is_outer(variable->name))
+                g_hash_table_add(check->set, (char *) variable->name);
+        else if (check->outer)
+                add_name(check->loader, check->outer, variable->name + 1);
 }
 
 static bool is_word(char c) {
         return g_ascii_isalnum(c) || c == '_';
 }
 
-/* Where code first says the word, as it seems; 0: it does not. */
+/* The first place of the word in the code, found by its text; 0: not found. */
 static size_t find_word(const char *code, size_t length, const char *word) {
         const char *end = code + MIN(length, CODE_MAX), *p = code;
 
@@ -124,19 +126,19 @@ static size_t find_word(const char *code, size_t length, const char *word) {
         return 0;
 }
 
-static size_t mention_place(const Look *look, const Mention *mention) {
-        const Text *text = &look->plan->file->text;
-        GString *scratch = look->loader->scratch;
+static size_t use_place(const VariableCheck *check, const VariableUse *variable) {
+        const Text *text = &check->plan->file->text;
+        GString *scratch = check->loader->scratch;
         g_autofree char *code = NULL;
-        size_t length, at = mention->offset;
+        size_t length, at = variable->offset;
 
-        if (at == MENTION_SOMEWHERE) {
-                code = g_strndup(text_string(text, mention->item, scratch, &length), CODE_MAX);
-                at = find_word(code, strlen(code), mention->name + is_outer(mention->name));
+        if (at == USE_SOMEWHERE) {
+                code = g_strndup(text_string(text, variable->item, scratch, &length), CODE_MAX);
+                at = find_word(code, strlen(code), variable->name + is_outer(variable->name));
         } else if (at == 0 || at > CODE_MAX)
-                return text_offset(text, mention->item);
+                return text_offset(text, variable->item);
 
-        return text_offset_inside(text, mention->item, at, scratch);
+        return text_offset_inside(text, variable->item, at, scratch);
 }
 
 static const char *nearest_of(GHashTable *names, const char *word) {
@@ -152,25 +154,26 @@ static const char *nearest_of(GHashTable *names, const char *word) {
         return nearest.best;
 }
 
-/* "camera" of "camera.port", if there is such a variable; names may have a '.' themselves. NULL: there is none. */
-static const char *object_of(const Look *look, const char *name) {
+/* "camera" of "camera.port", if such a variable exists; names may contain '.'. NULL: no such variable. */
+static const char *object_of(const VariableCheck *check, const char *name) {
         const char *dot = strchr(name, '.');
         g_autofree char *text = dot ? g_strndup(name, (size_t) (dot - name)) : NULL;
-        const char *object = text ? loader_intern_text(look->loader, text) : NULL;
+        const char *object = text ? loader_intern_text(check->loader, text) : NULL;
 
-        return object && (is_local(look, object) || g_hash_table_contains(look->set, object)) ? object : NULL;
+        return object && (is_local(check, object) || g_hash_table_contains(check->set, object)) ? object : NULL;
 }
 
-static void report(Look *look, const Mention *mention) {
-        bool outer = is_outer(mention->name);
-        const char *nearest = NULL, *name = mention->name + outer;
+static void report(VariableCheck *check, const VariableUse *variable) {
+        bool outer = is_outer(variable->name);
+        size_t place = use_place(check, variable);
+        const char *nearest = NULL, *name = variable->name + outer;
         GString *text = g_string_new(NULL);
-        const char *object = outer ? NULL : object_of(look, name);
+        const char *object = outer ? NULL : object_of(check, name);
 
-        if (!diagnostics_is_full(look->loader->diagnostics))
-                nearest = nearest_of(outer ? look->outer : look->set, name);
+        if (!diagnostics_is_full(check->loader->diagnostics))
+                nearest = nearest_of(outer ? check->outer : check->set, name);
 
-        g_string_append_printf(text, "%s: nothing sets the variable '%s'", mention->param->name, mention->name);
+        g_string_append_printf(text, "%s: nothing sets the variable '%s'", variable->param->name, variable->name);
         if (object)
                 g_string_append_printf(text, "; if a member of '%s' is meant, take it out with a Script first", object);
         else if (nearest)
@@ -179,42 +182,73 @@ static void report(Look *look, const Mention *mention) {
                 g_string_append_printf(text, "; if it comes from outside, declare it in 'inputs'%s",
                                        outer ? " of the tree at the top" : "");
 
-        loader_error_in(look->loader, look->plan, mention->node, mention_place(look, mention),
-                        g_string_free(text, false));
+        loader_error_in(check->loader, check->plan, variable->node, place, g_string_free(text, false));
+        if (place != text_offset(&check->plan->file->text, variable->item))
+                diagnostics_set_inside(check->loader->diagnostics);
+        diagnostics_suggest(check->loader->diagnostics, object ? NULL : nearest);
 }
 
-static void check(Look *look, const Mention *mention) {
-        bool outer = is_outer(mention->name);
-        GHashTable *set = outer ? look->outer : look->set;
-        const char *name = mention->name + outer;
+/* True if a wrong part of the tree contains the word, or a name that is similar to it. */
+static bool is_doubtful(const Doubts *doubts, const char *name) {
+        Nearest nearest = { .word = name };
 
-        if (mention->writes || !set || is_local(look, mention->name))
-                return;
-        if (g_hash_table_contains(set, outer ? loader_intern_text(look->loader, name) : name))
-                return;
+        for (unsigned i = 0; doubts->names && i < MIN(doubts->names->len, NEAREST_MAX); i++)
+                nearest_offer(&nearest, doubts->names->pdata[i]);
 
-        if (g_hash_table_add(look->reported, (char *) mention->name))
-                report(look, mention);
+        return nearest.best || (doubts->words && g_hash_table_contains(doubts->words, name));
 }
 
-static void check_declared_outputs(Look *look) {
-        const Plan *plan = look->plan;
+/* True if a wrong part may set the variable. Each tree can set variables of the tree at the top. */
+static bool may_be_set(const VariableCheck *check, const char *name, bool outer) {
+        GHashTableIter iter;
+        void *plan;
+
+        if (is_doubtful(&check->plan->doubts, name))
+                return true;
+        if (!outer && check->set != check->outer)
+                return false;
+
+        g_hash_table_iter_init(&iter, check->reachable);
+        while (g_hash_table_iter_next(&iter, &plan, NULL))
+                if (is_doubtful(&((const Plan *) plan)->doubts, name))
+                        return true;
+
+        return false;
+}
+
+static void check_variable(VariableCheck *check, const VariableUse *variable) {
+        bool outer = is_outer(variable->name);
+        GHashTable *set = outer ? check->outer : check->set;
+        const char *name = variable->name + outer;
+
+        if (variable->writes || !set || is_local(check, variable->name))
+                return;
+        name = outer ? loader_intern_text(check->loader, name) : name;
+        if (g_hash_table_contains(set, name))
+                return;
+
+        if (!may_be_set(check, name, outer) && g_hash_table_add(check->reported, (char *) variable->name))
+                report(check, variable);
+}
+
+static void check_declared_outputs(VariableCheck *check) {
+        const Plan *plan = check->plan;
 
         for (const Declaration *output = plan->outputs; output->name; output++) {
                 uint32_t item;
 
-                if (g_hash_table_contains(look->set, output->name))
+                if (g_hash_table_contains(check->set, output->name) || may_be_set(check, output->name, false))
                         continue;
 
-                item = diagnostics_is_full(look->loader->diagnostics)
+                item = diagnostics_is_full(check->loader->diagnostics)
                                ? plan->outputs_item
-                               : loader_find_member(look->loader, plan->file, plan->outputs_item, output->name) - 1;
-                loader_error_in(look->loader, look->plan, PLAN_NONE, text_offset(&plan->file->text, item),
+                               : loader_find_member(check->loader, plan->file, plan->outputs_item, output->name) - 1;
+                loader_error_in(check->loader, check->plan, PLAN_NONE, text_offset(&plan->file->text, item),
                                 g_strdup_printf("outputs: nothing in the tree sets '%s'", output->name));
         }
 }
 
-/* Those that the tree at the top is made of. */
+/* The root and all trees that it uses, directly or not. */
 static GHashTable *find_reachable(Plan *root) {
         GHashTable *reachable = g_hash_table_new(NULL, NULL);
         g_autoptr(GPtrArray) found = g_ptr_array_new();
@@ -235,37 +269,38 @@ static GHashTable *find_reachable(Plan *root) {
         return reachable;
 }
 
-static bool all_sure(GHashTable *plans) {
+static bool all_setters_known(GHashTable *plans) {
         GHashTableIter iter;
         void *plan;
 
         g_hash_table_iter_init(&iter, plans);
         while (g_hash_table_iter_next(&iter, &plan, NULL))
-                if (((const Plan *) plan)->unsure)
+                if (((const Plan *) plan)->setters_unknown)
                         return false;
 
         return true;
 }
 
-static Look *look_new(Loader *loader, Plan *plan, GHashTable *outer) {
-        Look *look = g_new0(Look, 1);
+static VariableCheck *variable_check_new(Loader *loader, Plan *plan, GHashTable *outer, GHashTable *reachable) {
+        VariableCheck *check = g_new0(VariableCheck, 1);
 
-        look->loader = loader;
-        look->plan = plan;
-        look->set = g_hash_table_new(NULL, NULL);
-        look->outer = outer;
-        look->local = g_hash_table_new(NULL, NULL);
-        look->locals = g_array_new(false, false, sizeof(Local));
-        look->reported = g_hash_table_new(NULL, NULL);
-        return look;
+        check->loader = loader;
+        check->plan = plan;
+        check->set = g_hash_table_new(NULL, NULL);
+        check->outer = outer;
+        check->reachable = reachable;
+        check->local = g_hash_table_new(NULL, NULL);
+        check->locals = g_array_new(false, false, sizeof(Local));
+        check->reported = g_hash_table_new(NULL, NULL);
+        return check;
 }
 
-static void look_free(Look *look) {
-        g_hash_table_unref(look->set);
-        g_hash_table_unref(look->local);
-        g_array_unref(look->locals);
-        g_hash_table_unref(look->reported);
-        g_free(look);
+static void variable_check_free(VariableCheck *check) {
+        g_hash_table_unref(check->set);
+        g_hash_table_unref(check->local);
+        g_array_unref(check->locals);
+        g_hash_table_unref(check->reported);
+        g_free(check);
 }
 
 static int compare_names(const void *a, const void *b) {
@@ -288,31 +323,32 @@ static const char *const *sorted(Loader *loader, GHashTable *names) {
 
 const char *const *loader_check_variables(Loader *loader, Plan *root) {
         g_autoptr(GHashTable) reachable = root ? find_reachable(root) : g_hash_table_new(NULL, NULL);
-        g_autoptr(GPtrArray) looks = g_ptr_array_new_with_free_func((GDestroyNotify) look_free);
-        g_autoptr(GHashTable) outer = root && all_sure(reachable) ? g_hash_table_new(NULL, NULL) : NULL;
+        g_autoptr(GPtrArray) checks = g_ptr_array_new_with_free_func((GDestroyNotify) variable_check_free);
+        g_autoptr(GHashTable) outer = root && all_setters_known(reachable) ? g_hash_table_new(NULL, NULL) : NULL;
 
         for (unsigned i = 0; i < loader->queue->len; i++) {
                 Plan *plan = g_ptr_array_index(loader->queue, i);
-                Look *look;
+                VariableCheck *check;
 
-                if (plan->unsure || (plan == root && !outer))
+                if (plan->setters_unknown || (plan == root && !outer))
                         continue;
 
-                look = look_new(loader, plan, g_hash_table_contains(reachable, plan) ? outer : NULL);
-                g_ptr_array_add(looks, look);
+                check = variable_check_new(loader, plan, g_hash_table_contains(reachable, plan) ? outer : NULL,
+                                           reachable);
+                g_ptr_array_add(checks, check);
                 if (plan == root) {
-                        g_hash_table_unref(look->set);
-                        look->set = g_hash_table_ref(outer);
+                        g_hash_table_unref(check->set);
+                        check->set = g_hash_table_ref(outer);
                 }
-                add_declared(loader, look->set, plan);
-                each_mention(look, collect);
+                add_declared(loader, check->set, plan);
+                each_variable_use(check, collect);
         }
 
-        for (unsigned i = 0; i < looks->len; i++) {
-                Look *look = g_ptr_array_index(looks, i);
+        for (unsigned i = 0; i < checks->len; i++) {
+                VariableCheck *check = g_ptr_array_index(checks, i);
 
-                each_mention(look, check);
-                check_declared_outputs(look);
+                each_variable_use(check, check_variable);
+                check_declared_outputs(check);
         }
 
         return outer ? sorted(loader, outer) : NULL;

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * The stages of a load: files and the tops of them, the nodes of each tree, what trees say of each other, and at last
- * the tree itself and what its types look for.
+ * Runs the stages of a load, for definition.c: files and their top parts, the nodes of each tree, checks between trees,
+ * the tree itself, and the checks of its node types.
  */
 
 #include <errno.h>
+#include <string.h>
 
 #include "basic/limit.h"
 #include "definition/loader.h"
@@ -44,7 +45,7 @@ static void loader_init(Loader *loader, const NodeType *const *const *tables, co
         loader->open = g_new(Frame, TREE_DEPTH_MAX);
 }
 
-/* What has been loaded has gone to where it is kept. */
+/* Call after the result has been moved to Loaded. */
 static void loader_clear(Loader *loader) {
         types_free(loader->types);
         g_string_free(loader->scratch, true);
@@ -61,9 +62,10 @@ static void loader_clear(Loader *loader) {
         g_ptr_array_unref(loader->queue);
         g_ptr_array_unref(loader->plans);
         g_free(loader->open);
+        doubts_clear(&loader->doubts);
 }
 
-/* Trees of the file's own unit are read in any case, others when one uses them. */
+/* Reads all trees of the file's own unit, and other trees if a tree uses them. */
 static void read_plans(Loader *loader, const Unit *unit) {
         for (unsigned i = 0; i < loader->plans->len; i++) {
                 Plan *plan = g_ptr_array_index(loader->plans, i);
@@ -80,27 +82,78 @@ static void read_plans(Loader *loader, const Unit *unit) {
         }
 }
 
-/* What the engine says of a node: the first copy of which it says anything stands for all. Unwise things of
- * other files are for those who look at these. */
-static void check_node(Loader *loader, const Tree *tree, NodeId id, Origin origin) {
-        PlanNode *node = plan_node(origin.plan, origin.node);
-        const TreeFile *file = origin.plan->file;
-        bool is_error = true;
-        char *text;
+/* A node that is being checked. */
+typedef struct NodeCheck {
+        Findings findings; /* first */
+        Loader *loader;
+        const Tree *tree;
+        NodeId id;
+        Origin origin;
+        bool found;
+} NodeCheck;
 
-        if (!node->sound || node->judged)
-                return;
+static bool is_wrong(const PlanNode *node, const char *param) {
+        const Param *found = params_find(node->type->params, param, strlen(param));
 
-        text = tree_check_node(tree, id, &is_error);
-        if (!text)
-                return;
+        return found && node->wrong_params & UINT64_C(1) << (found - node->type->params);
+}
 
-        node->judged = true;
-        if (is_error || origin.plan->unit->file->number == 0)
-                diagnostics_add(loader->diagnostics, file->number, text_offset(&file->text, node->item), !is_error,
-                                diagnostics_is_full(loader->diagnostics) ? NULL : tree_node_path(tree, id), text);
-        else
+/* The item of the parameter or of its element; else, of the node. */
+static uint32_t find_item(const NodeCheck *check, const PlanNode *node, const char *param, int element) {
+        const TreeFile *file = check->origin.plan->file;
+        uint32_t item = param ? loader_find_member(check->loader, file, node->item, param) : 0;
+
+        if (item == 0)
+                return node->item;
+        if (element < 0)
+                return item;
+
+        for (item++; element > 0; element--)
+                item = text_next(&file->text, item);
+
+        return item;
+}
+
+/* Warnings about other files are not reported. If the value itself is wrong, findings that follow from it are not
+ * reported, and if the node has errors, only findings about its parameters are. */
+static void on_finding(Findings *findings, const char *param, int element, bool is_error, char *text) {
+        NodeCheck *check = (NodeCheck *) findings;
+        const PlanNode *node = plan_node(check->origin.plan, check->origin.node);
+        const TreeFile *file = check->origin.plan->file;
+        Diagnostics *diagnostics = check->loader->diagnostics;
+        size_t offset;
+
+        if ((param ? is_wrong(node, param) : !node->correct) ||
+            (!is_error && check->origin.plan->unit->file->number > 0)) {
                 g_free(text);
+                return;
+        }
+
+        check->found = true;
+        offset = text_offset(&file->text, find_item(check, node, param, element));
+        diagnostics_add(diagnostics, file->number, offset, !is_error,
+                        diagnostics_is_full(diagnostics) ? NULL : tree_node_path(check->tree, check->id), text);
+}
+
+static void check_ready(const Tree *tree, NodeId id, const CommonAttributes *attributes, Findings *findings) {
+        if (attributes && attributes->ready && tree->nodes[id].flags & NODE_NEVER_SUCCEEDS)
+                findings_trap(findings, "ready",
+                              "ready: '%s' can never succeed, so it never makes the run ready; give it to the node "
+                              "that comes before",
+                              tree_node_name(tree, id));
+}
+
+/* If something is found for a copy of a node, the other copies are not checked. */
+static void check_node(Loader *loader, const Tree *tree, NodeId id, Origin origin) {
+        NodeCheck check = { .findings = { on_finding }, .loader = loader, .tree = tree, .id = id, .origin = origin };
+        PlanNode *node = plan_node(origin.plan, origin.node);
+
+        if (node->malformed || node->has_findings)
+                return;
+
+        tree_check_node(tree, id, &check.findings);
+        check_ready(tree, id, node->attributes, &check.findings);
+        node->has_findings = check.found;
 }
 
 static void check_tree(Loader *loader, const Expansion *expansion) {
@@ -108,7 +161,7 @@ static void check_tree(Loader *loader, const Expansion *expansion) {
                 check_node(loader, expansion->tree, node, expansion_origin(expansion, node));
 }
 
-/* Trees that no other uses are made too, but only to be looked at, and only so many. */
+/* Trees that are not used are expanded, too, but only to check them, up to the limit of nodes. */
 static void check_unused(Loader *loader) {
         uint64_t n_left = limits_in_force(LIMIT_NODES);
 
@@ -116,7 +169,7 @@ static void check_unused(Loader *loader) {
                 Plan *plan = g_ptr_array_index(loader->queue, i);
                 Expansion expansion;
 
-                if (plan->expanded || plan->shapeless || plan->n_nodes > n_left)
+                if (plan->expanded || plan->unbuildable || plan->n_nodes > n_left)
                         continue;
 
                 n_left -= plan->n_nodes;
@@ -130,7 +183,7 @@ static void keep_expansion(Loaded *loaded, Expansion *expansion, uint64_t interv
         loaded->tree = g_steal_pointer(&expansion->tree);
         loaded->tree->interval = interval;
         loaded->templates = g_steal_pointer(&expansion->templates);
-        loaded->extras = g_steal_pointer(&expansion->extras);
+        loaded->attributes = g_steal_pointer(&expansion->attributes);
         loaded->scopes = g_steal_pointer(&expansion->scopes);
         loaded->scope_starts = g_steal_pointer(&expansion->scope_starts);
         expansion_clear(expansion);
@@ -139,7 +192,7 @@ static void keep_expansion(Loaded *loaded, Expansion *expansion, uint64_t interv
 static void make_tree(Loader *loader, const Unit *unit, Loaded *loaded) {
         Expansion expansion;
 
-        if (unit->root && !unit->root->shapeless) {
+        if (unit->root && !unit->root->unbuildable) {
                 expansion_make(&expansion, loader, unit->root);
                 check_tree(loader, &expansion);
                 keep_expansion(loaded, &expansion, unit->header.interval);
@@ -148,7 +201,7 @@ static void make_tree(Loader *loader, const Unit *unit, Loaded *loaded) {
         check_unused(loader);
 }
 
-/* Whoever starts it by hand can give what it needs, the daemon cannot. */
+/* The daemon cannot give values for inputs; a user who starts the tree can. */
 static void check_autostart(Loader *loader, const TreeFile *file, const Unit *unit) {
         const Declaration *input = unit->header.autostart && unit->root ? unit->root->inputs : NULL;
         uint32_t item;
@@ -200,9 +253,20 @@ static void on_loaded_file_dropped(void *file) {
         g_free(((LoadedFile *) file)->path);
         g_free(((LoadedFile *) file)->hash);
         g_free(((LoadedFile *) file)->text);
+        g_strfreev(((LoadedFile *) file)->found);
 }
 
-/* All but the first, which is the tree's own. */
+static char **names_of(const GPtrArray *found) {
+        unsigned n = found ? found->len : 0;
+        char **names = g_new0(char *, n + 1);
+
+        for (unsigned i = 0; i < n; i++)
+                names[i] = g_strdup(found->pdata[i]);
+
+        return names;
+}
+
+/* All files but the first, which is the tree's own. It cannot appear again, because no file that it uses can use it. */
 static GArray *list_files(const Loader *loader) {
         GArray *files = g_array_new(false, false, sizeof(LoadedFile));
 
@@ -214,6 +278,7 @@ static GArray *list_files(const Loader *loader) {
                         .text = g_strdup(file->contents),
                         .hash = g_compute_checksum_for_data(G_CHECKSUM_SHA256, (const guint8 *) file->contents,
                                                             file->length),
+                        .found = names_of(file->found),
                 };
 
                 g_array_append_val(files, loaded);
@@ -236,7 +301,7 @@ int load_text(const char *path, char *text, size_t length, const NodeType *const
                 loaded.files = list_files(&loader);
         loaded.arena = g_steal_pointer(&loader.arena);
         loaded.scripts = g_steal_pointer(&loader.scripts);
-        file->contents = NULL; /* it is given back */
+        file->contents = NULL; /* it belongs to the caller again */
         loader_clear(&loader);
 
         if (diagnostics_count_errors(diagnostics) > 0) {
@@ -248,12 +313,18 @@ int load_text(const char *path, char *text, size_t length, const NodeType *const
         return 0;
 }
 
+void loaded_clear_values(Loaded *loaded) {
+        g_clear_pointer(&loaded->blackboard, json_object_put);
+        if (loaded->arena)
+                arena_put_values(loaded->arena);
+}
+
 void loaded_clear(Loaded *loaded) {
+        loaded_clear_values(loaded);
         g_clear_pointer(&loaded->tree, tree_free);
         g_clear_pointer(&loaded->scripts, scripts_free);
-        g_clear_pointer(&loaded->blackboard, json_object_put);
         g_clear_pointer(&loaded->templates, g_array_unref);
-        g_clear_pointer(&loaded->extras, g_array_unref);
+        g_clear_pointer(&loaded->attributes, g_array_unref);
         g_clear_pointer(&loaded->scopes, g_array_unref);
         g_clear_pointer(&loaded->scope_starts, g_array_unref);
         g_clear_pointer(&loaded->files, g_array_unref);

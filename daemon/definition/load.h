@@ -2,7 +2,8 @@
 #pragma once
 
 /*
- * From the text of a tree file, and of the files that it uses, to its tree. What is loaded points into the arena.
+ * Loads the text of a tree file, with the files that it uses, and makes its tree. The results point into the arena.
+ * definition.c uses it.
  */
 
 #include "definition/access.h"
@@ -14,7 +15,7 @@
 #include "definition/sources.h"
 #include "script/scripts.h"
 
-/* The top of a tree file, beside its trees. */
+/* The keys at the top of a tree file, except its parts. */
 typedef struct Header {
         int64_t btd;
         const char *description;
@@ -22,31 +23,31 @@ typedef struct Header {
         uint64_t interval;
         RestartPolicy restart;
         int on_stop;          /* OnStop */
-        const Access *access; /* NULL: nothing is said */
+        const Access *access; /* NULL: not given */
         const char *schema;
 } Header;
 
 #define HEADER_VERSION 1
 
 extern const Param header_params[];
-/* What a tree of several in one file can say, beside its variables and its root. */
+/* Keys of a tree in "trees", except its variables and its root. */
 extern const Param tree_params[];
-/* What can be said of an input, and of an output. */
+/* Keys of an input, and of an output. */
 extern const Param input_params[], output_params[];
 
-typedef struct ExtrasNode {
+typedef struct NodeAttributes {
         NodeId node;
-        const Extras *extras;
-} ExtrasNode;
+        const CommonAttributes *attributes;
+} NodeAttributes;
 
-/* A parameter that has references: what it is made of each time its leaf starts. */
+/* A parameter with references. Its value is made each time the leaf starts. */
 typedef struct Template {
         NodeId node;
         const Param *param;
-        json_object *value; /* the arena's */
+        json_object *value; /* owned by the arena */
 } Template;
 
-/* From the node on, as far as the next one says, nodes see the variables of the scope. */
+/* From this node to the next start, nodes have the variables of the scope. */
 typedef struct ScopeStart {
         NodeId node;
         unsigned scope;
@@ -54,6 +55,7 @@ typedef struct ScopeStart {
 
 typedef struct LoadedFile {
         char *path, *hash, *text;
+        char **found; /* as definition_file_found() */
 } LoadedFile;
 
 typedef struct Loaded {
@@ -62,16 +64,20 @@ typedef struct Loaded {
         Tree *tree;       /* NULL: the file has no root */
         Header header;
         json_object *blackboard;
-        const char *const *variables; /* all that its outermost scope can have, in order; NULL without a root */
+        const char *const *variables; /* of the outermost scope, sorted; NULL without a root */
         GArray *templates;            /* of Template, in order of node */
-        GArray *extras;               /* of ExtrasNode, in order of node */
+        GArray *attributes;           /* of NodeAttributes, in order of node */
         GArray *scopes;               /* of ScopeInfo */
         GArray *scope_starts;         /* of ScopeStart, in order of node */
         GArray *files;                /* of LoadedFile: those that it uses */
 } Loaded;
 
-/* Takes the text, which is ended by a NUL at length, and gives it back; path may be NULL. -EINVAL: there were errors.
- */
+/* Takes the text, which must have a NUL byte at length, and returns it to the caller at the end; path may be NULL.
+ * -EINVAL: errors were found. */
 int load_text(const char *path, char *text, size_t length, const NodeType *const *const *tables,
               const DefinitionSources *sources, Diagnostics *diagnostics, Loaded *ret_loaded);
+/* Releases only the JSON values. They may be shared, and their counts are not atomic, so call it in the thread that
+ * uses them. */
+void loaded_clear_values(Loaded *loaded);
+/* Frees everything; in any thread, if the values were released before. */
 void loaded_clear(Loaded *loaded);

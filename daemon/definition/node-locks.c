@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Few nodes have one, so they are in a table, which is made with the first of them. */
+/* Implements node-locks.h. Few nodes have a lock, so they are in a table, which is made with the first of them. */
 
 #include "definition/node-locks.h"
 
@@ -16,7 +16,7 @@ struct NodeLocks {
         const char *run;
         void (*granted)(NodeId node, void *userdata);
         void *userdata;
-        LockParty *party;    /* NULL until there is one */
+        LockParty *party;    /* NULL until a node takes a lock */
         GHashTable *by_node; /* likewise */
         bool ending;
 };
@@ -38,7 +38,8 @@ NodeLocks *node_locks_new(Locks *locks, const Definition *definition, const char
         return node_locks;
 }
 
-/* What one of them lets go of, another one of them may get. */
+/* While the table is freed, one node's release may grant the lock to another node of it; ending suppresses the
+ * callback. */
 void node_locks_free(NodeLocks *locks) {
         if (!locks)
                 return;

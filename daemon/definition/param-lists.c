@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Parameters that are lists or maps of texts, and those that are compiled. None stops at its first fault. */
+/* Sets parameters that are lists or maps of texts, and those that are compiled. All errors of a value are reported. */
 
 #include <errno.h>
 #include <json-c/linkhash.h>
@@ -10,9 +10,10 @@
 #include "basic/excerpt.h"
 #include "definition/param-kinds.h"
 #include "definition/param-report.h"
+#include "script/reference.h"
 
-/* A string inside of a list or map, with what goes before it. There a reference to a number or a boolean means its
- * text: there is no other way to write that. NULL: reported. */
+/* The string inside a list or map, with the prefix before it. Here, a reference to a number or a boolean is replaced by
+ * its text, because these parameters can only hold texts. NULL: reported. */
 static const char *copy_element(const ParamSetter *setter, const Place *place, const char *prefix, json_object *value) {
         g_autofree char *variable =
                 json_object_is_type(value, json_type_string) ? NULL : param_variable_at(setter, place);
@@ -32,19 +33,36 @@ static const char *copy_element(const ParamSetter *setter, const Place *place, c
         return arena_string(setter->arena, element, strlen(element));
 }
 
-static int check_pattern(const ParamSetter *setter, const Place *place, const Param *param, const char *text) {
-        g_autofree char *problem = param->causes ? cause_pattern_problem(text) : NULL;
-
-        return problem ? param_report(setter, place, "%s", problem) : 0;
+/* A text with references is checked after they are filled in. */
+static bool is_unknown(const ParamSetter *setter, json_object *value) {
+        return setter->provisional && reference_inside(value);
 }
 
-/* A string alone is a list of one. */
+/* Checks an element of PARAM_STRINGS. */
+static int check_element(const ParamSetter *setter, const Place *place, const Param *param, const TextFormat *format,
+                         const char *text, json_object *value) {
+        g_autofree char *instead = NULL;
+        char *problem = param->causes ? cause_pattern_problem(text, &instead) : NULL;
+
+        if (problem)
+                return param_report_instead(setter, place, false, instead, problem);
+        if (is_unknown(setter, value) || (*text == 0 && param_is_name(param)))
+                return 0;
+        if (param_check_name(setter, place, false, param, text) < 0)
+                return -EINVAL;
+        if (param->values && !g_strv_contains(param->values, text))
+                return param_report_enum(setter, place, param, value);
+
+        return format ? param_check_format(setter, place, false, format, text) : 0;
+}
+
+/* A single string is a list with one element. */
 static int set_single(const ParamSetter *setter, const Place *place, const Param *param, const char *const **field,
                       json_object *value) {
         const char *text = param_get_text(setter, place, "a string or an array of strings", value);
         const char **strings;
 
-        if (!text || check_pattern(setter, place, param, text) < 0)
+        if (!text || check_element(setter, place, param, param->first_format ?: param->format, text, value) < 0)
                 return -EINVAL;
 
         strings = arena_alloc(setter->arena, 2 * sizeof(char *));
@@ -67,12 +85,17 @@ int param_set_strings(const ParamSetter *setter, const Place *place, const Param
                 return param_report_kind(setter, place, "an array of strings", value);
 
         n = json_object_array_length(value);
+        if (n == 0 && param->not_empty)
+                return param_report_empty(setter, place, "list");
+
         strings = arena_alloc(setter->arena, (n + 1) * sizeof(char *));
         for (size_t i = 0; i < n; i++) {
+                const TextFormat *format = i == 0 && param->first_format ? param->first_format : param->format;
+                json_object *given = json_object_array_get_idx(value, i);
                 Place element = { .parent = place, .index = i };
 
-                strings[i] = copy_element(setter, &element, "", json_object_array_get_idx(value, i));
-                if (!strings[i] || check_pattern(setter, &element, param, strings[i]) < 0)
+                strings[i] = copy_element(setter, &element, "", given);
+                if (!strings[i] || check_element(setter, &element, param, format, strings[i], given) < 0)
                         r = -EINVAL;
         }
 
@@ -85,7 +108,8 @@ static int compare_strings(const void *a, const void *b) {
         return strcmp(*(const char *const *) a, *(const char *const *) b);
 }
 
-int param_set_string_map(const ParamSetter *setter, const Place *place, const char *const **field, json_object *value) {
+int param_set_string_map(const ParamSetter *setter, const Place *place, const Param *param, const char *const **field,
+                         json_object *value) {
         const char **strings;
         size_t n = 0;
         int r = 0;
@@ -104,12 +128,16 @@ int param_set_string_map(const ParamSetter *setter, const Place *place, const ch
                 if (*key == 0 || strchr(key, '=')) {
                         g_autofree char *shown = excerpt(key, strlen(key));
 
-                        setter->report(&element, true,
-                                       g_strdup_printf("'%s' is no name: it is empty or has a '='", shown),
-                                       setter->userdata);
-                } else
-                        text = copy_element(setter, &element, prefix, member);
+                        r = param_report_key(setter, &element, "'%s' is no name: it is empty or has a '='", shown);
+                } else if (param->key_format && param_check_format(setter, &element, true, param->key_format, key) < 0)
+                        r = -EINVAL;
 
+                text = copy_element(setter, &element, prefix, member);
+                if (text && param_check_name(setter, &element, false, param, text + strlen(prefix)) < 0)
+                        r = -EINVAL;
+                if (text && param->format && !is_unknown(setter, member) &&
+                    param_check_format(setter, &element, false, param->format, text + strlen(prefix)) < 0)
+                        r = -EINVAL;
                 if (text)
                         strings[n++] = text;
                 else
@@ -136,7 +164,7 @@ int param_set_script(const ParamSetter *setter, const Place *place, const Param 
         r = setter->compile(param, is_code, text, field, &error, &at.offset, setter->userdata);
         if (r < 0) {
                 at.inside = true;
-                setter->report(&at, false, error, setter->userdata);
+                param_report_instead(setter, &at, false, NULL, error);
         }
 
         return r;
@@ -158,6 +186,12 @@ int param_set_expressions(const ParamSetter *setter, const Place *place, const P
         scripts = arena_alloc(setter->arena, ((size_t) json_object_object_length(value) + 1) * sizeof(NamedScript));
         json_object_object_foreach(value, key, member) {
                 Place element = { .parent = place, .key = key };
+
+                if (param->key_format && param_check_format(setter, &element, true, param->key_format, key) < 0)
+                        r = -EINVAL;
+
+                if (param_check_name(setter, &element, true, param, key) < 0)
+                        r = -EINVAL;
 
                 scripts[n].name = arena_string(setter->arena, key, strlen(key));
                 if (param_set_script(setter, &element, param, &scripts[n++].script, member) < 0)

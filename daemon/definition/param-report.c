@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * The wording of what can be wrong with a parameter: what was expected, what is there instead, and what would be
- * right. Where a variable has brought the value, it is named.
+ * Formats the errors of parameters: the expected value, the actual one, and how to correct it. If the value comes from
+ * a variable, the message names the variable.
  */
 
 #include <errno.h>
@@ -41,12 +41,28 @@ int param_report(const ParamSetter *setter, const Place *place, const char *form
         va_list args;
 
         va_start(args, format);
-        setter->report(place, false, g_strdup_vprintf(format, args), setter->userdata);
+        param_report_instead(setter, place, false, NULL, g_strdup_vprintf(format, args));
         va_end(args);
         return -EINVAL;
 }
 
-/* What stood at the place before references were filled in. */
+int param_report_key(const ParamSetter *setter, const Place *place, const char *format, ...) {
+        va_list args;
+
+        va_start(args, format);
+        param_report_instead(setter, place, true, NULL, g_strdup_vprintf(format, args));
+        va_end(args);
+        return -EINVAL;
+}
+
+int param_report_instead(const ParamSetter *setter, const Place *place, bool at_key, const char *instead, char *text) {
+        const ParamFinding finding = { .place = place, .at_key = at_key, .instead = instead, .text = text };
+
+        setter->report(&finding, setter->userdata);
+        return -EINVAL;
+}
+
+/* The value at the place before references were filled in. */
 static json_object *origin_at(const ParamSetter *setter, const Place *place) {
         json_object *container, *member = NULL;
 
@@ -61,7 +77,7 @@ static json_object *origin_at(const ParamSetter *setter, const Place *place) {
                                                                : NULL;
 }
 
-/* The variable whose value stands at the place, or NULL. */
+/* The variable whose value is at the place, or NULL. */
 char *param_variable_at(const ParamSetter *setter, const Place *place) {
         return setter->origin ? reference_key(origin_at(setter, place)) : NULL;
 }
@@ -73,37 +89,31 @@ static char *value_excerpt(json_object *value) {
         return excerpt(text, strlen(text));
 }
 
-static const char *describe_value(json_object *value) {
-        switch (json_object_get_type(value)) {
-        case json_type_boolean:
-                return json_object_get_boolean(value) ? "true" : "false";
-        case json_type_int:
-        case json_type_double:
-                return "a number";
-        case json_type_string:
-                return "a string";
-        case json_type_array:
-                return "an array";
-        case json_type_object:
-                return "an object";
-        default:
-                return "null";
-        }
+/* A hint if a number or a boolean is in quotes. */
+static const char *quotes_hint(const char *expected, json_object *value) {
+        const char *text = json_object_get_string(value);
+        bool is_string = json_object_is_type(value, json_type_string);
+
+        if (is_string && g_str_equal(expected, "true or false") &&
+            (g_str_equal(text, "true") || g_str_equal(text, "false")))
+                return "; write it without quotes";
+        if (is_string && g_str_has_suffix(expected, "number") &&
+            g_regex_match_simple("^-?(0|[1-9][0-9]*)(\\.[0-9]+)?$", text, G_REGEX_DOLLAR_ENDONLY, 0))
+                return "; write it without quotes";
+
+        return "";
 }
 
 int param_report_kind(const ParamSetter *setter, const Place *place, const char *expected, json_object *value) {
-        g_autofree char *variable = param_variable_at(setter, place);
+        g_autofree char *variable = param_variable_at(setter, place), *shown = value_excerpt(value);
 
-        if (variable) {
-                g_autofree char *shown = value_excerpt(value);
-
+        if (variable)
                 return param_report(setter, place, "expected %s, but {%s} is %s", expected, variable, shown);
-        }
 
-        return param_report(setter, place, "expected %s, not %s", expected, describe_value(value));
+        return param_report(setter, place, "expected %s, not %s%s", expected, shown, quotes_hint(expected, value));
 }
 
-/* "1 ... 5" in words. */
+/* The limits as text: "between 1 and 5". */
 static char *describe_limits(const char *min, const char *max) {
         if (min && max)
                 return g_str_equal(min, max) ? g_strdup(min) : g_strdup_printf("between %s and %s", min, max);
@@ -124,11 +134,16 @@ bool param_has_max(const Param *param) {
 static char *describe_range(const Param *param) {
         g_autofree char *min = NULL, *max = NULL;
 
+        if (param->positive && param->kind == PARAM_NUMBER && param_has_max(param))
+                return g_strdup_printf("above 0 and at most %" PRId64, param->max);
+        if (param->positive)
+                return g_strdup("above 0");
+
         switch (param->kind) {
         case PARAM_INT:
         case PARAM_NUMBER:
                 min = param_has_min(param) && param->min > INT64_MIN ? g_strdup_printf("%" PRId64, param->min) : NULL;
-                max = param_has_max(param) && param->max < INT64_MAX ? g_strdup_printf("%" PRId64, param->max) : NULL;
+                max = param_has_max(param) && param->max < UINT32_MAX ? g_strdup_printf("%" PRId64, param->max) : NULL;
                 break;
         case PARAM_SPAN:
                 min = param->min > 0 ? span_format((uint64_t) param->min) : NULL;
@@ -188,29 +203,58 @@ int param_report_enum(const ParamSetter *setter, const Place *place, const Param
         for (size_t i = 0; param->values[i]; i++)
                 nearest_offer(&nearest, param->values[i]);
 
-        if (nearest.best)
-                return param_report(setter, place, "%s is none of %s; did you mean \"%s\"?", shown, values,
-                                    nearest.best);
+        if (!nearest.best)
+                return param_report(setter, place, "%s is none of %s", shown, values);
 
-        return param_report(setter, place, "%s is none of %s", shown, values);
+        return param_report_instead(
+                setter, place, false, nearest.best,
+                g_strdup_printf("%s is none of %s; did you mean \"%s\"?", shown, values, nearest.best));
 }
 
-int param_report_unknown(const ParamSetter *setter, const Place *place, const Param *param, const char *key) {
-        Place at = { .parent = place, .key = key };
-        g_autofree char *shown = excerpt(key, strlen(key));
-        GString *text = g_string_new(NULL);
+int param_report_empty(const ParamSetter *setter, const Place *place, const char *what) {
+        return param_report(setter, place, "the %s is empty; it needs at least one entry", what);
+}
+
+int param_check_format(const ParamSetter *setter, const Place *place, bool at_key, const TextFormat *format,
+                       const char *text) {
+        g_autofree char *shown = excerpt(text, strlen(text));
+        char *problem = NULL, *trap;
+
+        if (format->problem)
+                problem = format->problem(text);
+        else if (!format->valid(text))
+                problem = g_strdup_printf("'%s' is not %s such as \"%s\"", shown, format->name, format->example);
+        if (problem)
+                return param_report_instead(setter, place, at_key, NULL, problem);
+
+        trap = format->trap ? format->trap(text) : NULL;
+        if (trap)
+                setter->report(&(ParamFinding){ .place = place, .at_key = at_key, .trap = true, .text = trap },
+                               setter->userdata);
+        return 0;
+}
+
+const char *param_nearest_member(const Param *param, const char *key) {
         Nearest nearest = { .word = key };
 
         for (const Param *member = param->members; member->name; member++)
                 nearest_offer(&nearest, member->name);
 
+        return nearest.best;
+}
+
+int param_report_unknown(const ParamSetter *setter, const Place *place, const Param *param, const char *key) {
+        Place at = { .parent = place, .key = key };
+        g_autofree char *shown = excerpt(key, strlen(key));
+        const char *nearest = param_nearest_member(param, key);
+        GString *text = g_string_new(NULL);
+
         g_string_append_printf(text, "unknown key '%s'", shown);
-        if (nearest.best)
-                g_string_append_printf(text, "; did you mean '%s'?", nearest.best);
+        if (nearest)
+                g_string_append_printf(text, "; did you mean '%s'?", nearest);
         for (const Param *member = param->members; member->name; member++)
                 g_string_append_printf(text, "%s%s", member != param->members ? ", " : " (it takes: ", member->name);
         g_string_append_c(text, ')');
 
-        setter->report(&at, true, g_string_free(text, false), setter->userdata);
-        return -EINVAL;
+        return param_report_instead(setter, &at, true, nearest, g_string_free(text, false));
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* From the value of a parameter to its field, by its kind; objects member by member. */
+/* Sets the field of a parameter from a JSON value, by the kind of the parameter; objects are set member by member. */
 
 #include <errno.h>
 #include <json-c/linkhash.h>
@@ -14,8 +14,18 @@
 static int set_field(const ParamSetter *setter, const Place *place, const Param *param, void *values,
                      json_object *value);
 
+/* The member that a misspelt key probably means, if that member is not given; or NULL. */
+static const Param *find_meant(const Param *param, json_object *value, const char *key) {
+        const char *meant = param_nearest_member(param, key);
+
+        return meant && !json_object_object_get_ex(value, meant, NULL)
+                       ? params_find(param->members, meant, strlen(meant))
+                       : NULL;
+}
+
 static int set_object(const ParamSetter *setter, const Place *place, const Param *param, const void **field,
                       json_object *value) {
+        uint64_t misspelt = 0;
         void *values;
         int r = 0;
 
@@ -31,14 +41,20 @@ static int set_object(const ParamSetter *setter, const Place *place, const Param
                 const Param *found = params_find(param->members, key, strlen(key));
                 Place at = { .parent = place, .key = key };
 
-                if (found ? set_field(setter, &at, found, values, member) < 0
-                          : param_report_unknown(setter, place, param, key) < 0)
+                if (!found) {
+                        r = param_report_unknown(setter, place, param, key);
+                        found = find_meant(param, value, key);
+                        misspelt |= found ? UINT64_C(1) << (found - param->members) : 0;
+                }
+                if (found && set_field(setter, &at, found, values, member) < 0)
                         r = -EINVAL;
         }
 
         for (const Param *needed = param->members; needed->name; needed++)
-                if (needed->required && !json_object_object_get_ex(value, needed->name, NULL))
-                        r = param_report(setter, place, "'%s' is missing: %s", needed->name, needed->doc);
+                if (needed->required && !(misspelt & UINT64_C(1) << (needed - param->members)) &&
+                    !json_object_object_get_ex(value, needed->name, NULL))
+                        r = param_report(setter, place, "'%s' is missing: %c%s", needed->name,
+                                         g_ascii_tolower(*needed->doc), needed->doc + 1);
 
         if (r == 0)
                 *field = values;
@@ -65,10 +81,9 @@ static int set_field(const ParamSetter *setter, const Place *place, const Param 
         case PARAM_STRINGS:
                 return param_set_strings(setter, place, param, field, value);
         case PARAM_STRING_MAP:
-                return param_set_string_map(setter, place, field, value);
+                return param_set_string_map(setter, place, param, field, value);
         case PARAM_JSON:
-                *(json_object **) field = arena_own(setter->arena, json_object_get(value));
-                return 0;
+                return param_set_json(setter, place, param, field, value);
         case PARAM_OBJECT:
                 return set_object(setter, place, param, field, value);
         case PARAM_EXPRESSION:
@@ -93,9 +108,14 @@ int param_set_at(const ParamSetter *setter, const Place *place, const Param *par
         return set_field(setter, place, param, values, value);
 }
 
-/* Defaults are part of the program: a wrong one is a bug in its table. */
-static void on_bad_default(const Place *place, bool at_key, char *text, void *userdata) {
-        g_error("the default of the parameter %s: %s", place->key, text);
+/* Defaults are part of the program, so a wrong one is a bug in its table. */
+static void on_bad_default(const ParamFinding *finding, void *userdata) {
+        g_error("the default of the parameter %s: %s", finding->place->key, finding->text);
+}
+
+static void on_bad_value(uint32_t item, char *text, void *userdata) {
+        (void) item;
+        g_error("the default of the parameter %s: %s", ((const Param *) userdata)->name, text);
 }
 
 static json_object *parse_default(const Param *param) {
@@ -103,13 +123,12 @@ static json_object *parse_default(const Param *param) {
         g_autofree char *error = NULL;
         g_auto(Text) text = {};
         json_object *value = NULL;
-        uint32_t item;
         size_t offset;
 
-        if (text_read(param->fallback, strlen(param->fallback), &text, &offset, &error) < 0 ||
-            text_to_json(&text, 0, scratch, &value, &item, &error) < 0)
-                g_error("the default of the parameter %s: %s", param->name, error);
+        if (text_read(param->fallback, strlen(param->fallback), &text, &offset, &error) < 0)
+                on_bad_value(0, error, (Param *) param);
 
+        text_to_json(&text, 0, scratch, on_bad_value, (Param *) param, &value);
         return value;
 }
 
@@ -129,8 +148,8 @@ bool param_is_script(const Param *param) {
 }
 
 bool param_takes_references(const Param *param, bool literal) {
-        return !param_is_script(param) && !param->literal && !param->plain && !param->causes && !param->reads &&
-               !param->writes && (!literal || param->late);
+        return !param_is_script(param) && !param->literal && !param->plain && !param->causes && !param_is_name(param) &&
+               (!literal || param->late);
 }
 
 const Param *params_find(const Param *params, const char *key, size_t length) {

@@ -2,59 +2,70 @@
 #pragma once
 
 /*
- * The struct of a type's parameters, filled by its table: the same way when a file is loaded, and when a leaf starts
- * and references have been filled in.
+ * Fills the struct of a node's parameters from the table of its type: when a file is loaded, and, after references are
+ * filled in, when a leaf starts. The loader and definition-params.c use it.
  */
 
 #include "definition/arena.h"
 #include "engine/type.h"
 
-/* Where inside of a parameter something is: "backoff.initial", "argv[1]". */
-typedef struct Place Place;
-
+/* A place inside a parameter: "backoff.initial", "argv[1]". */
 struct Place {
         const Place *parent; /* NULL: the parameter itself */
         const char *key;     /* NULL: the element at index */
         size_t index;
-        bool inside; /* of the string that stands there: the byte at offset */
+        bool inside; /* the place is the byte at offset in the string there */
         size_t offset;
 };
 
 /* To be freed. */
 char *place_format(const Place *place);
 
-/* Something is wrong at the place, or, at_key, with the very key at the end of it. The text is taken. */
-typedef void (*ParamReport)(const Place *place, bool at_key, char *text, void *userdata);
+/* An error, or (trap) a likely mistake. */
+typedef struct ParamFinding {
+        const Place *place;
+        bool at_key; /* it is about the key at the end of the place */
+        bool trap;
+        char *text;          /* for messages; taken */
+        const char *instead; /* the text that was probably meant, or NULL */
+} ParamFinding;
 
-/* Makes a script of a text that outlives it. -EINVAL, with a text for people and the byte where it is wrong. */
+typedef void (*ParamReport)(const ParamFinding *finding, void *userdata);
+
+/* Compiles a text, which outlives the script. -EINVAL, with an error message and the byte where the error is. */
 typedef int (*ParamCompile)(const Param *param, bool is_code, const char *code, const Script **ret_script,
                             char **ret_error, size_t *ret_offset, void *userdata);
 
-typedef struct ParamSetter {
-        Arena *arena; /* of what the struct points to */
+struct ParamSetter {
+        Arena *arena; /* owns the memory that the struct points to */
         ParamReport report;
-        ParamCompile compile; /* may be NULL where no parameter is a script */
+        ParamCompile compile; /* may be NULL if no parameter is a script */
         void *userdata;
 
-        /* Strings with references stand for values that are not known yet: they are taken for what they may
-         * become. The fields are of no use, but everything around the references is checked. */
+        /* Strings with references may become other values later, so they are accepted if these may be valid. The fields
+         * that are set are not used, but everything around the references is checked. */
         bool provisional;
         /* The value before references were filled in, or NULL; for messages. */
         json_object *origin;
-} ParamSetter;
+};
 
 /* Sets the field of the parameter from a value (borrowed). -EINVAL: something was reported. */
 int param_set(const ParamSetter *setter, const Param *param, void *values, json_object *value);
 
-/* The same for a part of a parameter, or of what is none. */
+/* The same for a place inside a parameter, or outside of any. */
 int param_set_at(const ParamSetter *setter, const Place *place, const Param *param, void *values, json_object *value);
 
 /* Sets the fields that have a default. */
 void params_set_defaults(Arena *arena, const Param *params, void *values);
 
-/* Is it text that is compiled? */
+/* True if the parameter is text that is compiled. */
 bool param_is_script(const Param *param);
-/* literal: those around it take none. */
+/* True if the parameter is the name of a variable, or several. */
+static inline bool param_is_name(const Param *param) {
+        return param->reads || param->writes || param->local;
+}
+
+/* literal: the parameters around it take no references. */
 bool param_takes_references(const Param *param, bool literal);
 
 /* params may be NULL. NULL: no such parameter. */

@@ -1,18 +1,24 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* What is known of a tree before copies of it are made. */
+/* Implements plan.h. */
 
 #include "definition/plan.h"
 #include "definition/load.h"
 
 #define CHAIN_MAX 30u
-#define ITEMS_OF_NODE 4u /* itself, its type, its name or what it runs, and what that is */
+#define ITEMS_OF_NODE 4u /* itself, its type, its name or action, and the value of that */
 
 static void on_use_dropped(void *use) {
         g_free(((PlanUse *) use)->problem);
+        g_free(((PlanUse *) use)->instead);
 }
 
-/* How many nodes there are at most, as people write them: what is too much of this is never touched. */
+void doubts_clear(Doubts *doubts) {
+        g_clear_pointer(&doubts->words, g_hash_table_unref);
+        g_clear_pointer(&doubts->names, g_ptr_array_unref);
+}
+
+/* An upper limit for the usual number of nodes; memory that is not needed is never touched. */
 static unsigned nodes_guess(const TreeFile *file, uint32_t root) {
         return root > 0 ? (text_next(&file->text, root) - root) / ITEMS_OF_NODE + 1 : 0;
 }
@@ -28,7 +34,7 @@ Plan *plan_new(Unit *unit, TreeFile *file, const char *name, uint32_t root) {
         plan->templates = g_array_new(false, false, sizeof(Template));
         plan->uses = g_array_new(false, false, sizeof(PlanUse));
         g_array_set_clear_func(plan->uses, on_use_dropped);
-        plan->mentions = g_array_new(false, false, sizeof(Mention));
+        plan->variable_uses = g_array_new(false, false, sizeof(VariableUse));
         return plan;
 }
 
@@ -39,8 +45,9 @@ void plan_free(Plan *plan) {
         g_array_unref(plan->nodes);
         g_array_unref(plan->templates);
         g_array_unref(plan->uses);
-        g_array_unref(plan->mentions);
+        g_array_unref(plan->variable_uses);
         g_clear_pointer(&plan->input_names, g_hash_table_unref);
+        doubts_clear(&plan->doubts);
         g_free(plan);
 }
 

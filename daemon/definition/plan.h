@@ -2,7 +2,8 @@
 #pragma once
 
 /*
- * A tree as it stands in its file: read once, however many copies of it are made for what uses it.
+ * Defines the plan of a tree: the tree as it is written in its file. It is read once, however many copies the expansion
+ * makes of it. Private to loading.
  */
 
 #include "definition/declarations.h"
@@ -15,39 +16,50 @@ typedef struct Unit Unit;
 #define PLAN_NONE UINT32_MAX
 
 typedef struct PlanNode {
-        const NodeType *type; /* NULL: none that is known */
-        const char *name;     /* what the user calls it; NULL: not given */
+        const NodeType *type; /* NULL: not known */
+        const char *name;     /* the name in the file; NULL: not given */
         const void *params;
-        const Extras *extras; /* NULL: none */
-        uint32_t item;        /* of the file */
-        uint32_t parent, end; /* as in a tree; PLAN_NONE for the root */
-        uint32_t templates;   /* its own begin here, and end where those of the next node begin */
-        uint32_t use;         /* of a SubTree or ForEach; else PLAN_NONE */
-        bool sound;           /* nothing was wrong with it: the type's own check can look at it */
-        bool judged;          /* the check has found something in a copy of it */
+        const CommonAttributes *attributes; /* NULL: none */
+        uint32_t item;                      /* of the file */
+        uint32_t parent, end;               /* as in a tree; PLAN_NONE for the root */
+        uint32_t templates;                 /* index of its first one; they end at those of the next node */
+        uint32_t use;                       /* of a SubTree or ForEach; else PLAN_NONE */
+        uint64_t wrong_params;              /* bits by index in the type's table: wrong values */
+        bool correct;                       /* it has no errors */
+        bool malformed;    /* its type or its children are not known, so it cannot be checked as a whole */
+        bool has_findings; /* the check has found something in a copy of it */
 } PlanNode;
 
-/* Where copies are made. */
+/* A node whose expansion copies other nodes. */
 typedef struct PlanUse {
         uint32_t node;
         uint32_t depth;           /* of the node */
-        Plan *tree;               /* of a SubTree; NULL: it has not been found */
-        char *problem;            /* why it has not been found, until that is reported */
+        Plan *tree;               /* of a SubTree; NULL: not found */
+        char *problem;            /* why it was not found, until that is reported */
+        char *instead;            /* the tree that was probably meant, or NULL */
         uint32_t copies;          /* of a ForEach; 0: it is a SubTree */
-        const char *const *names; /* the variables that each copy holds itself */
+        const char *const *names; /* the local variables of each copy */
 } PlanUse;
 
-/* The name of a variable in a node. */
-typedef struct Mention {
+/* A place where a node uses a variable. */
+typedef struct VariableUse {
         const char *name; /* interned */
         const Param *param;
         uint32_t node;
-        uint32_t item;   /* the string that names it */
-        uint32_t offset; /* where in that; MENTION_SOMEWHERE in code */
+        uint32_t item;   /* the string with the name */
+        uint32_t offset; /* in the string; USE_SOMEWHERE: in code */
         bool writes;
-} Mention;
+} VariableUse;
 
-#define MENTION_SOMEWHERE UINT32_MAX
+#define USE_SOMEWHERE UINT32_MAX
+
+/* Variables that a wrong part of the tree may set. */
+typedef struct Doubts {
+        GHashTable *words; /* interned: all words in wrong parts; NULL: none */
+        GPtrArray *names;  /* interned: values that should have been names of variables; NULL: none */
+} Doubts;
+
+void doubts_clear(Doubts *doubts);
 
 typedef enum PlanState {
         PLAN_NEW,
@@ -58,35 +70,36 @@ typedef enum PlanState {
 struct Plan {
         Unit *unit;
         TreeFile *file;
-        const char *name; /* what others call it */
+        const char *name; /* the name by which others use it */
         bool is_root;     /* of its file */
         uint32_t root;    /* the item */
         const Plan *user; /* by which the tree at the top uses it, or NULL */
 
-        const Declaration *inputs, *outputs; /* ended by one without a name */
+        const Declaration *inputs, *outputs; /* the last one has no name */
         GHashTable *input_names;             /* name -> Declaration */
         uint32_t outputs_item;
         json_object *blackboard; /* NULL: none */
 
-        GArray *nodes;     /* of PlanNode, in depth-first order */
-        GArray *templates; /* of Template */
-        GArray *uses;      /* of PlanUse */
-        GArray *mentions;  /* of Mention */
-        uint32_t depth;    /* levels */
+        GArray *nodes;         /* of PlanNode, in depth-first order */
+        GArray *templates;     /* of Template */
+        GArray *uses;          /* of PlanUse */
+        GArray *variable_uses; /* of VariableUse */
+        Doubts doubts;
+        uint32_t depth; /* levels */
 
-        bool queued;    /* is read, or will be */
-        bool wrong;     /* something is wrong with it */
-        bool vague;     /* at its top, so that it may declare something else */
-        bool unsure;    /* so that not all variables are known that it sets */
-        bool shapeless; /* no tree can be made of it */
+        bool queued;               /* it is or will be read */
+        bool wrong;                /* it has an error */
+        bool declarations_unknown; /* its declarations are not known */
+        bool setters_unknown;      /* it may set variables that are not known */
+        bool unbuildable;          /* no tree can be made of it */
 
         PlanState state;
-        uint64_t n_nodes; /* with all that it uses, at most TREE_NODES_MAX + 1 */
+        uint64_t n_nodes; /* with all trees that it uses, at most TREE_NODES_MAX + 1 */
         uint32_t levels;  /* the same, at most TREE_DEPTH_MAX + 1 */
-        bool expanded;    /* it is part of a tree that has been made */
+        bool expanded;    /* it is part of a tree that was made */
 };
 
-/* file and name are borrowed; names of nodes are taken from the latter. */
+/* Borrows file and name; name must be interned. */
 Plan *plan_new(Unit *unit, TreeFile *file, const char *name, uint32_t root);
 void plan_free(Plan *plan);
 
@@ -98,7 +111,8 @@ static inline PlanUse *plan_use(const Plan *plan, uint32_t use) {
         return &g_array_index(plan->uses, PlanUse, use);
 }
 
-/* "camera: Boot/Start": the tree, if its file has others, and the names from its root down. To be freed. */
+/* "camera: Boot/Start": the name of the tree, unless it is the root of its file, and the names from its root down. To
+ * be freed. */
 char *plan_path(const Plan *plan, uint32_t node);
-/* "boot uses camera uses lens": how the tree has come to be used. To be freed. */
+/* "boot uses camera uses lens": the trees that lead to this one. To be freed. */
 char *plan_chain(const Plan *plan);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* A guard or a test is told with its expression and with what that saw. */
+/* Implements reasons.h. The cause of a guard or a test contains its expression and the values that the expression
+ * read. */
 
 #include <inttypes.h>
 #include <string.h>
@@ -8,8 +9,8 @@
 #include "basic/excerpt.h"
 #include "basic/span.h"
 #include "definition/reasons.h"
+#include "script/script-status.h"
 #include "script/scripts.h"
-#include "script/seen.h"
 
 static const struct {
         const char *name, *verdict;
@@ -20,10 +21,10 @@ static const struct {
         [GUARD_WHILE] = { "while", "is false" },
 };
 
-/* name: of the guard; NULL: the node's own. Takes what was seen. */
+/* name: of the guard; NULL: the node's own expression. Takes values. */
 static Cause *answer_cause(json_object *values, const char *name, const char *verdict, const Script *script) {
         const char *expression = script_code(script);
-        g_autofree char *shown = seen_describe(values), *text = NULL;
+        g_autofree char *shown = traced_inputs_describe(values), *text = NULL;
 
         text = g_strdup_printf("its %s%s%s: %s%s%s%s", name ?: "", name ? " " : "", verdict, expression,
                                *shown ? " (" : "", shown, *shown ? ")" : "");
@@ -32,7 +33,7 @@ static Cause *answer_cause(json_object *values, const char *name, const char *ve
                          text);
 }
 
-/* The expression of a type that has one. */
+/* The expression parameter of the node's type, which must have one. */
 static const Script *own_expression(const Node *node) {
         const Param *param = node->type->params;
 
@@ -58,7 +59,7 @@ Cause *reason_of_answer(const Definition *definition, const Variables *variables
         }
 }
 
-/* What is long would be told again and again; its index says which it is. */
+/* A long element is cut, because causes are reported often; the index identifies it. */
 static json_object *short_fact(json_object *value, const char *shown) {
         return g_str_has_suffix(shown, "...") ? json_object_new_string(shown) : json_object_get(value);
 }
@@ -107,5 +108,14 @@ Cause *reason_of_timeout(const Tree *tree, NodeId node, size_t offset, uint64_t 
         return cause_new(CAUSE_TIMEOUT,
                          facts_new("limit", fact_text(span), "limit_usec", json_object_new_uint64(limit), "where",
                                    fact_text(where), NULL),
+                         text);
+}
+
+Cause *reason_of_halt_timeout(const Definition *definition, NodeId node, const Cause *before) {
+        g_autofree char *span = span_format(definition_halt_timeout(definition, node));
+        g_autofree char *text = g_strdup_printf("%s%sgiven up, since it had not ended %s after it was told to",
+                                                before ? before->text : "", before ? "; " : "", span);
+
+        return cause_new(CAUSE_TIMEOUT, facts_new("limit", fact_text(span), "where", fact_text("halt_timeout"), NULL),
                          text);
 }

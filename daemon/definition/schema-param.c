@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Values by their kinds; where a reference may stand, it is another choice. */
+/* Makes the JSON Schema of values by the kinds of parameters. If a parameter may be a reference, the schema allows
+ * both. */
 
 #include <glib.h>
 #include <json-c/json_tokener.h>
@@ -49,19 +50,95 @@ static json_object *schema_of_number(const Param *param) {
                 json_object_object_add(schema, "minimum", json_object_new_int64(param->min));
         if (param->max != 0)
                 json_object_object_add(schema, "maximum", json_object_new_int64(param->max));
+        if (param->positive)
+                json_object_object_add(schema, "exclusiveMinimum", json_object_new_int64(0));
 
         return schema;
 }
 
-/* Of a list, "" is no variable. */
-static json_object *schema_of_string(const Param *param) {
-        if (!param->reads && !param->writes)
-                return schema_of_kind("string");
+void schema_add_pattern(json_object *schema, const char *pattern, const char *what) {
+        g_autofree char *message = g_strconcat("expected ", what, NULL);
+
+        json_object_object_add(schema, "pattern", json_object_new_string(pattern));
+        json_object_object_add(schema, "patternErrorMessage", json_object_new_string(message));
+}
+
+static json_object *schema_of_format(const TextFormat *format, bool references) {
+        json_object *schema = schema_of_kind("string");
+        g_autofree char *pattern = references ? g_strconcat("\\{|", format->pattern, NULL) : g_strdup(format->pattern);
+
+        schema_add_pattern(schema, pattern, format->name);
+        return schema;
+}
+
+/* A text with a reference is checked after the reference is filled in. */
+static json_object *schema_of_text(const Param *param, const TextFormat *format, bool references) {
+        json_object *schema;
+
+        if (param->causes)
+                return schema_ref("cause");
+        if (param->values) {
+                schema = schema_of_strings(param->values);
+                return references ? schema_either(schema, schema_ref("template")) : schema;
+        }
+
+        if (format && format->pattern)
+                return schema_of_format(format, references);
+        if (references)
+                return schema_ref(param->shown ? "shown-text" : "text");
+
+        return schema_of_kind("string");
+}
+
+/* In a list, "" means that there is no variable. */
+static json_object *schema_of_string(const Param *param, bool literal) {
+        if (!param_is_name(param))
+                return schema_of_text(param, param->format, param_takes_references(param, literal));
 
         return schema_ref(param->kind == PARAM_STRINGS ? "variable-or-none" : "variable");
 }
 
 static json_object *schema_of_members(const Param *params, bool literal);
+
+static json_object *schema_of_value(const Param *param, bool literal);
+
+static json_object *schema_of_list(const Param *param, bool literal) {
+        json_object *schema = schema_of_kind("array");
+
+        if (param->first_format) {
+                json_object *first = json_object_new_array();
+
+                json_object_array_add(
+                        first, schema_of_text(param, param->first_format, param_takes_references(param, literal)));
+                json_object_object_add(schema, "prefixItems", first);
+        }
+        json_object_object_add(schema, "items", schema_of_string(param, literal));
+        if (param->not_empty)
+                json_object_object_add(schema, "minItems", json_object_new_int64(1));
+
+        return param->single ? schema_either(schema_of_string(param, literal), schema) : schema;
+}
+
+static json_object *schema_of_json(const Param *param, bool literal) {
+        bool references = param_takes_references(param, literal);
+        json_object *schema, *element;
+
+        if (param->value_format)
+                schema = param->value_format->schema();
+        else if (!param->elements)
+                return json_object_new_object();
+        else {
+                schema = schema_of_kind("array");
+                element = schema_of_value(param->elements, literal);
+                if (references && param->elements->kind != PARAM_JSON)
+                        element = schema_either(element, schema_ref("reference"));
+                json_object_object_add(schema, "items", element);
+                if (param->not_empty)
+                        json_object_object_add(schema, "minItems", json_object_new_int64(1));
+        }
+
+        return references ? schema_either(schema, schema_ref("reference")) : schema;
+}
 
 static json_object *schema_of_value(const Param *param, bool literal) {
         json_object *schema;
@@ -73,21 +150,21 @@ static json_object *schema_of_value(const Param *param, bool literal) {
         case PARAM_NUMBER:
                 return schema_of_number(param);
         case PARAM_STRING:
-                return schema_of_string(param);
+                return schema_of_string(param, literal);
         case PARAM_SPAN:
-                return schema_ref("span");
+                return schema_ref(param->positive ? "positive-span" : "span");
         case PARAM_ENUM:
                 return schema_of_strings(param->values);
         case PARAM_STRINGS:
-                schema = schema_of_kind("array");
-                json_object_object_add(schema, "items", schema_of_string(param));
-                return param->single ? schema_either(schema_of_string(param), schema) : schema;
+                return schema_of_list(param, literal);
         case PARAM_STRING_MAP:
                 schema = schema_of_kind("object");
-                json_object_object_add(schema, "additionalProperties", schema_of_string(param));
+                json_object_object_add(schema, "additionalProperties", schema_of_string(param, literal));
+                if (param->key_format)
+                        json_object_object_add(schema, "propertyNames", schema_of_format(param->key_format, false));
                 return schema;
         case PARAM_JSON:
-                return json_object_new_object();
+                return schema_of_json(param, literal);
         case PARAM_EXPRESSION:
                 return schema_ref("expression");
         case PARAM_CODE:
@@ -107,7 +184,12 @@ static json_object *schema_of_value(const Param *param, bool literal) {
         g_assert_not_reached();
 }
 
-/* Does a reference need to be allowed on its own, being no value of the kind? */
+/* True if a reference may be a part of the text. */
+static bool becomes_text(const Param *param) {
+        return param->kind == PARAM_SPAN || param->kind == PARAM_ENUM;
+}
+
+/* True if a reference is not a value of the kind, and must be allowed in addition. */
 static bool needs_reference(const Param *param, bool literal) {
         return param->kind != PARAM_STRING && param->kind != PARAM_JSON && param_takes_references(param, literal);
 }
@@ -116,7 +198,7 @@ static json_object *schema_of_param(const Param *param, bool literal) {
         json_object *schema = schema_of_value(param, literal || param->literal);
 
         if (needs_reference(param, literal))
-                schema = schema_either(schema, schema_ref("reference"));
+                schema = schema_either(schema, schema_ref(becomes_text(param) ? "template" : "reference"));
         if (param->doc)
                 json_object_object_add(schema, "description", json_object_new_string(param->doc));
         if (param->fallback)

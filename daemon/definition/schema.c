@@ -1,23 +1,38 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * A node is described by its type: for each type a definition of its own, chosen by the key "type". What a schema
- * cannot say (time spans, references, the texts of errors) is left to the loader.
+ * Makes the JSON Schema of tree files. Each node type has its own definition, chosen by the key "type". The loader
+ * checks what a schema cannot express, such as references, and has better messages.
  */
 
 #include <glib.h>
 
+#include "basic/cause.h"
 #include "definition/load.h"
 #include "definition/schema-param.h"
 #include "definition/schema.h"
 
 /* As the loader reads them: numbers with units, or "infinity". */
-#define SPAN_PATTERN "^\\s*(infinity|([0-9]+(\\.[0-9]+)?\\s*[A-Za-z\\u00b5\\u03bc]+\\s*)+)\\s*$"
-/* Any text with a "{" may be one. */
-#define REFERENCE_PATTERN "\\{"
-#define KEY_PATTERN "^[A-Za-z_][A-Za-z0-9_.-]{0,254}$"
-/* The outermost scope's, with "@". */
-#define NAME_PATTERN "^@?[A-Za-z_][A-Za-z0-9_.-]{0,254}$"
+#define SPAN_UNITS                                                                                                     \
+        "(seconds?|sec|s|minutes?|min|months?|M|msec|ms|m|hours?|hr|h|days?|d|weeks?|w|years?|y|usec|us|\\u03bcs|"     \
+        "\\u00b5s)"
+#define SPAN_PATTERN_REST "(infinity|([0-9]+(\\.[0-9]+)?\\s*" SPAN_UNITS "\\s*)+)\\s*$"
+#define SPAN_PATTERN "^\\s*" SPAN_PATTERN_REST
+/* At least one digit is not 0. */
+#define POSITIVE_SPAN_PATTERN "^\\s*(?=infinity|[^1-9]*[1-9])" SPAN_PATTERN_REST
+#define REFERENCE_PATTERN "^\\{[^{}]+\\}$"
+/* A text with a reference anywhere. */
+#define TEMPLATE_PATTERN "\\{"
+/* A part of a text: characters, an escaped brace or a reference. */
+#define PIECE "[^{]|\\{\\{|\\{@?[A-Za-z_][A-Za-z0-9_.-]*\\}"
+#define TEXT_MEANT "a text, in which \"{key}\" is a variable and \"{{\" a brace"
+/* Keywords of Lua, see script/lexer.c. */
+#define NO_KEYWORD                                                                                                     \
+        "(?!(and|break|do|else|elseif|end|false|for|function|goto|if|in|local|nil|not|or|repeat|return|then|true|"     \
+        "until|while)$)"
+#define KEY_PATTERN "^" NO_KEYWORD "[A-Za-z_][A-Za-z0-9_.-]{0,254}$"
+/* With "@", a variable of the outermost scope. */
+#define NAME_PATTERN "^@?" NO_KEYWORD "[A-Za-z_][A-Za-z0-9_.-]{0,254}$"
 
 static json_object *string_value(const char *text) {
         return json_object_new_string(text);
@@ -46,12 +61,71 @@ static json_object *names_of(const NodeType *type) {
         return schema_of_strings((const char *const *) names->pdata);
 }
 
-/* The key of what it runs; NULL: none. */
+/* The key of the children; NULL: none. */
 static const char *children_key(const NodeType *type) {
         if (type->class == NODE_CONTROL)
                 return "children";
 
         return type->class == NODE_DECORATOR && !(type->flags & TYPE_SUBTREE) ? "child" : NULL;
+}
+
+static json_object *schema_that_requires(const char *first, const char *second) {
+        json_object *schema = json_object_new_object(), *required = json_object_new_array();
+
+        json_object_array_add(required, string_value(first));
+        if (second)
+                json_object_array_add(required, string_value(second));
+        json_object_object_add(schema, "required", required);
+        return schema;
+}
+
+static json_object *schema_not(json_object *other) {
+        json_object *schema = json_object_new_object();
+
+        json_object_object_add(schema, "not", other);
+        return schema;
+}
+
+/* {"required": [PARAM], "properties": {OTHER: {"const": WORD}}} */
+static json_object *schema_with_word(const char *param, const char *other, const char *word) {
+        json_object *schema = schema_that_requires(param, other), *properties = json_object_new_object();
+        json_object *value = json_object_new_object();
+
+        json_object_object_add(value, "const", string_value(word));
+        json_object_object_add(properties, other, value);
+        json_object_object_add(schema, "properties", properties);
+        return schema;
+}
+
+static json_object *schema_of_any(const ParamRule *rule) {
+        json_object *schema = json_object_new_object(), *choices = json_object_new_array();
+
+        for (size_t i = 0; rule->params[i]; i++)
+                json_object_array_add(choices, schema_that_requires(rule->params[i], NULL));
+
+        json_object_object_add(schema, "anyOf", choices);
+        return schema;
+}
+
+static json_object *schema_of_rules(const ParamRule *rules) {
+        json_object *all = json_object_new_array();
+
+        for (const ParamRule *rule = rules; rule->kind; rule++) {
+                if (rule->kind == RULE_NOT_WITH) {
+                        json_object_array_add(
+                                all, schema_not(schema_with_word(rule->params[0], rule->params[1], rule->word)));
+                        continue;
+                }
+
+                if (rule->kind == RULE_EXACTLY_ONE)
+                        json_object_array_add(all, schema_of_any(rule));
+                for (size_t i = 0; rule->params[i]; i++)
+                        for (size_t j = i + 1; rule->params[j]; j++)
+                                json_object_array_add(
+                                        all, schema_not(schema_that_requires(rule->params[i], rule->params[j])));
+        }
+
+        return all;
 }
 
 static json_object *schema_of_type(const NodeType *type) {
@@ -69,16 +143,20 @@ static json_object *schema_of_type(const NodeType *type) {
         schema_add_params(properties, required, type->params, composite);
         if (!json_object_object_get_ex(properties, "name", NULL))
                 json_object_object_add(properties, "name", schema_ref("name"));
-        schema_add_params(properties, required, extras_params, true);
+        schema_add_params(properties, required, common_attribute_params, true);
         if (type->class != NODE_ACTION)
                 json_object_object_del(properties, "halt_timeout");
+        if (!type_has_time(type))
+                json_object_object_del(properties, "clock");
 
         schema = schema_of_object(properties, required);
+        if (type->rules)
+                json_object_object_add(schema, "allOf", schema_of_rules(type->rules));
         json_object_object_add(schema, "description", string_value(type->summary));
         return schema;
 }
 
-/* If the node is of the type, then its definition holds. */
+/* If the node is of the type, its definition applies. */
 static json_object *choice_of_type(const NodeType *type) {
         json_object *choice = json_object_new_object(), *condition = json_object_new_object();
         json_object *properties = json_object_new_object();
@@ -90,7 +168,7 @@ static json_object *choice_of_type(const NodeType *type) {
         return choice;
 }
 
-/* All names and aliases with what they are. */
+/* All names and aliases with their summaries. */
 static json_object *schema_of_type_names(const NodeType *const *const *tables) {
         json_object *schema = json_object_new_object(), *choices = json_object_new_array();
 
@@ -122,23 +200,22 @@ static json_object *schema_of_node(const NodeType *const *const *tables) {
         return schema;
 }
 
-static json_object *schema_of_text(const char *pattern, const char *description) {
+/* It has no description, because editors would show that instead of the parameter's. */
+static json_object *schema_of_text(const char *pattern, const char *what) {
         json_object *schema = schema_of_kind("string");
 
-        json_object_object_add(schema, "pattern", string_value(pattern));
-        json_object_object_add(schema, "description", string_value(description));
+        schema_add_pattern(schema, pattern, what);
         return schema;
 }
 
 static json_object *schema_of_name(void) {
-        json_object *schema = schema_of_kind("string");
+        json_object *schema = schema_of_text("^[^\\u0000-\\u001f\\u007f]+$", "a name without control characters");
 
-        json_object_object_add(schema, "minLength", json_object_new_int64(1));
         json_object_object_add(schema, "description", string_value("what people call the node"));
         return schema;
 }
 
-/* An object of variables, each of which is as the schema says (NULL: anything), which is taken. */
+/* An object of variables, each of which matches the schema each (taken; NULL: any value). */
 static json_object *schema_of_variables(json_object *each, const char *description) {
         json_object *schema = schema_of_kind("object");
 
@@ -149,7 +226,7 @@ static json_object *schema_of_variables(json_object *each, const char *descripti
         return schema;
 }
 
-/* A type, or an object that says more. */
+/* A type, or an object with a type and more. */
 static json_object *schema_of_declaration(const Param *params) {
         json_object *properties = json_object_new_object(), *required = json_object_new_array();
 
@@ -157,7 +234,7 @@ static json_object *schema_of_declaration(const Param *params) {
         return schema_either(schema_of_strings(variable_type_names), schema_of_object(properties, required));
 }
 
-/* What stands at the top of a tree, whether it is alone in its file or not. */
+/* Adds the keys at the top of a tree, both for the tree of the file and for those in "trees". */
 static void add_tree(json_object *properties) {
         json_object_object_add(
                 properties, "inputs",
@@ -196,6 +273,12 @@ static json_object *schema_of_include(void) {
         return schema;
 }
 
+static json_object *schema_of_cause(void) {
+        g_autofree char *pattern = cause_pattern_expression();
+
+        return schema_of_text(pattern, "the kind of a cause, or the name of a D-Bus error");
+}
+
 static json_object *definitions(const NodeType *const *const *tables) {
         json_object *defs = json_object_new_object();
 
@@ -203,7 +286,15 @@ static json_object *definitions(const NodeType *const *const *tables) {
         json_object_object_add(defs, "name", schema_of_name());
         json_object_object_add(defs, "span",
                                schema_of_text(SPAN_PATTERN, "a time span, such as \"150ms\" or \"1min 30s\""));
+        json_object_object_add(defs, "positive-span",
+                               schema_of_text(POSITIVE_SPAN_PATTERN, "a time span above 0, such as \"150ms\""));
         json_object_object_add(defs, "reference", schema_of_text(REFERENCE_PATTERN, "a variable, such as \"{key}\""));
+        json_object_object_add(defs, "template",
+                               schema_of_text(TEMPLATE_PATTERN, "a text with a variable, such as \"{key}s\""));
+        json_object_object_add(defs, "text",
+                               schema_of_text("^(" PIECE "|\\{secret:[A-Za-z0-9_-][A-Za-z0-9_.-]*\\})*$", TEXT_MEANT));
+        json_object_object_add(defs, "shown-text", schema_of_text("^(" PIECE ")*$", TEXT_MEANT));
+        json_object_object_add(defs, "cause", schema_of_cause());
         json_object_object_add(defs, "variable", schema_of_text(NAME_PATTERN, "the name of a variable"));
         json_object_object_add(defs, "variable-or-none",
                                schema_of_text("^$|" NAME_PATTERN, "the name of a variable, or \"\" for none"));
@@ -218,7 +309,7 @@ static json_object *definitions(const NodeType *const *const *tables) {
         return defs;
 }
 
-/* {"anyOf": [{"required": ["root"]}, {"required": ["trees"]}]}: a file is run, or included, or both. */
+/* {"anyOf": [{"required": ["root"]}, {"required": ["trees"]}]}: a file can be run, or included, or both. */
 static json_object *root_or_trees(void) {
         static const char *const keys[] = { "root", "trees" };
         json_object *choices = json_object_new_array();

@@ -2,9 +2,9 @@
 #pragma once
 
 /*
- * Scopes: which variables a node sees. 0 is the outermost, which is all there is without SubTree and ForEach. Each
- * SubTree has one of its own, which its child sees; each instance of the child of a ForEach has one, which holds only a
- * few variables itself. They are numbered in order of node.
+ * Describes scopes, that is, which variables a node can use. Scope 0 is the outermost, and the only one without SubTree
+ * and ForEach. Each SubTree has its own scope for its child. Each copy of the child of a ForEach has a local scope,
+ * which adds only a few variables. Scopes are numbered in the order of nodes.
  */
 
 #include "definition/declarations.h"
@@ -19,9 +19,9 @@ typedef enum ScopeKind {
 typedef struct ScopeInfo {
         ScopeKind kind;
         NodeId node;     /* the root; the SubTree; the child of the ForEach */
-        unsigned parent; /* the scope around it; of the outermost itself */
-        /* What the tree declares: ended by one without a name. Of a local scope both NULL. */
+        unsigned parent; /* the scope around it; for the outermost, itself */
+        /* The declarations of the tree; the last one has no name. Both NULL for a local scope. */
         const Declaration *inputs, *outputs;
-        json_object *blackboard;  /* the variables that the tree begins with, an object; or NULL */
-        const char *const *names; /* of the variables that a local scope holds itself; or NULL */
+        json_object *blackboard;  /* the initial variables of the tree, an object; or NULL */
+        const char *const *names; /* of the variables of a local scope; or NULL */
 } ScopeInfo;

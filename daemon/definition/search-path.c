@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* The paths of a system daemon and, by the XDG directories, of a user. */
+/* Implements search-path.h. A system daemon has fixed directories; those of a user come from the XDG variables. */
 
 #include <string.h>
 #include <sys/stat.h>
@@ -10,7 +10,7 @@
 #include "definition/search-path.h"
 #include "definition/tree-name.h"
 
-/* /dev/null, see Documentation/admin-guide/devices.txt of Linux. */
+/* See Documentation/admin-guide/devices.txt of Linux. */
 #define DEV_NULL makedev(1, 3)
 
 static void add(GPtrArray *path, const char *base, const char *directory) {
@@ -50,7 +50,7 @@ char *search_path_find(const char *const *directories, const char *file) {
                 if (lstat(path, &st) < 0)
                         continue;
 
-                /* A link that leads nowhere hides others, too. */
+                /* A broken link also hides files in later directories. */
                 return stat(path, &st) >= 0 && search_path_is_mask(&st) ? NULL : g_steal_pointer(&path);
         }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Reading files that are no trap for a daemon: neither pipes nor devices, nor without end. */
+/* Reads files that cannot block or exhaust the daemon: only regular files, of a limited size. */
 
 #include <errno.h>
 #include <fcntl.h>
@@ -15,7 +15,7 @@ static int refuse(int error, char *text, char **ret_error) {
         return error;
 }
 
-/* A file that does not block: neither a pipe nor a device. */
+/* Opens a regular file. Pipes and devices are refused, since reading them could block. */
 static int open_file(const char *path, SourceRefusal refusal, int *ret_fd, char **ret_error) {
         g_auto(AutoFd) fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
         struct stat st;
@@ -37,7 +37,7 @@ static int open_file(const char *path, SourceRefusal refusal, int *ret_fd, char 
         return 0;
 }
 
-/* All of the file, ended by a NUL; one byte more than the limit is enough to see that it is too large. */
+/* Reads the whole file, and adds a NUL byte. It stops soon after the limit, because then the file is too large. */
 static int read_all(int fd, char **ret_text, size_t *ret_length, char **ret_error) {
         g_autoptr(GByteArray) bytes = g_byte_array_new();
         guint8 block[64 * 1024];

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Items of a text that has been read: where they stand, and the strings among them. */
+/* Gives access to the items of a text: their places, and the content of strings. */
 
 #include <string.h>
 
+#include "basic/excerpt.h"
 #include "definition/escape.h"
 #include "definition/text.h"
 
@@ -60,4 +61,17 @@ const char *text_string(const Text *text, uint32_t item, GString *scratch, size_
 
         *ret_length = scratch->len;
         return scratch->str;
+}
+
+char *text_describe(const Text *text, uint32_t item) {
+        const TextItem *value = text_item(text, item);
+        g_autofree char *shown = NULL;
+
+        if (value->kind == TEXT_ARRAY)
+                return g_strdup("an array");
+        if (value->kind == TEXT_OBJECT)
+                return g_strdup("an object");
+
+        shown = excerpt(text->text + value->start, value->end - value->start);
+        return value->kind == TEXT_STRING ? g_strdup_printf("\"%s\"", shown) : g_steal_pointer(&shown);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Items, and what is wrong. */
+/* Adds items, and formats the errors of a text, for text.c and text-scalars.c. */
 
 #include "definition/text-reader.h"
 #include "basic/excerpt.h"
@@ -35,8 +35,8 @@ static unsigned line_of(const TextReader *reader, uint32_t offset) {
         return line;
 }
 
-/* "; the '{' in line 7 is not closed", which may be a long way above; empty where none is open, or where what stands at
- * p would close it. */
+/* "; the '{' in line 7 is not closed", since that may be many lines above. Empty if no bracket is open, or if the
+ * character at p would close it. */
 static char *unclosed(TextReader *reader) {
         const TextItem *open = text_innermost(reader);
         bool object;
@@ -56,7 +56,7 @@ bool text_cut_off(TextReader *reader, const char *expected) {
 
         reader->p = reader->end;
         open = unclosed(reader);
-        return text_fail(reader, reader->end, "the file ends where %s should follow%s", expected, open);
+        return text_fail(reader, reader->end, "unexpected end of file: expected %s%s", expected, open);
 }
 
 bool text_unexpected(TextReader *reader, const char *expected) {

@@ -2,37 +2,37 @@
 #pragma once
 
 /*
- * The reader of a text. For its own files only: brackets, and what stands between values, are in text.c, strings,
- * numbers and words in text-scalars.c. What answers a bool says whether the text is good so far; else the error has
- * been noted.
+ * Defines the state of the reader of a text. Private to text*.c: text.c reads brackets and separators, text-scalars.c
+ * strings, numbers and words. The functions that return bool return false if the text is wrong; then the error is
+ * stored.
  */
 
 #include "definition/text.h"
 
 typedef struct TextReader {
-        const char *text, *p, *end; /* the text is ended by a NUL where end points */
+        const char *text, *p, *end; /* the text has a NUL byte at end */
         TextItem *items;
         uint32_t n_items, n_room;
-        GArray *open; /* of uint32_t: the objects and arrays that are not closed yet */
+        GArray *open; /* of uint32_t: the items of open objects and arrays */
         char *error;
         const char *error_at;
 } TextReader;
 
-/* The open object or array that p is in, NULL at the top. */
+/* The innermost open object or array, NULL at the top. */
 TextItem *text_innermost(const TextReader *reader);
 /* The offset of p. */
 uint32_t text_here(const TextReader *reader);
 
 bool text_fail(TextReader *reader, const char *at, const char *format, ...) G_GNUC_PRINTF(3, 4);
-/* What stands at p is not what may stand there. */
+/* Stores an error about the character at p, or about the end of the file. */
 bool text_unexpected(TextReader *reader, const char *expected);
-/* The file ends here. */
+/* Stores an error about the end of the file. */
 bool text_cut_off(TextReader *reader, const char *expected);
 
-/* A new item, which ends at p unless it is still open. */
+/* Adds an item, which ends at p unless it is an open bracket. */
 bool text_add_item(TextReader *reader, TextKind kind, const char *start, bool escaped);
 
-/* What begins at p, which is behind it then. */
+/* Read the value that begins at p, and move p to its end. */
 bool text_read_string(TextReader *reader);
 bool text_read_number(TextReader *reader);
 bool text_read_word(TextReader *reader);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Strings, numbers, and the words null, false and true. */
+/* Reads strings, numbers, and the words null, false and true, for text.c. */
 
 #include <string.h>
 
@@ -8,7 +8,7 @@
 #include "definition/escape.h"
 #include "definition/text-reader.h"
 
-/* Behind the escape that begins at p, or NULL. */
+/* The end of the escape that begins at p, or NULL. */
 static const char *skip_escape(TextReader *reader, const char *p) {
         char *error = NULL;
         const char *next;
@@ -38,7 +38,7 @@ static bool fail_control(TextReader *reader, const char *start, const char *p) {
         return text_fail(reader, p, "a control character inside of a string is written '\\u%04x'", (unsigned char) *p);
 }
 
-/* True for the bytes that a string may consist of as they are. */
+/* True for bytes that a string can contain without an escape. */
 static inline bool is_plain(char c) {
         return c != '"' && c != '\\' && (unsigned char) c >= 0x20;
 }
@@ -76,7 +76,7 @@ static const char *skip_digits(const char *p) {
         return p;
 }
 
-/* Behind the number that begins at p, or NULL where digits are missing. */
+/* The end of the number that begins at p, or NULL if digits are missing. */
 static const char *skip_number(TextReader *reader, const char *p) {
         static const char *const expected = "a digit";
 
@@ -110,7 +110,7 @@ bool text_read_number(TextReader *reader) {
                 return text_fail(reader, start, "a number does not begin with 0");
         if (g_ascii_isalnum(*p) || *p == '.' || *p == '_')
                 return text_fail(reader, start, "this is not a number%s",
-                                 g_ascii_isalpha(*p) ? "; a text stands in quotes, as \"5s\"" : "");
+                                 g_ascii_isalpha(*p) ? "; a string is written in double quotes, such as \"5s\"" : "");
 
         reader->p = p;
         return text_add_item(reader, TEXT_NUMBER, start, false);
@@ -132,5 +132,5 @@ bool text_read_word(TextReader *reader) {
                 }
 
         shown = excerpt(start, (size_t) (p - start));
-        return text_fail(reader, start, "'%s' is no value; a text stands in quotes", shown);
+        return text_fail(reader, start, "'%s' is not a value; a string is written in double quotes", shown);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * The reader: one pass, without recursion. At any time it expects either a value or what may stand behind one; the
- * brackets that are open are a stack.
+ * Implements the reader of text.h: one pass, without recursion. At each point it expects either a value or what can
+ * follow one; the open brackets are a stack.
  */
 
 #include <errno.h>
@@ -81,13 +81,13 @@ static bool read_value(TextReader *reader, const char *expected) {
         case '0' ... '9':
                 return text_read_number(reader);
         case '\'':
-                return text_fail(reader, reader->p, "strings stand in double quotes");
+                return text_fail(reader, reader->p, "a string is written in double quotes");
         default:
                 return g_ascii_isalpha(*reader->p) ? text_read_word(reader) : text_unexpected(reader, expected);
         }
 }
 
-/* The key and the colon of a member; the value follows. */
+/* Reads the key and the colon of a member; the value follows. */
 static bool read_key(TextReader *reader, const char *expected) {
         if (*reader->p != '"')
                 return text_unexpected(reader, expected);
@@ -100,13 +100,13 @@ static bool read_key(TextReader *reader, const char *expected) {
         return skip_space(reader);
 }
 
-/* A member or an element of the innermost bracket. comma: where the one stands that made us expect this one. */
+/* Reads a member or an element of the innermost bracket. comma: the place of the comma before it, or NULL. */
 static bool read_member(TextReader *reader, const char *comma) {
         TextItem *item = text_innermost(reader);
         bool object = item->kind == TEXT_OBJECT;
 
         if (comma && (*reader->p == '}' || *reader->p == ']'))
-                return text_fail(reader, comma, "a ',' stands only between two; none follows the last one");
+                return text_fail(reader, comma, "remove this ',': nothing follows it");
 
         item->count++;
         if (object && !read_key(reader, comma ? "a key in double quotes" : "a key in double quotes, or '}'"))
@@ -119,7 +119,7 @@ static char bracket_of(const TextItem *item) {
         return item->kind == TEXT_OBJECT ? '}' : ']';
 }
 
-/* Closes what is closed behind a value. Afterwards a member is next, or nothing is open. */
+/* Reads the closing brackets and the comma after a value. Afterwards, a member follows or no bracket is open. */
 static bool read_behind_value(TextReader *reader, const char **ret_comma) {
         for (;;) {
                 TextItem *item = text_innermost(reader);
@@ -167,20 +167,18 @@ static bool read_all(TextReader *reader) {
         }
 
         if (reader->p != reader->end)
-                return text_fail(reader, reader->p, "something follows the end of the tree file");
+                return text_fail(reader, reader->p, "unexpected text after the end of the file's value");
 
         return true;
 }
 
-/* Whatever comes later relies on this: valid UTF-8 throughout, and no NUL. */
+/* All later stages rely on valid UTF-8 without NUL bytes. */
 static bool check_bytes(TextReader *reader) {
         const char *bad;
 
         if (reader->end - reader->text > TEXT_LENGTH_MAX)
                 return text_fail(reader, reader->text, "the file is too large: more than %u MiB",
                                  TEXT_LENGTH_MAX >> 20);
-        if (g_str_has_prefix(reader->text, "\xef\xbb\xbf"))
-                return text_fail(reader, reader->text, "the file starts with a byte order mark; save it without one");
         if (g_utf8_validate_len(reader->text, (size_t) (reader->end - reader->text), &bad))
                 return true;
         if (*bad == 0)
@@ -196,6 +194,8 @@ int text_read(const char *text, size_t length, Text *ret_text, size_t *ret_offse
         reader.n_room = (uint32_t) MIN(length / 4 + 4, TEXT_ITEMS_MAX);
         reader.items = g_new0(TextItem, reader.n_room);
         reader.open = g_array_new(false, false, sizeof(uint32_t));
+        if (g_str_has_prefix(text, BYTE_ORDER_MARK))
+                reader.p += strlen(BYTE_ORDER_MARK);
         good = check_bytes(&reader) && read_all(&reader);
         g_array_unref(reader.open);
 

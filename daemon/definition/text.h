@@ -2,17 +2,20 @@
 #pragma once
 
 /*
- * The text of a tree file as a flat array of items that know where they stand: strict JSON (RFC 8259), plus comments.
+ * Reads the text of a tree file, which is strict JSON (RFC 8259) plus comments, into a flat array of items with their
+ * places. The loader uses it.
  *
  * Items are in the order of the text. An object's members are pairs: the key, a string, then the value. The first
- * member or element stands right behind its object or array; the next one is at text_next() of the one before.
- * "\u0000" is refused, since no parameter could hold it.
+ * member or element follows its object or array directly; the others are found with text_next(). "\u0000" is refused,
+ * since no parameter could hold it.
  */
 
 #include <glib.h>
 #include <json-c/json_object.h>
 #include <stdbool.h>
 #include <stdint.h>
+
+#define BYTE_ORDER_MARK "\xef\xbb\xbf"
 
 #define TEXT_LENGTH_MAX (64u * 1024 * 1024)
 #define TEXT_ITEMS_MAX (16u * 1024 * 1024)
@@ -30,8 +33,8 @@ typedef enum TextKind {
 } TextKind;
 
 typedef struct TextItem {
-        uint32_t start, end; /* bytes; of a string without its quotes */
-        uint32_t next;       /* the item behind it and all that it contains */
+        uint32_t start, end; /* bytes; for a string, without its quotes */
+        uint32_t next;       /* the item after it and its content */
         uint32_t count : 27; /* elements, or members */
         uint32_t kind : 4;
         uint32_t escaped : 1; /* a string with backslashes */
@@ -43,7 +46,8 @@ typedef struct Text {
         uint32_t n_items;
 } Text;
 
-/* Reads the whole text. -EINVAL: where it is no JSON, and a text for people. */
+/* Reads the whole text; a byte order mark at its start is skipped. -EINVAL: the text is wrong at the offset, with an
+ * error message. */
 int text_read(const char *text, size_t length, Text *ret_text, size_t *ret_offset, char **ret_error);
 void text_clear(Text *text);
 
@@ -59,19 +63,27 @@ static inline TextKind text_kind(const Text *text, uint32_t item) {
         return text_item(text, item)->kind;
 }
 
-/* Where the item stands, for messages: a string's opening quote. */
+/* The place of the item for messages: for a string, its opening quote. */
 size_t text_offset(const Text *text, uint32_t item);
 
-/* Where a byte of a string is, its escapes undone. */
+/* The place of a byte of a string, where byte counts in the decoded string. */
 size_t text_offset_inside(const Text *text, uint32_t item, size_t byte, GString *scratch);
 
-/* A string with its escapes undone, in scratch where there were any. Good until scratch changes or the text goes.
- * Not ended by a NUL. */
+/* The decoded string; if it has escapes, in scratch. Valid until scratch changes or the text is freed. There is no NUL
+ * byte at its end. */
 const char *text_string(const Text *text, uint32_t item, GString *scratch, size_t *ret_length);
 
-/* The item as a value (a new reference, NULL is null), or its first fault: duplicate keys, numbers that do not fit.
- * -EINVAL with the item at fault and a text for people. */
-int text_to_json(const Text *text, uint32_t item, GString *scratch, json_object **ret_value, uint32_t *ret_item,
-                 char **ret_error);
+/* The value for a message: '5', '"text"'; for an array or object only the kind, since it may be large. To be freed. */
+char *text_describe(const Text *text, uint32_t item);
+
+/* Called for an error of a value, such as a key that is given twice, or a number that does not fit. Takes text, an
+ * error message. */
+typedef void (*TextFault)(uint32_t item, char *text, void *userdata);
+
+/* The item as a value (a new reference; NULL is null), after a report of all its errors. -EEXIST: some keys are
+ * given twice, and there are no other errors; the first value of each is used. -EINVAL: there are other errors, and
+ * no value. */
+int text_to_json(const Text *text, uint32_t item, GString *scratch, TextFault on_fault, void *userdata,
+                 json_object **ret_value);
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Text, text_clear)

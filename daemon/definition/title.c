@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Which parameter says it is in the table of the type, so no type is known here by its name. */
+/* Implements title.h. The table of each type marks the parameter, so this file needs no names of types. */
 
 #include <string.h>
 

@@ -2,10 +2,12 @@
 #pragma once
 
 /*
- * What a node is about, in a few words from its parameters: "cam.service" of a StartUnit, "/bin/sh -c ..." of a Spawn.
+ * Describes a node in a few words from its parameters: "cam.service" for a StartUnit, "/bin/sh -c ..." for a Spawn.
+ * btctl and the bus show it.
  */
 
 #include "definition/definition.h"
 
-/* From the parameter that its type's table says. References stand as they were written. To be freed; NULL: none. */
+/* The parameter that the type's table marks as its title, as text. References are shown as written. To be freed; NULL:
+ * none. */
 char *definition_title(const Definition *definition, NodeId node);

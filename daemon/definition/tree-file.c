@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Files are known by their paths: those that lead to the same file by links are two. */
+/* Implements tree-file.h. Files are identified by their paths, so two links to the same file are two files. */
 
 #include "definition/tree-file.h"
 #include "definition/tree-name.h"
@@ -36,13 +36,21 @@ TreeFile *tree_file_new_unreadable(const char *path, char *error) {
         return file;
 }
 
+void tree_file_note_name(TreeFile *file, const char *name) {
+        file->found = file->found ?: g_ptr_array_new_with_free_func(g_free);
+        if (!g_ptr_array_find_with_equal_func(file->found, name, g_str_equal, NULL))
+                g_ptr_array_add(file->found, g_strdup(name));
+}
+
 void tree_file_free(TreeFile *file) {
         if (!file)
                 return;
 
         text_clear(&file->text);
+        g_clear_pointer(&file->meant, g_hash_table_unref);
         g_free(file->path);
         g_free(file->id);
+        g_clear_pointer(&file->found, g_ptr_array_unref);
         g_free(file->name);
         g_free(file->contents);
         g_free(file->error);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Names that can stand in file names and in object paths alike. */
+/* Checks the names of trees, which must be valid in file names and in D-Bus object paths. */
 
 #include <glib.h>
 #include <string.h>

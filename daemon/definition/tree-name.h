@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/*
- * The names of trees, and the files of the search path that they are in.
- */
+/* Defines the valid names of trees, and the suffix of their files. The loader, run records, the runtime and btctl use
+ * it. */
 
 #include <stdbool.h>
 
 #define TREE_NAME_MAX 100u
 #define TREE_SUFFIX ".json"
 
-/* Letters, digits, '_' and '-'; TREE_NAME_MAX at most. */
+/* Letters, digits, '_' and '-'; at most TREE_NAME_MAX. */
 bool tree_name_valid(const char *name);

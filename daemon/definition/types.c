@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* The index is made for each load: it is small, and so nothing is global. */
+/* Implements types.h. The index is made for each load: it is small, and no global state is needed. */
 
 #include "definition/types.h"
 #include "basic/nearest.h"
@@ -38,7 +38,7 @@ const NodeType *types_find(const Types *types, const char *name) {
         return g_hash_table_lookup(types->by_name, name);
 }
 
-/* In the order of the tables, so that the answer is always the same one. */
+/* Searches in the order of the tables, so that the result is always the same. */
 const char *types_nearest(const Types *types, const char *name) {
         Nearest nearest = { .word = name };
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Guards, hooks, and what the types of inner nodes ask: expressions, evaluated where the node stands. */
+/* Evaluates expressions in the scope of their node: guards, hooks, and the conditions of inner nodes. */
 
 #include "basic/cleanup.h"
 #include "definition/variables-state.h"
+#include "script/blackboard.h"
+#include "script/script-status.h"
 #include "script/scripts.h"
-#include "script/seen.h"
-#include "script/variable.h"
 
 static void on_value_dropped(void *value) {
         json_object_put(value);
@@ -35,9 +35,9 @@ void variables_note_seen(Variables *variables, NodeId node, json_object *values)
         g_hash_table_replace(variables->seen, GUINT_TO_POINTER(node), values);
 }
 
-/* Halts and hooks come before the outcome is told, and may set what the expression has read. */
+/* Stores the values now, because halts and hooks run before the outcome is reported, and may set these variables. */
 static void note_seen(Variables *variables, NodeId node, const Script *script) {
-        variables_note_seen(variables, node, seen_variables(variables_scope(variables, node), script_reads(script)));
+        variables_note_seen(variables, node, traced_inputs(variables_scope(variables, node), script_reads(script)));
 }
 
 json_object *variables_seen(const Variables *variables, NodeId node) {
@@ -46,7 +46,7 @@ json_object *variables_seen(const Variables *variables, NodeId node) {
         return json_object_get(seen);
 }
 
-/* It is asked again at every tick while the node runs. */
+/* A while is tested at every tick while the node runs, so its verdict is kept until a variable changes. */
 static Verdict test_while(Variables *variables, NodeId node, const Script *script) {
         const Blackboard *scope = variables_scope(variables, node);
         uint64_t version = blackboard_version(scope);
@@ -66,7 +66,7 @@ static Verdict test_while(Variables *variables, NodeId node, const Script *scrip
         return last->verdict;
 }
 
-/* Where there is no guard of the kind, only a while holds. */
+/* A guard that is not given lets the node pass: a while is true then, all others are false. */
 Verdict variables_guard(Variables *variables, NodeId node, Guard guard) {
         const Script *script = definition_guard(variables->definition, node, guard);
         Verdict passes = guard == GUARD_WHILE ? VERDICT_YES : VERDICT_NO, verdict;
@@ -108,14 +108,14 @@ uint32_t variables_match(Variables *variables, NodeId node, const char *variable
         char *error;
 
         if (!of)
-                return variable_match(scope, variable, cases);
+                return blackboard_match(scope, variable, cases);
 
         if (script_evaluate(of, scope, NULL, &value, &error) < 0) {
                 script_failed(variables, of, error);
                 return UINT32_MAX;
         }
 
-        return value_match(value, cases);
+        return blackboard_match_value(value, cases);
 }
 
 Verdict variables_has_changed(Variables *variables, NodeId node, const Script *of) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* All that the variables are between two inputs. That nothing has changed since it was asked last goes without saying,
- * and what a while was is worked out again. */
+/* Saves and restores the state of the variables between two inputs, for snapshots. Changes count from the restore on,
+ * and verdicts of while are not saved, because they are evaluated again. */
 
 #include <json-c/linkhash.h>
 
@@ -30,14 +30,14 @@ static json_object *scope_to_json(const Scope *scope) {
         return json;
 }
 
-/* It was looked at, and is as if it had not been. */
+/* True if the scope was only read, and is as if it had not been made. */
 static bool is_untouched(const Scope *scope) {
         g_autoptr(json_object) own = blackboard_own_to_json(scope->blackboard);
 
         return !scope->active && scope->element == 0 && json_object_object_length(own) == 0;
 }
 
-/* By node, in order, so that the same gives the same. */
+/* Sorted by node, so that equal states give equal texts. */
 static json_object *table_to_json(GHashTable *table) {
         json_object *json = json_object_new_object();
         g_autoptr(GList) nodes = table ? g_list_sort(g_hash_table_get_keys(table), compare_nodes) : NULL;
@@ -93,7 +93,7 @@ static json_object *member(json_object *json, const char *name) {
         return json_object_is_type(value, json_type_object) ? value : NULL;
 }
 
-/* A ForEach hands out the elements of a list. */
+/* The value of a ForEach must be a list. */
 static bool may_keep(const Tree *tree, NodeId node, json_object *value) {
         return !(tree->nodes[node].type->flags & TYPE_FOR_EACH) || json_object_is_type(value, json_type_array);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Values that are kept of a node, and the elements of lists that are handed out. */
+/* Keeps values of nodes, and gives the elements of lists to Loop and ForEach. */
 
 #include <string.h>
 
@@ -57,15 +57,6 @@ uint32_t variables_elements(Variables *variables, NodeId for_each) {
         }
 
         items = ((const ForEachParams *) params.values)->items;
-        if (!json_object_is_type(items, json_type_array)) {
-                const char *json = json_object_to_json_string_ext(items, JSON_C_TO_STRING_NOSLASHESCAPE);
-                g_autofree char *shown = excerpt(json, strlen(json));
-
-                variables_set_error(variables, CAUSE_PARAMETER, NULL,
-                                    g_strdup_printf("items: expected a list, but got %s", shown));
-                return UINT32_MAX;
-        }
-
         variables_keep(variables, for_each, json_object_get(items));
         return (uint32_t) json_object_array_length(items);
 }

@@ -2,7 +2,7 @@
 #pragma once
 
 /*
- * What variables are made of. For their own files only: the scopes are in variables.c, what expressions say in
+ * Defines the members of Variables. Private to variables*.c: scopes are in variables.c, expressions in
  * variables-expressions.c, and the lists of Loop and ForEach in variables-lists.c.
  */
 
@@ -10,12 +10,12 @@
 
 typedef struct Scope {
         Blackboard *blackboard; /* NULL: not needed yet */
-        bool active;            /* something inside may be running */
-        uint64_t seen;          /* its version when changes were asked for last */
-        uint32_t element;       /* that was handed out last, of the child of a ForEach */
+        uint64_t seen;          /* the version at the last check for changes */
+        uint32_t element;       /* the last one that this copy of a ForEach's child got */
+        bool active;            /* nodes inside may be running */
 } Scope;
 
-/* What a while was when its scope had that version. */
+/* The verdict of a while for a version of its scope. */
 typedef struct While {
         uint64_t version;
         Verdict verdict;
@@ -24,26 +24,26 @@ typedef struct While {
 struct Variables {
         const Definition *definition;
         unsigned n_scopes;
-        /* NodeId -> json_object: what a Loop or ForEach hands out, the last value of an OnChange. NULL until there is
-         * one. */
+        /* NodeId -> json_object: the list of a Loop or ForEach, the last value of an OnChange. NULL until one is
+         * set. */
         GHashTable *kept;
         GHashTable *whiles; /* NodeId -> While, the same */
-        GHashTable *seen;   /* NodeId -> json_object: what the expression saw that decided last, the same */
+        GHashTable *seen;   /* NodeId -> json_object: values read by the last deciding expression, the same */
         Cause *error;       /* the last one, or NULL */
         Scope scopes[];
 };
 
 Scope *variables_get_scope(Variables *variables, unsigned index);
-/* What it holds by now is no news to those inside. */
+/* Marks the scope as active; its current content does not count as a change. */
 void variables_begin_scope(Scope *scope);
 
-/* Takes what the expression has seen. */
+/* Takes the values that the expression has read. */
 void variables_note_seen(Variables *variables, NodeId node, json_object *values);
 
 /* Takes the facts and the text. */
 void variables_set_error(Variables *variables, const char *kind, json_object *facts, char *error);
 
-/* Takes the value. Values do not change, so a list is as it was when it was kept. */
+/* Takes the value. Values are immutable, so a list stays as it was. */
 void variables_keep(Variables *variables, NodeId node, json_object *value);
-/* Borrowed. False: nothing was kept. */
+/* Borrowed. False: no value is kept. */
 bool variables_get_kept(const Variables *variables, NodeId node, json_object **ret_value);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * A scope is made when it is first needed, and stays: its conditions may be looked at again when the SubTree has
- * completed. To enter the SubTree sets it anew.
+ * Implements variables.h. A scope is made when it is first needed, and stays, since conditions inside it may be
+ * evaluated again after the SubTree has completed. When the SubTree is started again, the scope is reset.
  */
 
 #include <errno.h>
@@ -12,7 +12,7 @@
 #include "basic/cleanup.h"
 #include "definition/variables-state.h"
 
-/* What the tree of the scope begins with: its own variables, and the defaults of its inputs. */
+/* The initial variables of the scope's tree: its blackboard, and the defaults of its inputs. */
 static json_object *initial_variables(const ScopeInfo *info) {
         json_object *variables = json_object_new_object();
 
@@ -51,7 +51,7 @@ void variables_free(Variables *variables) {
         if (!variables)
                 return;
 
-        /* Those around come before those inside. */
+        /* A scope has a greater number than the scope around it, which it uses. */
         for (unsigned i = variables->n_scopes; i > 0; i--)
                 blackboard_free(variables->scopes[i - 1].blackboard);
 
@@ -117,7 +117,7 @@ void variables_begin_scope(Scope *scope) {
         scope->seen = blackboard_version(scope->blackboard);
 }
 
-/* Over what its tree begins with, what the SubTree gives. NULL: something has the wrong type. */
+/* The initial variables of the tree, replaced by those that the SubTree sets. NULL: a value has the wrong type. */
 static json_object *entry_variables(const ScopeInfo *info, json_object *given, char **ret_error) {
         g_autoptr(json_object) entry = initial_variables(info);
 
@@ -157,7 +157,7 @@ bool variables_enter(Variables *variables, NodeId subtree) {
         return true;
 }
 
-/* The value of "result" in "result=camera_result", and the name behind that. False: it is not set. */
+/* The value of "result" in "result=camera_result", and the name after the '='. False: the variable is not set. */
 static bool get_output(const Blackboard *inside, const char *output, const char **ret_key, json_object **ret_value) {
         const char *separator = strchr(output, '=');
         g_autofree char *own = g_strndup(output, separator - output);
@@ -166,7 +166,7 @@ static bool get_output(const Blackboard *inside, const char *output, const char 
         return blackboard_get(inside, own, ret_value);
 }
 
-/* The right type of all that is declared and set. */
+/* Checks the types of the declared outputs that are set. */
 static int check_outputs(const Blackboard *inside, const Declaration *output, char **ret_error) {
         json_object *value;
 

@@ -2,8 +2,8 @@
 #pragma once
 
 /*
- * All variables of one run of a definition, and what its nodes ask of them. For every host of a machine, so that a
- * run, a simulation and the conformance tests cannot disagree.
+ * Stores all variables of one run of a definition, and evaluates the expressions of its nodes. All hosts of a machine
+ * use it, so that a run, a simulation and the conformance tests agree.
  */
 
 #include "basic/cause.h"
@@ -12,27 +12,28 @@
 
 typedef struct Variables Variables;
 
-/* With what the tree file says that they begin with. The definition is borrowed. */
+/* Sets the initial variables of the tree file. The definition is borrowed. */
 Variables *variables_new(const Definition *definition);
 void variables_free(Variables *variables);
 
-/* What they are then, of the tree itself: an object to be freed. */
+/* The initial variables of the tree itself: an object to be freed. */
 json_object *variables_initial(const Definition *definition);
 
-/* What the node sees; the same object for the whole run. */
+/* The variables of the node's scope; the same object for the whole run. */
 Blackboard *variables_scope(Variables *variables, NodeId node);
-/* What can be seen from outside. */
+/* The variables of the outermost scope, which are visible from outside. */
 Blackboard *variables_outermost(Variables *variables);
 
-/* Has a variable got another value, that what is running can see, since this was asked last? */
+/* True if a variable that running nodes can read has changed since the last call. */
 bool variables_have_changed(Variables *variables);
-/* Why the last ERROR was one, or what is wrong with the variables of a SubTree or ForEach; borrowed. */
+/* The cause of the last ERROR, or of an error in the variables of a SubTree or ForEach; borrowed. */
 Cause *variables_error(const Variables *variables);
 
-/* What the guard or the test of the node saw when it last decided about it; a new reference. */
+/* The values that the guard or the test of the node read when it last decided; a new reference. */
 json_object *variables_seen(const Variables *variables, NodeId node);
 
-/* All that they are between two inputs, but the error; and the same again, of new ones. False: they cannot be so. */
+/* Save the state between two inputs, without the error, and restore it into new variables. False: the state is
+ * invalid. */
 json_object *variables_image(const Variables *variables);
 bool variables_restore(Variables *variables, json_object *json, Cause *error);
 
@@ -46,7 +47,7 @@ Verdict variables_has_changed(Variables *variables, NodeId node, const Script *o
 bool variables_next_element(Variables *variables, NodeId node, const char *list, const char *variable, uint32_t index);
 uint32_t variables_elements(Variables *variables, NodeId for_each);
 void variables_hand_out(Variables *variables, NodeId for_each, NodeId child, uint32_t index);
-/* Which element the child was given last, of how many; borrowed. */
+/* The last element that the child got, its index and the number of elements; borrowed. */
 json_object *variables_element(const Variables *variables, NodeId for_each, NodeId child, uint32_t *ret_index,
                                uint32_t *ret_n);
 bool variables_enter(Variables *variables, NodeId subtree);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Pauses grow by a factor up to their limit; then chance takes a part of them. */
+/* Computes the pauses between attempts: they grow by a factor up to a limit; then a random part is taken off. */
 
 #include <glib.h>
 
@@ -28,18 +28,18 @@ const Param backoff_members[] = {
           .fallback = "2",
           .min = 1,
           .max = 1000,
-          .doc = "Each pause is this many times as long as the one before" },
+          .doc = "Each pause is this many times as long as the previous one" },
         { .name = "max",
           .kind = PARAM_SPAN,
           .offset = offsetof(Backoff, max),
           .fallback = "\"1min\"",
-          .doc = "No pause is longer" },
+          .doc = "The longest pause" },
         { .name = "jitter",
           .kind = PARAM_NUMBER,
           .offset = offsetof(Backoff, jitter),
           .fallback = "0",
           .min = 0,
           .max = 1,
-          .doc = "The part of each pause that is left to chance, so that many machines do not retry in step" },
+          .doc = "The random part of each pause, so that many machines do not retry at the same time" },
         {},
 };

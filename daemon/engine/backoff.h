@@ -2,19 +2,20 @@
 #pragma once
 
 /*
- * Growing pauses between attempts, and how tree files write them.
+ * Growing pauses between attempts, and their parameters in a tree file. RetryUntilSuccessful and the restarts of runs
+ * use them.
  */
 
 #include "engine/type.h"
 
-/* Microseconds, but for the factor and the jitter, which is the part of a pause that is left to chance. */
+/* The times are in microseconds. jitter: the random part of a pause, from 0 to 1. */
 typedef struct Backoff {
         uint64_t initial, max;
         double factor, jitter;
 } Backoff;
 
-/* The members of such an object, for a PARAM_OBJECT. */
+/* The members of a Backoff, for a PARAM_OBJECT. */
 extern const Param backoff_members[];
 
-/* The pause that follows the n-th attempt, from 1. chance: from 0 to less than 1. */
+/* The pause after the n-th attempt, from 1. chance: from 0 to less than 1. */
 uint64_t backoff_pause(const Backoff *backoff, uint32_t n, double chance);

@@ -1,20 +1,18 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Building an IndexSet, and what needs a walk through its levels. */
+/* The operations of an IndexSet that walk through its levels; the short ones are inline. */
 
 #include <assert.h>
 
 #include "engine/index-set.h"
 
-static uint32_t words_for(uint32_t n) {
-        return n / 64 + (n % 64 != 0);
-}
+#define LEVELS_MAX 4
 
 uint32_t index_set_words(uint32_t n) {
         uint32_t total = 0;
 
         do {
-                n = words_for(n);
+                n = index_set_level(n);
                 total += n;
         } while (n > 1);
 
@@ -22,41 +20,35 @@ uint32_t index_set_words(uint32_t n) {
 }
 
 void index_set_init(IndexSet *set, uint32_t n, uint64_t *memory) {
-        assert(n > 0);
+        assert(n > 0 && n <= 1u << 6 * LEVELS_MAX);
 
-        *set = (IndexSet){ .n = n };
-        do {
-                assert(set->n_levels < INDEX_SET_LEVELS);
-
-                n = words_for(n);
-                set->levels[set->n_levels++] = set->top = memory;
-                memory += n;
-        } while (n > 1);
+        *set = (IndexSet){ .bits = memory, .n = n, .top = index_set_words(n) - 1 };
 }
 
-/* The rest of the way down from a word on some level to its first member. */
-static uint32_t first_below(const IndexSet *set, unsigned level, uint32_t index) {
+/* The first member below a bit of a level. */
+static uint32_t first_below(const uint64_t *const *levels, unsigned level, uint32_t index) {
         while (level-- > 0)
-                index = index * 64 + (uint32_t) __builtin_ctzll(set->levels[level][index]);
+                index = index * 64 + (uint32_t) __builtin_ctzll(levels[level][index]);
 
         return index;
 }
 
 uint32_t index_set_next(const IndexSet *set, uint32_t from) {
+        const uint64_t *levels[LEVELS_MAX], *bits = set->bits;
         uint32_t limit = set->n;
 
-        for (unsigned level = 0; level < set->n_levels; level++) {
-                uint64_t word;
+        for (unsigned level = 0; from < limit; level++) {
+                uint64_t word = bits[from / 64] >> (from % 64);
 
-                if (from >= limit)
-                        return INDEX_SET_END;
-
-                word = set->levels[level][from / 64] >> (from % 64);
                 if (word != 0)
-                        return first_below(set, level, from + (uint32_t) __builtin_ctzll(word));
+                        return first_below(levels, level, from + (uint32_t) __builtin_ctzll(word));
+                if (bits == set->bits + set->top)
+                        break;
 
+                levels[level] = bits;
                 from = from / 64 + 1;
-                limit = words_for(limit);
+                limit = index_set_level(limit);
+                bits += limit;
         }
 
         return INDEX_SET_END;

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Who has written the numbers may not have meant well: none of them may lead out of the tree. */
+/* Reads and restores the state of a machine. A stored image is untrusted: every number is checked, so that none leads
+ * out of the tree. */
 
 #include <string.h>
 
 #include "engine/machine-image.h"
 #include "engine/node-attributes.h"
 
-#define N_SETS 6u
-#define ATTENTION_ALL (ATTENTION_ERROR * 2 - 1)
+#define N_SETS 7u
 
 static IndexSet *set_of(Machine *machine, unsigned i) {
         IndexSet *const sets[N_SETS] = {
-                &machine->marked,   &machine->sticky,   &machine->ending,
-                &machine->deferred, &machine->retained, &machine->counting,
+                &machine->marked,   &machine->sticky,   &machine->ending,  &machine->deferred,
+                &machine->retained, &machine->counting, &machine->waiting,
         };
 
         return sets[i];
@@ -81,10 +81,10 @@ static bool is_child(const Machine *machine, NodeId node, NodeId child) {
         return child < machine->tree->n_nodes && machine->nodes[child].parent == node;
 }
 
-/* Is it at work, so that it will look at its position? */
+/* Will the node use its position? */
 static bool is_at_work(const NodeImage *image) {
         if (image->flags & STATE_ENDING)
-                return !(image->attributes & ATTRIBUTE_OVER);
+                return !(image->attributes & ATTRIBUTE_ENDED);
 
         return image->status == STATUS_RUNNING && !(image->flags & (STATE_DEFERRED | STATE_HELD));
 }
@@ -103,7 +103,7 @@ static bool position_fits(const Machine *machine, NodeId node, const NodeImage *
         return !(flags & TYPE_AT_LAST_CHILD && at_work) || is_child(machine, node, image->counts[1]);
 }
 
-/* It is of no use, and may be anything, unless there is a flag for it. */
+/* Without one of these flags the result is not used, and may have any value. */
 static bool result_fits(const NodeImage *image) {
         if (image->flags & STATE_HELD)
                 return image->result <= UINT8_MAX && status_is_outcome(image->result & 0xf) &&
@@ -167,5 +167,5 @@ bool machine_action_is_due(const Machine *machine, NodeId action) {
 
 bool machine_action_has_ended(const Machine *machine, NodeId action) {
         return machine->states[action].flags & STATE_ENDED ||
-               (machine->attributes && machine->attributes[action].flags & ATTRIBUTE_OVER);
+               (machine->attributes && machine->attributes[action].flags & ATTRIBUTE_ENDED);
 }

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* The door of the engine: inputs that mark, and the tick that walks what is marked. How a single node is ticked,
- * halted and waited for is in node.c. */
+/* The machine's interface for its host: inputs, which mark nodes, and the tick, which visits the marked ones. node.c
+ * ticks and halts a single node. */
 
 #include <assert.h>
 
 #include "engine/node-attributes.h"
 
-/* The generator must not start at 0, which is also the seed that one would give first. */
+/* The generator must not start at 0, and 0 is a likely seed. */
 #define SEED_MIX UINT64_C(0x9e3779b97f4a7c15)
 
 Machine *machine_new(const Tree *tree, const MachineHost *host, void *userdata, uint64_t seed) {
         uint32_t n = tree->n_nodes, words = index_set_words(n);
-        IndexSet *sets[6];
+        IndexSet *sets[7];
         uint64_t *memory;
         Machine *machine =
                 g_malloc0(sizeof(Machine) + n * sizeof(NodeState) + G_N_ELEMENTS(sets) * words * sizeof(uint64_t));
@@ -39,6 +39,7 @@ Machine *machine_new(const Tree *tree, const MachineHost *host, void *userdata, 
         sets[3] = &machine->deferred;
         sets[4] = &machine->retained;
         sets[5] = &machine->counting;
+        sets[6] = &machine->waiting;
         for (size_t i = 0; i < G_N_ELEMENTS(sets); i++)
                 index_set_init(sets[i], n, memory + i * words);
 
@@ -61,7 +62,7 @@ void *machine_userdata(const Machine *machine) {
         return machine->userdata;
 }
 
-/* Every input counts as progress: what follows from it is not a loop of the tree's own making. */
+/* An input resets the count of unprompted ticks: the tick that follows is not part of an endless loop. */
 void machine_input(Machine *machine, NodeId node) {
         machine->unprompted = 0;
         node_mark(machine, node);
@@ -125,7 +126,47 @@ void machine_timer_expired(Machine *machine, NodeId node) {
         machine_input(machine, node);
 }
 
-/* The tree's own request for a tick, armed while a node wants it. */
+void machine_lock_granted(Machine *machine, NodeId node) {
+        Attributes *attributes = &machine->attributes[node];
+
+        assert(attributes->flags & ATTRIBUTE_WAITS);
+
+        attributes->flags &= ~ATTRIBUTE_WAITS;
+        attributes->flags |= ATTRIBUTE_HOLDS;
+        machine_input(machine, node);
+}
+
+static Attributes *control(Machine *machine, NodeId node) {
+        attributes_make(machine);
+        machine->attention |= ATTENTION_CONTROLLED;
+        return &machine->attributes[node];
+}
+
+bool machine_force(Machine *machine, NodeId node, Status status) {
+        assert(status_is_outcome(status));
+
+        control(machine, node)->forced = status;
+        machine_input(machine, node);
+        return node_state(machine, node)->status == STATUS_RUNNING;
+}
+
+void machine_set_breakpoint(Machine *machine, NodeId node, bool set) {
+        Attributes *attributes = control(machine, node);
+
+        attributes->flags &= ~ATTRIBUTE_BREAKPOINT;
+        attributes->flags |= set ? ATTRIBUTE_BREAKPOINT : 0;
+}
+
+bool machine_pass_breakpoint(Machine *machine, NodeId node) {
+        if (!machine->attributes || !(machine->attributes[node].flags & ATTRIBUTE_AT_BREAKPOINT))
+                return false;
+
+        machine->attributes[node].flags |= ATTRIBUTE_PASSED;
+        machine_input(machine, node);
+        return true;
+}
+
+/* The timer for the tree's interval is armed while a node asked for a later tick. */
 static void settle_interval(Machine *machine, bool wanted) {
         bool armed = machine->attention & ATTENTION_INTERVAL;
 
@@ -142,19 +183,19 @@ void machine_variable_changed(Machine *machine) {
         machine_input(machine, 0);
 }
 
-/* Whoever looks at variables is visited by every tick. */
+bool machine_wants_tick(const Machine *machine) {
+        return index_set_has(&machine->marked, 0);
+}
+
+/* Nodes that evaluate variables are sticky, so a tick that is due anyway visits them, too. */
 void machine_variable_set(Machine *machine) {
-        if (index_set_is_empty(&machine->sticky))
+        if (index_set_is_empty(&machine->sticky) || machine_wants_tick(machine))
                 return;
 
         if (machine->unprompted++ < UNPROMPTED_MAX)
                 node_mark(machine, 0);
         else
                 settle_interval(machine, true);
-}
-
-bool machine_wants_tick(const Machine *machine) {
-        return index_set_has(&machine->marked, 0);
 }
 
 static void mark_sticky(Machine *machine) {
@@ -166,7 +207,7 @@ static void mark_sticky(Machine *machine) {
                 node_mark(machine, node);
 }
 
-/* Of one activation nothing is left to happen in the next but what a root that was skipped has counted. */
+/* Clears what an activation leaves; only the counts of a root that was skipped are kept for the next one. */
 static void forget_marks(Machine *machine) {
         if (index_set_is_empty(&machine->ending))
                 for (NodeId node = index_set_next(&machine->counting, 0); node != INDEX_SET_END;
@@ -181,7 +222,7 @@ static void forget_marks(Machine *machine) {
         settle_interval(machine, false);
 }
 
-/* Of the last tick; what goes on is found in the sets. */
+/* Clears the flags that hold for one tick only; the others follow from the sets. */
 static void settle_attention(Machine *machine) {
         machine->woke = machine->later = false;
         machine->attention = (machine->attention & ATTENTION_STANDING) |
@@ -191,7 +232,7 @@ static void settle_attention(Machine *machine) {
                              (index_set_is_empty(&machine->sticky) ? 0 : ATTENTION_STICKY);
 }
 
-/* An error is told once. Where it was met in what is ending, the root knows nothing of it. */
+/* Reports an error once. The root's status does not show an error in a node that is ending. */
 static Status settle_error(Machine *machine, Status status) {
         if (G_LIKELY(!(machine->attention & ATTENTION_ERROR)))
                 return status;
@@ -200,7 +241,7 @@ static Status settle_error(Machine *machine, Status status) {
         return STATUS_ERROR;
 }
 
-/* What still runs is ticked in full: marks are for those who come in from the root. */
+/* Nodes that still run are ticked in full, since the marks belong to the tick from the root. */
 static Status tick_halting(Machine *machine) {
         settle_attention(machine);
         machine->attention |= ATTENTION_HALTING;
@@ -245,12 +286,12 @@ static __attribute__((noinline)) Status tick_attentively(Machine *machine) {
         return settle(machine, node_tick(machine, 0));
 }
 
-/* What the first tick of an activation leaves to be done when it has more to mind than it began with. */
+/* The end of an activation's first tick, if something came up that needs attention. */
 static __attribute__((noinline)) Status begin_settle(Machine *machine, Status status) {
         return settle(machine, node_settle(machine, 0, status));
 }
 
-/* Most ticks that begin an activation have nothing to mind besides the nodes, so that is asked first. */
+/* Most ticks that begin an activation need no attention, so they are checked for first. */
 Status machine_tick(Machine *machine) {
         const NodeType *type;
         Status status;
@@ -290,8 +331,8 @@ bool machine_node_ending(const Machine *machine, NodeId node) {
         return machine->states[node].flags & STATE_ENDING;
 }
 
-bool machine_node_goes_on(const Machine *machine, NodeId node) {
-        return machine->attributes && machine->attributes[node].flags & ATTRIBUTE_GOES_ON;
+bool machine_node_continues(const Machine *machine, NodeId node) {
+        return machine->attributes && machine->attributes[node].flags & ATTRIBUTE_CONTINUES;
 }
 
 void *machine_node_data(const Machine *machine, NodeId node) {
@@ -304,4 +345,32 @@ void machine_node_set_data(Machine *machine, NodeId node, void *data) {
 
 bool machine_woke(const Machine *machine) {
         return machine->woke;
+}
+
+/* xorshift64*: Vigna, "An experimental exploration of Marsaglia's xorshift generators, scrambled" (2016). */
+uint64_t machine_random(Machine *machine, uint64_t n) {
+        uint64_t x = machine->random;
+
+        x ^= x >> 12;
+        x ^= x << 25;
+        x ^= x >> 27;
+        machine->random = x;
+        return (x * UINT64_C(0x2545f4914f6cdd1d) >> 32) % n; /* the upper bits are the better ones */
+}
+
+const char *machine_error_text(const char *error) {
+        static const struct {
+                const char *error, *text;
+        } texts[] = {
+                { "threshold-exceeds-children", "it waits for more children than it has" },
+                { "if-condition-skipped", "its condition was skipped, which is neither true nor false" },
+                { MACHINE_EXPRESSION_FAILED, "an expression could not be evaluated" },
+                { "while-condition-skipped", "its condition was skipped, which is neither true nor false" },
+        };
+
+        for (size_t i = 0; i < G_N_ELEMENTS(texts); i++)
+                if (g_str_equal(texts[i].error, error))
+                        return texts[i].text;
+
+        return error;
 }

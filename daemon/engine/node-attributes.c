@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * While a node goes on after it was halted, its state record belongs to the activation that is ending, but for what
- * says that it is waiting to be started again: its status, that it is deferred, a result that is held. What is said
- * here of the activation that is ending, stands until it is over.
+ * Hooks, locks, breakpoints, forced outcomes and uninterruptible nodes.
+ *
+ * While a node continues after its halt, its state record belongs to the activation that is ending. Only its status,
+ * STATE_DEFERRED and a held result belong to the next activation, which waits. The attributes belong to the activation
+ * that is ending until it has ended.
  */
 
 #include "engine/node-attributes.h"
@@ -17,8 +19,8 @@ void attributes_make(Machine *machine) {
                 machine->attributes = g_new0(Attributes, machine->tree->n_nodes);
 }
 
-/* Of the activation that ends, or of one that has not begun. */
-static void let_go(Machine *machine, NodeId node) {
+/* For an activation that ends, or one that has not begun. */
+static void release_lock(Machine *machine, NodeId node) {
         Attributes *attributes = attributes_of(machine, node);
 
         if (attributes->flags & (ATTRIBUTE_WAITS | ATTRIBUTE_HOLDS))
@@ -56,7 +58,7 @@ Status attributes_forced(Machine *machine, NodeId node) {
                 return STATUS_IDLE;
 
         if (machine->nodes[node].flags & NODE_LIVE && machine->nodes[node].flags & NODE_RETAINED)
-                attributes->flags |= ATTRIBUTE_STANDS;
+                attributes->flags |= ATTRIBUTE_PERSISTS;
         else
                 attributes->forced = STATUS_IDLE;
 
@@ -72,18 +74,18 @@ Status attributes_forced(Machine *machine, NodeId node) {
         return status;
 }
 
-void attributes_forget_forced(Machine *machine, NodeId from, NodeId end) {
+void attributes_clear_forced(Machine *machine, NodeId from, NodeId end) {
         for (NodeId node = from; node < end; node++) {
                 Attributes *attributes = attributes_of(machine, node);
 
-                if (attributes->flags & ATTRIBUTE_STANDS && !node_is_spared(machine, node, from)) {
-                        attributes->flags &= ~ATTRIBUTE_STANDS;
+                if (attributes->flags & ATTRIBUTE_PERSISTS && !node_is_below_ending(machine, node, from)) {
+                        attributes->flags &= ~ATTRIBUTE_PERSISTS;
                         attributes->forced = STATUS_IDLE;
                 }
         }
 }
 
-/* Its own last activation is ending, or what it is to replace. */
+/* Its own last activation is ending, or a node that it replaces. */
 static bool must_wait(Machine *machine, NodeId node) {
         const Node *definition = &machine->nodes[node];
         bool late = definition->flags & (NODE_LEAF | NODE_ATTRIBUTED) || definition->type->flags & TYPE_BEGINS_LATE;
@@ -119,10 +121,6 @@ static bool has_lock(Machine *machine, NodeId node) {
         return attributes->flags & ATTRIBUTE_HOLDS;
 }
 
-bool attributes_awaits_start(Machine *machine, NodeId node) {
-        return node_state(machine, node)->flags & STATE_DEFERRED && !node_ending_inside(machine, node);
-}
-
 bool attributes_start(Machine *machine, NodeId node) {
         NodeState *state = node_state(machine, node);
         Attributes *attributes = attributes_of(machine, node);
@@ -149,12 +147,12 @@ bool attributes_start(Machine *machine, NodeId node) {
         return true;
 }
 
-/* It was to start, and does not any more. */
+/* The node waited to start, and does not any more. */
 static void forget_start(Machine *machine, NodeId node) {
         node_state(machine, node)->flags &= ~STATE_DEFERRED;
         index_set_remove(&machine->deferred, node);
         if (!node_ending_inside(machine, node))
-                let_go(machine, node);
+                release_lock(machine, node);
 }
 
 Status attributes_complete(Machine *machine, NodeId node, Status status) {
@@ -164,20 +162,20 @@ Status attributes_complete(Machine *machine, NodeId node, Status status) {
                 forget_start(machine, node);
 
         fine = run_hooks(machine, node, status);
-        let_go(machine, node);
-        attributes_of(machine, node)->flags &= ~(ATTRIBUTE_BEGUN | ATTRIBUTE_FORCED | ATTRIBUTE_BROKEN);
+        release_lock(machine, node);
+        attributes_of(machine, node)->flags &= ~(ATTRIBUTE_BEGUN | ATTRIBUTE_FORCED | ATTRIBUTE_IN_ERROR);
         return fine ? status : STATUS_ERROR;
 }
 
 void attributes_note_error(Machine *machine, NodeId node) {
-        attributes_of(machine, node)->flags |= ATTRIBUTE_BROKEN;
+        attributes_of(machine, node)->flags |= ATTRIBUTE_IN_ERROR;
 }
 
 static bool may_be_interrupted(Machine *machine, NodeId node) {
         const Node *definition = &machine->nodes[node];
 
         return !(definition->flags & NODE_UNINTERRUPTIBLE) || definition->type->class == NODE_CONDITION ||
-               attributes_of(machine, node)->flags & ATTRIBUTE_BROKEN;
+               attributes_of(machine, node)->flags & ATTRIBUTE_IN_ERROR;
 }
 
 bool attributes_halt(Machine *machine, NodeId node) {
@@ -198,7 +196,7 @@ bool attributes_halt(Machine *machine, NodeId node) {
         if (may_be_interrupted(machine, node))
                 return false;
 
-        attributes->flags |= ATTRIBUTE_GOES_ON;
+        attributes->flags |= ATTRIBUTE_CONTINUES;
         node_set_ending(machine, node);
         if (state->flags & STATE_ENDED) {
                 state->flags &= ~STATE_ENDED;
@@ -208,17 +206,17 @@ bool attributes_halt(Machine *machine, NodeId node) {
         return true;
 }
 
-bool attributes_goes_on(Machine *machine, NodeId node) {
-        return attributes_of(machine, node)->flags & ATTRIBUTE_GOES_ON;
+bool attributes_continues(Machine *machine, NodeId node) {
+        return attributes_of(machine, node)->flags & ATTRIBUTE_CONTINUES;
 }
 
 void attributes_leaf_ended(Machine *machine, NodeId leaf, Status status) {
-        attributes_of(machine, leaf)->flags |= ATTRIBUTE_OVER;
+        attributes_of(machine, leaf)->flags |= ATTRIBUTE_ENDED;
         attributes_of(machine, leaf)->outcome = status;
 }
 
-/* As if it had not been halted. */
-static Status go_on(Machine *machine, NodeId node) {
+/* Ticks the node as if it had not been halted. */
+static Status tick_continuing(Machine *machine, NodeId node) {
         NodeState *state = node_state(machine, node);
         uint8_t timer = STATE_TIMER | STATE_EXPIRED, status = state->status, flags = state->flags & ~timer;
         Status answer;
@@ -231,21 +229,22 @@ static Status go_on(Machine *machine, NodeId node) {
         return answer;
 }
 
-/* After an error it is halted as any other. */
-static void give_up(Machine *machine, NodeId node) {
-        attributes_of(machine, node)->flags &= ~ATTRIBUTE_GOES_ON;
+/* After an error the node is halted like any other. */
+static void halt_after_error(Machine *machine, NodeId node) {
+        attributes_of(machine, node)->flags &= ~ATTRIBUTE_CONTINUES;
         node_state(machine, node)->flags &= ~STATE_ENDING;
         inner_halt(machine, node);
 }
 
-bool attributes_are_over(Machine *machine, NodeId node) {
+bool attributes_have_ended(Machine *machine, NodeId node) {
         Attributes *attributes = attributes_of(machine, node);
 
-        if (!(attributes->flags & ATTRIBUTE_OVER)) {
-                Status status = machine->nodes[node].flags & NODE_LEAF ? STATUS_RUNNING : go_on(machine, node);
+        if (!(attributes->flags & ATTRIBUTE_ENDED)) {
+                Status status =
+                        machine->nodes[node].flags & NODE_LEAF ? STATUS_RUNNING : tick_continuing(machine, node);
 
                 if (status == STATUS_ERROR)
-                        give_up(machine, node);
+                        halt_after_error(machine, node);
                 if (!status_is_outcome(status))
                         return false;
 
@@ -258,7 +257,7 @@ bool attributes_are_over(Machine *machine, NodeId node) {
 
 Status attributes_end(Machine *machine, NodeId node) {
         Attributes *attributes = attributes_of(machine, node);
-        Status status = attributes->flags & ATTRIBUTE_GOES_ON ? attributes->outcome : STATUS_HALTED;
+        Status status = attributes->flags & ATTRIBUTE_CONTINUES ? attributes->outcome : STATUS_HALTED;
 
         if (status == STATUS_ERROR)
                 node_expression_failed(machine, node);
@@ -268,7 +267,7 @@ Status attributes_end(Machine *machine, NodeId node) {
         if (attributes->flags & ATTRIBUTE_BEGUN && !(attributes->flags & ATTRIBUTE_FORCED))
                 run_hooks(machine, node, status);
 
-        let_go(machine, node);
-        attributes->flags &= ~(ATTRIBUTE_BEGUN | ATTRIBUTE_GOES_ON | ATTRIBUTE_OVER | ATTRIBUTE_BROKEN);
+        release_lock(machine, node);
+        attributes->flags &= ~(ATTRIBUTE_BEGUN | ATTRIBUTE_CONTINUES | ATTRIBUTE_ENDED | ATTRIBUTE_IN_ERROR);
         return status;
 }

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * Ticking and halting one node, whatever its type: guards, results that have to wait for halted leaves, and what a node
- * can ask of the machine. What is special about leaves is in node-leaf.c.
+ * Ticks, completes and halts one node of any type, for the machine and for the node types.
+ *
+ * A halt can take time. A halted node is IDLE for its parent; while it is in the set "ending", the results of the nodes
+ * above it wait, and nothing that comes after it starts. A leaf leaves the set when it ends. Cleanups and
+ * uninterruptible nodes that continue after a halt are ticked by node_finish_endings(), in full: the marks that lead to
+ * them from the root belong to the tick that comes from the root.
  */
 
 #include "engine/node-attributes.h"
-#include "engine/node-leaf.h"
 
 void node_mark(Machine *machine, NodeId node) {
         machine->attention |= ATTENTION_MARKED;
@@ -35,8 +38,108 @@ void inner_halt(Machine *machine, NodeId node) {
                 node_disarm_timer(machine, node);
 }
 
-/* A node that holds a result, or was not started yet, has nothing running below it. */
-static void halt_what_runs(Machine *machine, NodeId node) {
+Status leaf_settle(Machine *machine, NodeId leaf, Status status) {
+        if (G_LIKELY(status != STATUS_ERROR))
+                return node_settle(machine, leaf, status);
+
+        node_settle(machine, leaf, STATUS_FAILURE);
+        return node_expression_failed(machine, leaf);
+}
+
+/* The host keeps a condition below a reactive node until that node completes, and one that will be tried again. */
+static Status condition_tick(Machine *machine, NodeId node) {
+        Status status = machine->host->condition_evaluate(machine, node);
+
+        if (machine->nodes[node].flags & NODE_RETAINED) {
+                index_set_add(&machine->retained, node);
+                return leaf_settle(machine, node, status);
+        }
+
+        status = leaf_settle(machine, node, status);
+        if (machine->trying && status_is_outcome(status)) {
+                index_set_add(&machine->retained, node);
+                return status;
+        }
+
+        index_set_remove(&machine->retained, node);
+        if (status != STATUS_RUNNING)
+                machine->host->condition_release(machine, node);
+
+        return status;
+}
+
+static void condition_halt(Machine *machine, NodeId node) {
+        if (!(machine->nodes[node].flags & NODE_RETAINED))
+                machine->host->condition_release(machine, node);
+}
+
+/* An action must not start before the action that it replaces has ended, nor before its own last activation has. */
+static bool leaf_must_wait(Machine *machine, NodeId node) {
+        return (machine->deferring && !(machine->nodes[node].flags & NODE_IMMEDIATE)) ||
+               node_state(machine, node)->flags & STATE_ENDING;
+}
+
+/* With the leaf, the nodes above it have started an action, too. */
+static Status leaf_begin(Machine *machine, NodeId leaf) {
+        if (G_UNLIKELY(machine->attention & ATTENTION_WAITING))
+                for (NodeId node = machine->nodes[leaf].parent; node != NODE_NONE; node = machine->nodes[node].parent)
+                        node_stop_waiting(machine, node);
+
+        machine->n_begun++;
+        return machine->leaf_start(machine, leaf);
+}
+
+static Status leaf_tick_running(Machine *machine, NodeId node) {
+        NodeState *state = node_state(machine, node);
+
+        if (state->flags & STATE_DEFERRED) {
+                if (leaf_must_wait(machine, node))
+                        return STATUS_RUNNING;
+
+                state->flags &= ~STATE_DEFERRED;
+                index_set_remove(&machine->deferred, node);
+                return leaf_begin(machine, node);
+        }
+
+        if (state->flags & STATE_ENDED) {
+                state->flags &= ~STATE_ENDED;
+                return state->result;
+        }
+
+        return machine->host->leaf_poll ? machine->host->leaf_poll(machine, node) : STATUS_RUNNING;
+}
+
+static Status leaf_tick(Machine *machine, NodeId node) {
+        if (node_state(machine, node)->status == STATUS_RUNNING)
+                return leaf_tick_running(machine, node);
+
+        if (G_UNLIKELY(machine->deferring || node_state(machine, node)->flags & STATE_ENDING) &&
+            leaf_must_wait(machine, node)) {
+                node_state(machine, node)->flags |= STATE_DEFERRED;
+                index_set_add(&machine->deferred, node);
+                return STATUS_RUNNING;
+        }
+
+        return leaf_begin(machine, node);
+}
+
+static void leaf_halt(Machine *machine, NodeId node) {
+        NodeState *state = node_state(machine, node);
+
+        if (machine->nodes[node].type->class == NODE_CONDITION) {
+                condition_halt(machine, node);
+        } else if (state->flags & STATE_DEFERRED) {
+                state->flags &= ~STATE_DEFERRED;
+                index_set_remove(&machine->deferred, node);
+        } else if (state->flags & STATE_ENDED) {
+                state->flags &= ~STATE_ENDED;
+        } else if (!machine->host->leaf_halt(machine, node)) {
+                node_set_ending(machine, node);
+        }
+}
+
+/* Below a node that holds a result, or was not started yet, nothing runs. */
+static void halt_running(Machine *machine, NodeId node) {
         if (node_has_attributes(machine, node) && attributes_halt(machine, node))
                 return;
 
@@ -51,15 +154,130 @@ static void halt_what_runs(Machine *machine, NodeId node) {
                 inner_halt(machine, node);
 }
 
+static void add_ending(Machine *machine, NodeId node) {
+        index_set_add(&machine->ending, node);
+        machine->attention |= ATTENTION_ENDING;
+}
+
+void node_set_ending(Machine *machine, NodeId node) {
+        node_state(machine, node)->flags |= STATE_ENDING;
+        add_ending(machine, node);
+}
+
+bool node_is_below_ending(Machine *machine, NodeId node, NodeId above) {
+        if (index_set_is_empty(&machine->ending))
+                return false;
+
+        for (; node != NODE_NONE && node >= above; node = machine->nodes[node].parent)
+                if (node_state(machine, node)->flags & STATE_ENDING)
+                        return true;
+
+        return false;
+}
+
+/* One step of a node that is ending. Once everything below it has ended, only its own attributes can delay the end. */
+static bool tick_ending(Machine *machine, NodeId node) {
+        const Node *definition = &machine->nodes[node];
+
+        if (definition->flags & NODE_LEAF)
+                return definition->flags & NODE_ATTRIBUTED && attributes_have_ended(machine, node);
+        if (definition->flags & NODE_UNINTERRUPTIBLE && attributes_continues(machine, node)) {
+                bool ended = attributes_have_ended(machine, node);
+
+                if (ended || attributes_continues(machine, node))
+                        return ended;
+        }
+        if (node_state(machine, node)->flags & STATE_ENDING)
+                return definition->type->finish(machine, node);
+
+        return !node_ending_below(machine, node);
+}
+
+static bool has_ended(Machine *machine, NodeId node) {
+        bool full = machine->full, deferring = machine->deferring, trying = machine->trying, ended;
+
+        machine->full = true;
+        machine->deferring = machine->trying = false;
+        ended = tick_ending(machine, node);
+        machine->full = full;
+        machine->deferring = deferring;
+        machine->trying = trying;
+        machine->reason = REASON_NONE;
+        return ended;
+}
+
+/* The halt of a leaf was reported when it began. */
+static void report_end(Machine *machine, NodeId node) {
+        bool attributed = machine->nodes[node].flags & NODE_ATTRIBUTED;
+        bool notified = machine->nodes[node].flags & NODE_LEAF && !(attributed && attributes_continues(machine, node));
+        Status status = attributed ? attributes_end(machine, node) : STATUS_HALTED;
+
+        if (!notified)
+                node_notify(machine, node, status);
+}
+
+static bool finish_ending(Machine *machine, NodeId node) {
+        if (!has_ended(machine, node))
+                return false;
+
+        node_state(machine, node)->flags &= ~STATE_ENDING;
+        index_set_remove(&machine->ending, node);
+        node_release_conditions(machine, node);
+        node_forget_counts_below(machine, node);
+        report_end(machine, node);
+        return true;
+}
+
+/* To be called when the node was just halted; the halt may be complete at once. */
+static void begin_ending(Machine *machine, NodeId node) {
+        bool leaf = machine->nodes[node].flags & NODE_LEAF, attributed = machine->nodes[node].flags & NODE_ATTRIBUTED;
+
+        if (leaf && !(attributed && attributes_continues(machine, node)))
+                node_notify(machine, node, STATUS_HALTED);
+
+        /* A node has ended when everything below it has. */
+        if ((attributed || !leaf) && node_ending_inside(machine, node))
+                add_ending(machine, node);
+
+        if (index_set_has(&machine->ending, node))
+                finish_ending(machine, node);
+        else if (attributed || !leaf)
+                report_end(machine, node);
+}
+
+/* The root stays marked only if a node that continues asked for another tick. */
+static void mark_finished(Machine *machine, NodeId node) {
+        bool again = index_set_has(&machine->marked, 0);
+
+        node_mark(machine, node);
+        if (!again)
+                index_set_remove(&machine->marked, 0);
+}
+
+static void finish_endings_within(Machine *machine, NodeId from, NodeId end) {
+        for (NodeId node = index_set_next(&machine->ending, from); node < end;
+             node = index_set_next(&machine->ending, machine->nodes[node].end)) {
+                finish_endings_within(machine, node + 1, machine->nodes[node].end);
+                if (finish_ending(machine, node))
+                        mark_finished(machine, node);
+        }
+}
+
+void node_finish_endings(Machine *machine) {
+        finish_endings_within(machine, 0, machine->tree->n_nodes);
+}
+
 static void node_halt(Machine *machine, NodeId node) {
         Reason reason = machine->reason;
 
         machine->reason = REASON_NONE;
-        halt_what_runs(machine, node);
+        halt_running(machine, node);
         node_state(machine, node)->status = STATUS_IDLE;
-        if (node != 0) /* that mark says that there is to be another tick */
+        if (machine->attention & ATTENTION_WAITING)
+                node_stop_waiting(machine, node);
+        if (node != 0) /* the root's mark asks for another tick */
                 index_set_remove(&machine->marked, node);
-        node_begin_ending(machine, node);
+        begin_ending(machine, node);
         machine->reason = reason;
 }
 
@@ -71,7 +289,7 @@ void node_keep_count(Machine *machine, NodeId node) {
 void node_forget_kept_counts(Machine *machine, NodeId from, NodeId end) {
         for (NodeId loop = index_set_next(&machine->counting, from); loop < end;
              loop = index_set_next(&machine->counting, loop + 1)) {
-                if (node_is_spared(machine, loop, from))
+                if (node_is_below_ending(machine, loop, from))
                         continue;
 
                 node_state(machine, loop)->position = 0;
@@ -98,7 +316,7 @@ void node_reset_children(Machine *machine, NodeId node) {
                 node_reset(machine, child);
 }
 
-/* A control or decorator is not started again before its last activation has ended. */
+/* A control or decorator must not start again before its last activation has ended. */
 static bool inner_must_wait(Machine *machine, NodeId node) {
         NodeState *state = node_state(machine, node);
         bool deferred = state->flags & STATE_DEFERRED;
@@ -120,8 +338,14 @@ static bool inner_must_wait(Machine *machine, NodeId node) {
         return false;
 }
 
-/* IDLE: the guards have nothing to say. */
-static Status guards_look(Machine *machine, NodeId node) {
+/* The node begins, but its actions must wait. */
+static void begin_waiting(Machine *machine, NodeId node) {
+        index_set_add(&machine->waiting, node);
+        machine->attention |= ATTENTION_WAITING;
+}
+
+/* IDLE: the guards let the node run. */
+static Status guards_evaluate(Machine *machine, NodeId node) {
         static const Status answers[] = {
                 [GUARD_FAIL_IF] = STATUS_FAILURE,
                 [GUARD_SUCCESS_IF] = STATUS_SUCCESS,
@@ -129,21 +353,23 @@ static Status guards_look(Machine *machine, NodeId node) {
         };
         const MachineHost *host = machine->host;
 
+        bool fresh = node_is_fresh(machine, node);
         Verdict verdict;
 
-        if (node_is_fresh(machine, node) ||
-            (node_has_attributes(machine, node) && attributes_awaits_start(machine, node)))
+        if (fresh || node_state(machine, node)->flags & STATE_DEFERRED || node_is_waiting(machine, node))
                 for (Guard guard = GUARD_FAIL_IF; guard <= GUARD_SKIP_IF; guard++) {
                         verdict = host->guard(machine, node, guard);
                         if (verdict == VERDICT_ERROR)
                                 return node_expression_failed(machine, node);
                         if (verdict == VERDICT_YES) {
+                                if (!fresh)
+                                        halt_running(machine, node);
                                 machine->reason = REASON_FAIL_IF + guard;
                                 return answers[guard];
                         }
                 }
 
-        /* What it looks at may change with any input. */
+        /* Any input can change its value. */
         verdict = host->guard(machine, node, GUARD_WHILE);
         if (verdict == VERDICT_ERROR)
                 return node_expression_failed(machine, node);
@@ -152,12 +378,13 @@ static Status guards_look(Machine *machine, NodeId node) {
                 return STATUS_IDLE;
         }
 
-        node_reset(machine, node);
+        if (!fresh)
+                node_reset(machine, node);
         machine->reason = REASON_WHILE;
         return STATUS_SKIPPED;
 }
 
-/* A result waits until everything that was halted on the way to it has ended. */
+/* A result waits until every node that was halted below has ended. */
 static Status hold(Machine *machine, NodeId node, Status status) {
         NodeState *state = node_state(machine, node);
 
@@ -179,8 +406,10 @@ static Status complete(Machine *machine, NodeId node, Status status) {
         if (G_UNLIKELY(!index_set_is_empty(&machine->ending)) && node_ending_inside(machine, node))
                 return hold(machine, node, status);
 
-        if (machine->attention & ATTENTION_STICKY)
+        if (machine->attention & (ATTENTION_STICKY | ATTENTION_WAITING)) {
                 index_set_remove(&machine->sticky, node);
+                node_stop_waiting(machine, node);
+        }
         if (status != STATUS_SKIPPED)
                 node_forget_counts_below(machine, node);
 
@@ -236,7 +465,7 @@ Status node_tick(Machine *machine, NodeId node) {
                 return node_tick_held(machine, node);
 
         if (G_UNLIKELY(definition->flags & NODE_GUARDED)) {
-                Status status = guards_look(machine, node);
+                Status status = guards_evaluate(machine, node);
 
                 if (status == STATUS_ERROR)
                         return status;
@@ -253,9 +482,12 @@ Status node_tick(Machine *machine, NodeId node) {
         if (definition->flags & NODE_LEAF)
                 return leaf_settle(machine, node, leaf_tick(machine, node));
 
-        if (G_UNLIKELY(state->flags & STATE_DEFERRED || machine->deferring || !index_set_is_empty(&machine->ending)) &&
-            inner_must_wait(machine, node))
-                return node_settle(machine, node, STATUS_RUNNING);
+        if (G_UNLIKELY(state->flags & STATE_DEFERRED || machine->deferring || !index_set_is_empty(&machine->ending))) {
+                if (inner_must_wait(machine, node))
+                        return node_settle(machine, node, STATUS_RUNNING);
+                if (machine->deferring && state->status == STATUS_IDLE)
+                        begin_waiting(machine, node);
+        }
 
         if (machine->host->changed && state->status == STATUS_IDLE)
                 node_notify(machine, node, STATUS_RUNNING);
@@ -340,56 +572,59 @@ void node_mark_deferred(Machine *machine, NodeId node) {
                         index_set_add(&machine->marked, id);
 }
 
-void node_release_conditions(Machine *machine, NodeId node) {
-        NodeId end = machine->nodes[node].end;
+/* The walk along the routes ends early: the node's answer has no route, or something needs attention. The nodes between
+ * it and the root resume their ticks. Only plain actions are settled here; other nodes already are. */
+static __attribute__((noinline)) Status walk_interrupted(Machine *machine, NodeId root, NodeId node, Status status) {
+        if (machine->nodes[node].flags & NODE_PLAIN_LEAF)
+                status = leaf_settle(machine, node, status);
 
-        if (G_UNLIKELY(machine->attention & ATTENTION_CONTROLLED))
-                attributes_forget_forced(machine, node, end);
+        while (node != root) {
+                NodeId parent = machine->nodes[node].parent;
 
-        for (NodeId leaf = index_set_next(&machine->retained, node); leaf < end;
-             leaf = index_set_next(&machine->retained, leaf + 1)) {
-                if (node_is_spared(machine, leaf, node))
-                        continue;
-
-                index_set_remove(&machine->retained, leaf);
-                machine->host->condition_release(machine, leaf);
+                status = machine->nodes[parent].type->course->resume(machine, parent, node, status);
+                if (parent != root)
+                        status = node_settle(machine, parent, status);
+                node = parent;
         }
+
+        return status;
 }
 
-Status node_look(Machine *machine, NodeId node) {
-        NodeState *state = node_state(machine, node);
-        NodeId condition = node + 1;
-        bool live = machine->nodes[condition].flags & NODE_LIVE;
-
-        if (live && !machine->full && state->phase != STATUS_IDLE &&
-            !index_set_has_any(&machine->marked, condition, machine->nodes[condition].end))
-                return state->phase;
-
-        if (node_is_fresh(machine, condition))
-                index_set_remove_range(&machine->marked, condition, machine->nodes[condition].end);
-
-        state->phase = child_tick(machine, condition);
-        if (status_is_outcome(state->phase))
-                node_look_again(machine, condition);
-        if (!live && (state->phase == STATUS_SUCCESS || state->phase == STATUS_FAILURE))
-                node_visit_always(machine, condition);
-
-        return state->phase;
+/* Any node but an action without guards. */
+static __attribute__((noinline)) Status begin_inner(Machine *machine, NodeId node) {
+        return child_begin(machine, node);
 }
 
-void node_reset_reactive(Machine *machine, NodeId node) {
-        node_reset_children(machine, node);
-        if (!(machine->nodes[node].flags & NODE_RETAINED))
-                node_release_conditions(machine, node);
-}
+/* Goes from leaf to leaf along the routes that the tree computed in advance (tree.h). The nodes in between are passed
+ * by, and get no state unless a leaf keeps running. */
+Status node_walk(Machine *machine, NodeId root) {
+        const Node *nodes = machine->nodes;
+        const Route *routes = machine->routes;
+        NodeId next = root + 1;
 
-/* xorshift64*: Vigna, "An experimental exploration of Marsaglia's xorshift generators, scrambled" (2016). */
-uint64_t machine_random(Machine *machine, uint64_t n) {
-        uint64_t x = machine->random;
+        while (nodes[next].flags & NODE_PASSED)
+                next++;
 
-        x ^= x >> 12;
-        x ^= x << 25;
-        x ^= x >> 27;
-        machine->random = x;
-        return (x * UINT64_C(0x2545f4914f6cdd1d) >> 32) % n; /* the upper bits are the better ones */
+        do {
+                NodeId node = next;
+                Status status;
+
+                if (G_LIKELY(nodes[node].flags & NODE_PLAIN_LEAF))
+                        status = machine->leaf_start(machine, node);
+                else {
+                        status = begin_inner(machine, node);
+                        if (machine->attention & ATTENTION_NODES)
+                                return walk_interrupted(machine, root, node, status);
+                }
+
+                /* A branch is predicted, so the next leaf need not wait for the answer. */
+                if (status == STATUS_SUCCESS)
+                        next = routes[node].after[0];
+                else if (G_LIKELY(status == STATUS_FAILURE))
+                        next = routes[node].after[1];
+                else
+                        return walk_interrupted(machine, root, node, status);
+        } while (!(next & ROUTE_OUT));
+
+        return next & ~ROUTE_OUT;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* The names of the statuses, once for the bus, the client and the messages. */
+/* The names of the statuses, for the bus, the client and the messages. */
 
 #include <assert.h>
 

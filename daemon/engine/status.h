@@ -2,9 +2,9 @@
 #pragma once
 
 /*
- * What a node or a run can be in. A node is IDLE or RUNNING and answers a tick with RUNNING,
- * SUCCESS, FAILURE or SKIPPED; it never answers IDLE. HALTED and ERROR are how a run ends when
- * it was stopped or when the tree itself is broken; ERROR also travels up through the nodes.
+ * The status of a node or a run. A node is IDLE or RUNNING and answers a tick with RUNNING,
+ * SUCCESS, FAILURE or SKIPPED; it never answers IDLE. A run ends as HALTED if it was stopped,
+ * and as ERROR if the tree itself is broken; ERROR also travels up through the nodes.
  */
 typedef enum Status {
         STATUS_IDLE,

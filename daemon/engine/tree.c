@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Building a tree in depth-first order, and what follows from its shape. */
+/* Builds a tree in depth-first order, computes the flags and routes that follow from its structure, and checks its
+ * nodes. */
 
 #include <assert.h>
 
 #include "engine/tree.h"
+#include "engine/types/outcome-analysis.h"
 
 struct TreeBuilder {
         GArray *nodes; /* of Node */
@@ -72,8 +74,9 @@ void tree_builder_set_flags(TreeBuilder *builder, NodeId node, unsigned flags) {
         builder_node(builder, node)->flags |= (uint16_t) flags;
 }
 
-/* What can and what can never come of the node, its children being known. With a guard anything can. */
-static uint16_t outlook(const Node *nodes, NodeId id) {
+/* The flags for the possible outcomes of the node; its children's are known. With a guard, every outcome is possible.
+ */
+static uint16_t outcome_flags(const Node *nodes, NodeId id) {
         const NodeType *type = nodes[id].type;
         unsigned flags = type->flags & (NODE_NEVER_FAILS | NODE_NEVER_SUCCEEDS | NODE_MAY_SKIP);
 
@@ -109,6 +112,23 @@ static unsigned conditional_flags(TreeBuilder *builder, const Node *node, NodeId
         return flags;
 }
 
+/* Is it made of conditions only, with guards or without? */
+static unsigned passive_flag(TreeBuilder *builder, const Node *node, NodeId id) {
+        unsigned flag = NODE_PASSIVE;
+
+        if (node->flags & NODE_ATTRIBUTED)
+                return 0;
+        if (node->flags & NODE_LEAF)
+                return node->type->class == NODE_CONDITION ? flag : 0;
+        if (!(node->type->flags & (TYPE_PURE | TYPE_SUBTREE | TYPE_PASSIVE)))
+                return 0;
+
+        for (NodeId child = id + 1; flag && child < node->end; child = builder_node(builder, child)->end)
+                flag &= builder_node(builder, child)->flags;
+
+        return flag;
+}
+
 /* Closing happens after all children. */
 void tree_builder_close(TreeBuilder *builder) {
         NodeId id = builder->open;
@@ -118,14 +138,14 @@ void tree_builder_close(TreeBuilder *builder) {
                 node->flags |= NODE_PLAIN_LEAF;
 
         node->end = builder->nodes->len;
-        node->flags |= conditional_flags(builder, node, id);
-        node->flags |= outlook(builder_node(builder, 0), id);
+        node->flags |= conditional_flags(builder, node, id) | passive_flag(builder, node, id);
+        node->flags |= outcome_flags(builder_node(builder, 0), id);
 
         builder->open = node->parent;
 }
 
-/* Everything below the children that a reactive node looks at again. Parents come before their children, so the
- * children of a retained node are found in the same pass. */
+/* Marks everything below the children that a reactive node evaluates again. Parents come before their children, so one
+ * pass finds them all. */
 static void mark_retained(Tree *tree) {
         for (NodeId id = 1; id < tree->n_nodes; id++) {
                 Node *node = &tree->nodes[id];
@@ -137,7 +157,8 @@ static void mark_retained(Tree *tree) {
         }
 }
 
-/* It is begun by beginning its first child, and what comes of that child says what comes of it. */
+/* Marks the nodes that routes lead through: they begin with their first child, and the children's outcomes decide
+ * theirs. */
 static void mark_passed(Tree *tree) {
         for (NodeId id = 1; id < tree->n_nodes; id++) {
                 Node *node = &tree->nodes[id];
@@ -148,12 +169,12 @@ static void mark_passed(Tree *tree) {
         }
 }
 
-/* To the next child, or to where the parent's outcome leads. */
+/* Leads to the next child, or to where the parent's outcome leads. */
 static NodeId route_after(const Tree *tree, NodeId child, Status outcome) {
         NodeId parent = tree->nodes[child].parent, next = tree->nodes[child].end;
         const Course *course = tree->nodes[parent].type->course;
 
-        if (outcome == course->goes_on && next < tree->nodes[parent].end) {
+        if (outcome == course->continue_on && next < tree->nodes[parent].end) {
                 while (tree->nodes[next].flags & NODE_PASSED)
                         next++;
 
@@ -165,7 +186,7 @@ static NodeId route_after(const Tree *tree, NodeId child, Status outcome) {
                                                        : ROUTE_OUT | outcome;
 }
 
-/* Parents come before their children, whose routes may be theirs. */
+/* Parents come before their children, which may take over their routes. */
 static void lay_routes(Tree *tree) {
         tree->routes = g_new0(Route, tree->n_nodes);
 
@@ -228,4 +249,30 @@ char *tree_node_path(const Tree *tree, NodeId node) {
                 names[depth--] = tree_node_name(tree, id);
 
         return g_strjoinv("/", (char **) names);
+}
+
+void findings_error(Findings *findings, const char *param, int element, const char *format, ...) {
+        va_list args;
+
+        va_start(args, format);
+        findings->add(findings, param, element, true, g_strdup_vprintf(format, args));
+        va_end(args);
+}
+
+void findings_trap(Findings *findings, const char *param, const char *format, ...) {
+        va_list args;
+
+        va_start(args, format);
+        findings->add(findings, param, -1, false, g_strdup_vprintf(format, args));
+        va_end(args);
+}
+
+void tree_check_node(const Tree *tree, NodeId node, Findings *findings) {
+        const Node *definition = &tree->nodes[node];
+
+        if (definition->type->check)
+                definition->type->check(tree, node, findings);
+        if (definition->flags & NODE_UNINTERRUPTIBLE && node_runs_forever(definition))
+                findings_trap(findings, "uninterruptible",
+                              "it never ends and is uninterruptible, so nothing can halt it");
 }

@@ -2,10 +2,10 @@
 #pragma once
 
 /*
- * The immutable shape of a tree: one contiguous array of nodes in depth-first order, so that a
- * node's descendants are the range (node, end). The first child of a node is node + 1, the next
- * sibling of a child is its end. Parameters are borrowed from whoever built the tree (the
- * definition), and must outlive it.
+ * The immutable structure of a tree, which all its runs share: one contiguous array of nodes in
+ * depth-first order, so that a node's descendants are the range (node, end). The first child of a
+ * node is node + 1, the next sibling of a child is its end. Parameters are borrowed from the
+ * definition that built the tree, and must outlive it.
  */
 
 #include <glib.h>
@@ -18,20 +18,21 @@
 typedef enum NodeFlags {
         NODE_LEAF = 1 << 0,
         NODE_LIVE = 1 << 1,     /* a live condition, or a pure composition of only such */
-        NODE_RETAINED = 1 << 2, /* below a reactive node, which looks at its conditions again when they change */
+        NODE_RETAINED = 1 << 2, /* below a reactive node, which evaluates its conditions again when they change */
         NODE_GUARDED = 1 << 3,  /* has guards */
         NODE_IMMEDIATE = 1 << 4,
         NODE_PLAIN_LEAF = 1 << 5, /* an action without guards */
-        NODE_PASSED = 1 << 6,     /* passed by on the way from leaf to leaf, see Route */
+        NODE_PASSED = 1 << 6,     /* routes lead through it from leaf to leaf, see Route */
         NODE_NEVER_FAILS = TYPE_NEVER_FAILS,
         NODE_NEVER_SUCCEEDS = TYPE_NEVER_SUCCEEDS,
-        NODE_MAY_SKIP = TYPE_SKIPS, /* it, or something inside of it, may be skipped */
-        NODE_SLOW = 1 << 10,        /* it, or something inside of it, is an action that takes time whenever it is run */
-        NODE_HOOKED = 1 << 11,      /* has code that is run behind it */
-        NODE_LOCKED = 1 << 12,      /* has a lock, which it holds from its start to its end */
-        NODE_CONDITIONAL = 1 << 14, /* live, but for SubTrees in it: they have to be entered for each look */
-        NODE_UNINTERRUPTIBLE = 1 << 13, /* goes on to its end when it is halted; not for conditions */
-        /* What is looked after in node-attributes.c. */
+        NODE_MAY_SKIP = TYPE_SKIPS,     /* it, or a node in it, may be skipped */
+        NODE_SLOW = 1 << 10,            /* it, or a node in it, is an action that takes time whenever it runs */
+        NODE_HOOKED = 1 << 11,          /* has code that runs after it */
+        NODE_LOCKED = 1 << 12,          /* has a lock, which it holds from its start to its end */
+        NODE_CONDITIONAL = 1 << 14,     /* live, but for SubTrees in it, which must be entered for each evaluation */
+        NODE_UNINTERRUPTIBLE = 1 << 13, /* continues to its end when it is halted; not for conditions */
+        NODE_PASSIVE = 1 << 15,         /* made of conditions and guards only: evaluating it again has no effects */
+        /* Handled in node-attributes.c. */
         NODE_ATTRIBUTED = NODE_HOOKED | NODE_LOCKED | NODE_UNINTERRUPTIBLE,
 } NodeFlags;
 
@@ -46,8 +47,8 @@ struct Node {
 };
 
 /*
- * Where the outcome of a node leads whose parent's type has a course: to the node that begins next or, with ROUTE_OUT,
- * to an outcome of the nearest node above that is not passed by.
+ * For a node whose parent's type has a course: the node that begins next after its outcome or, with ROUTE_OUT, the
+ * outcome of the nearest node above that is not NODE_PASSED.
  */
 typedef struct Route {
         NodeId after[2]; /* SUCCESS and FAILURE */
@@ -60,40 +61,49 @@ G_STATIC_ASSERT(STATUS_FAILURE == STATUS_SUCCESS + 1);
 struct Tree {
         Node *nodes;
         Route *routes;      /* of all nodes */
-        const char **names; /* as given by the user, or NULL: then the type's name */
+        const char **names; /* from the tree file; NULL: the type's name */
         uint32_t n_nodes;
         bool attributed;   /* some node is NODE_ATTRIBUTED */
-        uint64_t interval; /* µs between two ticks that nothing but the tree itself asks for */
+        uint64_t interval; /* µs between two ticks that only the tree itself asks for */
 };
 
 #define TREE_INTERVAL_DEFAULT (100 * 1000u)
 
 typedef struct TreeBuilder TreeBuilder;
 
-/* n_nodes: how many there will be, if that is known; else 0. */
+/* n_nodes: the number of nodes if known, else 0. */
 TreeBuilder *tree_builder_new(uint32_t n_nodes);
 void tree_builder_free(TreeBuilder *builder);
 
-/* Adds a node below the one that is open, and opens it. name and params are borrowed. */
+/* Adds a node below the open one, and opens it. name and params are borrowed. */
 NodeId tree_builder_open(TreeBuilder *builder, const NodeType *type, const char *name, const void *params);
 void tree_builder_set_params(TreeBuilder *builder, NodeId node, const void *params);
-/* Of NODE_GUARDED, NODE_HOOKED, NODE_LOCKED, NODE_UNINTERRUPTIBLE; before the node is closed. */
+/* flags: of NODE_GUARDED, NODE_HOOKED, NODE_LOCKED, NODE_UNINTERRUPTIBLE. To be called before the node is closed. */
 void tree_builder_set_flags(TreeBuilder *builder, NodeId node, unsigned flags);
 void tree_builder_close(TreeBuilder *builder);
 
-/* The finished tree; the builder is empty afterwards and only good for tree_builder_free(). */
+/* The finished tree. Afterwards the builder is empty and can only be freed. */
 Tree *tree_builder_finish(TreeBuilder *builder);
 
 void tree_free(Tree *tree);
 
-/* What cannot work about the node (an error), or is hardly meant (a warning): a text for people, to be freed, or NULL.
- */
-char *tree_check_node(const Tree *tree, NodeId node, bool *ret_is_error);
+/* Receives the errors and warnings that the check of a type finds in a node. param: the parameter to point at, NULL:
+ * the node. element: of the parameter, from 0; -1: all of it. text is taken. */
+struct Findings {
+        void (*add)(Findings *findings, const char *param, int element, bool is_error, char *text);
+};
+
+/* The node cannot work. */
+void findings_error(Findings *findings, const char *param, int element, const char *format, ...) G_GNUC_PRINTF(4, 5);
+/* It can work, but is probably not meant. */
+void findings_trap(Findings *findings, const char *param, const char *format, ...) G_GNUC_PRINTF(3, 4);
+
+void tree_check_node(const Tree *tree, NodeId node, Findings *findings);
 
 /* The node's n-th child, from 0, or NODE_NONE. */
 NodeId tree_nth_child(const Tree *tree, NodeId node, uint32_t n);
 
-/* The name that a person gave the node, else its type's. */
+/* The node's name from the tree file, else its type's. */
 const char *tree_node_name(const Tree *tree, NodeId node);
 /* "Sequence/ParallelLoad/LoadConfig": the names from the root down. To be freed. */
 char *tree_node_path(const Tree *tree, NodeId node);

@@ -2,11 +2,11 @@
 #pragma once
 
 /*
- * The table entry of a node type. Everything that is said about a type is said here, once:
- * parsing, validation, "did you mean", the JSON schema and the reference are made from it.
+ * The table entry of a node type. Parsing, validation, "did you mean", the JSON schema and the
+ * reference documentation are all made from it.
  *
  * A type's parameters are a plain C struct; each Param names one key of the JSON node and the
- * field of that struct which receives it.
+ * field of the struct that receives its value.
  */
 
 #include <stdbool.h>
@@ -19,6 +19,8 @@ typedef struct Machine Machine;
 typedef struct Tree Tree;
 typedef struct Node Node;
 typedef uint32_t NodeId;
+typedef struct ParamSetter ParamSetter; /* definition/params.h */
+typedef struct Place Place;
 struct json_object;
 
 #define NODE_NONE UINT32_MAX
@@ -37,7 +39,7 @@ typedef enum ParamKind {
         PARAM_STRING_MAP, /* as PARAM_STRINGS with "key=value" entries, from an object of strings */
         PARAM_JSON,       /* json_object *, NULL when not given (JSON null: see given) */
         PARAM_OBJECT,     /* pointer to the struct that members describe; NULL when not given */
-        /* Text that is compiled when the file is loaded, and in which a brace is a brace. */
+        /* Text that is compiled when the file is loaded, and in which braces have no special meaning. */
         PARAM_EXPRESSION,  /* const Script *, NULL when not given */
         PARAM_CODE,        /* the same: statements instead of a value */
         PARAM_EXPRESSIONS, /* const NamedScript *, from an object of expressions; NULL when not given */
@@ -48,11 +50,28 @@ typedef enum ParamKind {
 typedef struct Script Script;
 
 typedef struct NamedScript {
-        const char *name; /* NULL behind the last */
+        const char *name; /* NULL after the last one */
         const Script *script;
 } NamedScript;
 
 typedef struct Param Param;
+
+/* The format of a text. The loader, the expansion of references, the JSON schema and the reference use it. */
+typedef struct TextFormat {
+        const char *name;                   /* with its article: "an object path" */
+        const char *example;                /* for messages; needed with valid */
+        const char *pattern;                /* a regular expression that every valid text matches, or NULL */
+        bool (*valid)(const char *text);    /* NULL: problem is used */
+        char *(*problem)(const char *text); /* an error message (to be freed), or NULL; NULL: valid is used */
+        char *(*trap)(const char *text);    /* the same for a valid text that deserves a warning; may be NULL */
+} TextFormat;
+
+/* The same for a value of any kind. */
+typedef struct ValueFormat {
+        /* Reports errors in the value at the place, see definition/param-report.h. -EINVAL: there was one. */
+        int (*check)(const ParamSetter *setter, const Place *place, struct json_object *value);
+        struct json_object *(*schema)(void); /* a new JSON schema */
+} ValueFormat;
 
 struct Param {
         const char *name;
@@ -60,27 +79,42 @@ struct Param {
         size_t offset; /* of the field in the type's struct */
         bool required;
         bool literal; /* takes no "{key}" reference, since it is needed before the run */
-        bool plain;   /* besides literal: a brace is a brace */
-        bool late;    /* of a control or decorator: takes references, since its host fills them in */
+        bool plain;   /* besides literal: braces have no special meaning */
+        bool late;    /* of a control or decorator: takes references, which its host expands */
         bool single;  /* PARAM_STRINGS: a string alone is a list of one */
         /* The names of variables that the node reads or sets: a string, a list of strings, the values of a
-         * PARAM_STRING_MAP, the keys of PARAM_EXPRESSIONS. Literal, too. In a list "" is none. */
+         * PARAM_STRING_MAP, the keys of PARAM_EXPRESSIONS. Also literal. In a list "" is no variable. */
         bool reads, writes;
-        /* By the leaf, to anybody: no secret may stand in it, and a reference to what is no string becomes its JSON. */
+        bool local; /* the same for a variable that exists only below the node */
+        /* The leaf shows the value to everybody: it must not contain a secret, and a reference to a value that is not a
+         * string is replaced by its JSON. */
         bool shown;
-        /* Its value says in a few words what the node is about. A string, a list of strings, a span, an expression. */
+        /* Its value describes the node in a few words. A string, a list of strings, a span, an expression. */
         bool title;
-        bool causes;               /* PARAM_STRINGS: patterns of causes, see basic/cause.h. Literal, too. */
+        bool causes;               /* PARAM_STRINGS: patterns of causes, see basic/cause.h. Also literal. */
         const char *fallback;      /* the default, as JSON text; NULL: the field's zero */
         int64_t min, max;          /* PARAM_INT, PARAM_NUMBER, PARAM_SPAN (µs); both 0: no limits but the type's */
-        const char *const *values; /* PARAM_ENUM: the names, NULL-terminated */
+        const char *const *values; /* PARAM_ENUM: the names; PARAM_STRINGS: the allowed elements; NULL-terminated */
         const Param *members;      /* PARAM_OBJECT: ended by an entry without a name */
         size_t members_size;       /* PARAM_OBJECT: size of the struct */
-        const char *const *extra;  /* scripts: what they can name besides variables, NULL-terminated; or NULL */
-        /* PARAM_STRING: what is wrong with the text, or a trap, as the check of a type says it; NULL: it is looked at
-         * when the leaf starts. Not called where there are references. */
-        char *(*check)(const char *text, bool *ret_is_error);
-        const char *doc; /* one line for the reference */
+        const char *const *extra;  /* scripts: names that they can use besides variables, NULL-terminated; or NULL */
+        /* scripts: the members that each of extra has, NULL-terminated; any other is an error. NULL: any. */
+        const char *const *extra_members;
+        /* The format of a PARAM_STRING, each element of PARAM_STRINGS or each value of a PARAM_STRING_MAP; NULL: any
+         * text. Texts with references are checked when the references are expanded. */
+        const TextFormat *format;
+        const TextFormat *first_format; /* PARAM_STRINGS: of the first element, in place of format */
+        const TextFormat *key_format;   /* PARAM_STRING_MAP, PARAM_EXPRESSIONS: of the keys */
+        bool not_empty;                 /* a list or object has at least one element */
+        /* PARAM_JSON: an array, whose elements this describes; its name and offset are not used. */
+        const Param *elements;
+        const ValueFormat *value_format; /* PARAM_JSON, in place of elements */
+        /* PARAM_JSON: reports where the value (NULL: not given) contradicts the other parameters, which are in values.
+         * Called when all of them are known. -EINVAL: there was an error. */
+        int (*fits)(const ParamSetter *setter, const Place *place, struct json_object *value, const void *values);
+        const char *fits_with; /* the parameter that it is compared with; if that has an error, fits is not called */
+        bool positive;         /* PARAM_NUMBER, PARAM_SPAN: more than 0 */
+        const char *doc;       /* one line for the reference */
 };
 
 typedef enum NodeClass {
@@ -92,19 +126,19 @@ typedef enum NodeClass {
 
 typedef enum NodeTypeFlags {
         /* A control or decorator that only computes its result from its children's: ticked again over
-         * unchanged children it gives the same again and does nothing. */
+         * unchanged children, it gives the same result and has no effect. */
         TYPE_PURE = 1 << 0,
-        /* Looks at children again that have completed, so their conditions stay live while it runs. */
+        /* Evaluates children again that have completed, so their conditions stay live while it runs. */
         TYPE_REACTIVE = 1 << 1,
         /* The same, for its first child only. */
         TYPE_REACTIVE_FIRST = 1 << 2,
         /* A leaf that always completes in the tick that starts it: nothing to wait for, nothing to halt. */
         TYPE_IMMEDIATE = 1 << 3,
-        /* Its timer goes on when it has completed, until something above it has an outcome or is reset. */
+        /* Its timer continues when it has completed, until a node above completes or is reset. */
         TYPE_KEEPS_TIMER = 1 << 4,
         /* Does not start its child again once that has completed. */
         TYPE_ONCE = 1 << 5,
-        /* Begins, as an action does, only when what it replaces has ended: its halt does something. */
+        /* Begins, like an action, only when the node that it replaces has ended: its halt has effects. */
         TYPE_BEGINS_LATE = 1 << 6,
         /* Can never answer FAILURE. This and the next two are also flags of nodes. */
         TYPE_NEVER_FAILS = 1 << 7,
@@ -116,40 +150,64 @@ typedef enum NodeTypeFlags {
         TYPE_SUBTREE = 1 << 10,
         /* Its parameters are a ForEachParams: it has as many copies of its child as it may run at once. */
         TYPE_FOR_EACH = 1 << 11,
-        /* The first of its children that fails is why it fails, whatever comes behind that. */
+        /* The first of its children that fails is the cause of its failure, whatever fails after it. */
         TYPE_FIRST_FAILURE = 1 << 12,
-        /* What its position means, so that one which was written down can be checked: a child, or 0 for none; a child
-         * whenever it runs, and besides that also the last child; or a status. */
+        /* The meaning of its position, so that a stored one can be checked: a child, or 0 for none; a child whenever it
+         * runs; besides that also its last child; or a status. */
         TYPE_AT_CHILD = 1 << 13,
         TYPE_AT_CHILD_ALWAYS = 1 << 14,
         TYPE_AT_LAST_CHILD = 1 << 15,
         TYPE_AT_STATUS = 1 << 16,
+        /* A control or decorator that only evaluates variables and ticks children: see NODE_PASSIVE. */
+        TYPE_PASSIVE = 1 << 17,
+        /* Tries a skipped child again: see node_try(). */
+        TYPE_TRIES_AGAIN = 1 << 18,
+        /* A leaf whose start changes nothing outside of its run: if that is lost, nobody has seen it. */
+        TYPE_INWARD = 1 << 19,
 } NodeTypeFlags;
 
-/* The parameters of the types that have scopes of their own, which the loader and hosts read too. */
+/* The parameters of the types with scopes of their own, which the loader and hosts read, too. */
 typedef struct SubTreeParams {
         const char *tree;
-        struct json_object
-                *inputs; /* an object: its inputs; NULL: none. May have references, so see definition_params() */
+        struct json_object *inputs; /* an object, or NULL; may have references, see definition_params() */
         const char *const *outputs; /* "result=camera_result": its output, and the variable that gets it; or NULL */
 } SubTreeParams;
 
 typedef struct ForEachParams {
-        struct json_object *items; /* may be a reference, so see definition_params() */
+        struct json_object *items; /* may be a reference, see definition_params() */
         const char *as, *index;    /* the variables of each instance; index may be NULL */
         int64_t concurrency, max_failures;
 } ForEachParams;
 
 /*
- * Of a type that, while its children complete at once, only begins them one after the other. Which leaf follows which
- * is worked out with the tree then (Route), and a tick that begins an activation goes that way (node_walk()).
+ * For a type that only begins its children one after the other as long as they complete at once. The tree computes in
+ * advance which leaf follows which (Route), and a tick that begins an activation follows these routes (node_walk()).
  */
 typedef struct Course {
-        Status goes_on;          /* the outcome of a child after which the next one begins; IDLE: none does */
-        Status success, failure; /* what it makes of these where no child follows */
-        /* The rest of such a tick, after a child that has answered something else, or with more to mind. */
+        Status continue_on;      /* the outcome of a child after which the next one begins; IDLE: none does */
+        Status success, failure; /* its own outcome after these of a child, if no child follows */
+        /* The rest of the tick after a child with another answer, or if something needs attention. */
         Status (*resume)(Machine *machine, NodeId node, NodeId child, Status answer);
 } Course;
+
+/* A rule for several parameters of a node. */
+typedef enum RuleKind {
+        RULE_NONE,        /* the end of a table */
+        RULE_AT_MOST_ONE, /* of the parameters */
+        RULE_EXACTLY_ONE,
+        RULE_NOT_WITH, /* the first cannot be given if the second, a PARAM_ENUM, is word */
+} RuleKind;
+
+#define RULE_PARAMS_MAX 3
+
+typedef struct ParamRule {
+        RuleKind kind;
+        const char *params[RULE_PARAMS_MAX + 1]; /* NULL-terminated */
+        const char *word;
+        const char *why; /* RULE_NOT_WITH: the reason, after "; " in the message */
+} ParamRule;
+
+typedef struct Findings Findings; /* engine/tree.h */
 
 typedef struct LeafKind LeafKind;
 
@@ -161,22 +219,22 @@ typedef struct NodeType {
         uint32_t min_children, max_children; /* controls; decorators have one, leaves none */
         const Param *params;                 /* ended by an entry without a name, or NULL */
         size_t params_size;
-        const char *summary; /* one line */
-        const char *doc;     /* paragraphs for the reference, may be NULL */
+        const ParamRule *rules; /* ended by RULE_NONE, or NULL */
+        const char *summary;    /* one line */
+        const char *doc;        /* paragraphs for the reference, may be NULL */
 
         /* Controls and decorators: the engine's functions. */
-        const Course *course; /* NULL: it has none; else tick() takes it where it may, see node_may_walk() */
+        const Course *course; /* or NULL; tick() takes it when it may, see node_may_walk() */
         Status (*tick)(Machine *machine, NodeId node);
         void (*halt)(Machine *machine, NodeId node);   /* of a running node; NULL: resets all children */
         bool (*finish)(Machine *machine, NodeId node); /* for a halt that takes time, see node_set_ending() */
-        /* Which of TYPE_NEVER_FAILS, TYPE_NEVER_SUCCEEDS and TYPE_SKIPS hold for the node besides the type's flags, as
-         * its parameters and its children are; may be NULL. */
+        /* Which of TYPE_NEVER_FAILS, TYPE_NEVER_SUCCEEDS and TYPE_SKIPS follow for the node from its parameters and
+         * children, besides the type's flags; may be NULL. */
         unsigned (*never)(const Node *nodes, NodeId node);
-        /* Looks for what cannot work or is a trap, beyond what the table says; may be NULL. Answers a text
-         * for people (to be freed by the caller) or NULL, and whether it is an error or a warning. */
-        char *(*check)(const Tree *tree, NodeId node, bool *ret_is_error);
+        /* Finds errors and traps that the tables cannot express, mostly about the children; may be NULL. */
+        void (*check)(const Tree *tree, NodeId node, Findings *findings);
 
-        /* Leaves: what the runtime calls, see leaves/leaf.h. The engine does not look inside. */
+        /* Leaves: their functions, see leaves/leaf.h. The engine does not use them. */
         const LeafKind *leaf;
 } NodeType;
 

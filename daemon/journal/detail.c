@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Nothing here knows a type by name: a node's timer, its rounds and its child's state say enough. */
+/* Implements detail.h without knowing any type by name: a node's timer, its rounds and the status of its child are
+ * enough. */
 
 #include <inttypes.h>
 
 #include "basic/span.h"
 #include "journal/detail.h"
 
-/* How often a decorator is to run its child at most: the only number that such a type is given. */
+/* The maximum number of rounds of a decorator, which is the only number among its parameters; -1: none. */
 static int64_t rounds_max(const Node *node) {
         for (const Param *param = node->type->params; param && param->name; param++)
                 if (param->kind == PARAM_INT)
@@ -16,7 +17,7 @@ static int64_t rounds_max(const Node *node) {
         return -1;
 }
 
-/* "attempt 2 of 5; before: exited with status 3", "round 3"; of a ForEach, whose rounds overlap: "2 done". */
+/* "attempt 2 of 5; before: exited with status 3", "round 3"; for a ForEach, whose rounds overlap: "2 done". */
 static void append_round(GString *text, const Tree *tree, const History *history, NodeId node) {
         uint32_t rounds = history_rounds(history, node);
         const Cause *before = history_last_cause(history, node + 1);
@@ -37,7 +38,7 @@ static void append_round(GString *text, const Tree *tree, const History *history
                 g_string_append_printf(text, "; before: %s", failure);
 }
 
-/* What looks at its child again and again waits for it: "not yet: /run/ready does not exist". */
+/* A decorator that evaluates its child again and again waits for it: "not yet: /run/ready does not exist". */
 static bool waits_for_child(const Tree *tree, NodeId node) {
         return tree->nodes[node].type->flags & TYPE_REACTIVE;
 }
@@ -50,7 +51,7 @@ static void append_obstacle(GString *text, const Tree *tree, const History *hist
                 g_string_append_printf(text, "not yet: %s", obstacle);
 }
 
-/* A timer over a running child is a limit, without one a pause. */
+/* If the child is running, the timer is a time limit, otherwise a pause. */
 static void append_timer(GString *text, const Tree *tree, const History *history, NodeId node, uint64_t left) {
         g_autofree char *span = span_format_rounded(left);
         const char *separator = text->len > 0 ? "; " : "";
@@ -76,7 +77,7 @@ static char *running_detail(const Tree *tree, const History *history, NodeId nod
         return g_string_free(text, text->len == 0);
 }
 
-static char *over_detail(const Tree *tree, const History *history, NodeId node) {
+static char *ended_detail(const Tree *tree, const History *history, NodeId node) {
         const Cause *cause = history_cause(history, node);
 
         return cause ? cause_describe(tree, cause, node) : NULL;
@@ -84,7 +85,7 @@ static char *over_detail(const Tree *tree, const History *history, NodeId node) 
 
 char *detail_text(const Tree *tree, const History *history, NodeId node, uint64_t timer_left) {
         if (history_status(history, node) != STATUS_RUNNING)
-                return over_detail(tree, history, node);
+                return ended_detail(tree, history, node);
 
         return tree->nodes[node].flags & NODE_LEAF ? NULL : running_detail(tree, history, node, timer_left);
 }

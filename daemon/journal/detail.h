@@ -2,12 +2,12 @@
 #pragma once
 
 /*
- * What there is to say about a node for people, in half a line: what it waits for while it runs, why it failed when
- * it is over.
+ * Describes the state of a node in half a line: why it waits while it is running, or why it failed after it has ended.
+ * btctl and the bus show it.
  */
 
 #include "definition/history.h"
 
-/* timer_left: microseconds until the node's own timer expires, UINT64_MAX when it has none. What a running leaf waits
- * for it has to say itself. To be freed; NULL: nothing to say. */
+/* timer_left: microseconds until the node's own timer expires; UINT64_MAX: it has none. For a running leaf there is no
+ * text, because the leaf must describe itself. To be freed; NULL: nothing to show. */
 char *detail_text(const Tree *tree, const History *history, NodeId node, uint64_t timer_left);

@@ -2,12 +2,13 @@
 #pragma once
 
 /*
- * The tree of a run, made from the texts in the header of its journal and from no file.
+ * Makes the tree of a run from the texts in the header of its run record, without reading any tree file. Recovery and
+ * btctl replay use it.
  */
 
 #include "definition/definition.h"
 #include "journal/journal-header.h"
 
-/* -EBADMSG with a text for people: the texts are no tree to this daemon. */
+/* -EBADMSG with an error message: this daemon cannot make a tree from the texts. */
 int journal_definition_new(const JournalHeader *header, const NodeType *const *const *tables,
                            Definition **ret_definition, char **ret_error);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* The header as JSON: texts as strings, times as numbers, the seed in hexadecimal, since not all readers of JSON take
- * 64 bits. */
+/* Writes and reads the header of a run record as JSON: texts as strings, times as numbers, and the seed in hexadecimal,
+ * since not all JSON readers accept 64 bits. */
 
 #include <errno.h>
 #include <inttypes.h>
@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "basic/cleanup.h"
+#include "journal/crc32.h"
 #include "journal/journal-header.h"
 #include "journal/record.h"
 
@@ -27,41 +28,77 @@ static const Field texts[] = {
         { "starter", offsetof(JournalHeader, starter) }, { "hash", offsetof(JournalHeader, hash) },
 };
 
+/* Run records of older versions have no token: such a run is the first of its series. */
+static char *token_from_json(json_object *json, const JournalHeader *header) {
+        json_object *token;
+
+        if (!json_object_object_get_ex(json, "token", &token) || !json_object_is_type(token, json_type_string))
+                return g_strdup(header->run);
+
+        return g_utf8_make_valid(json_object_get_string(token), -1);
+}
+
 static char **text_of(JournalHeader *header, const Field *field) {
         return (char **) ((char *) header + field->offset);
 }
 
-static json_object *header_to_json(const JournalHeader *header) {
+/* All members except the files and the variables. */
+static json_object *start_to_json(const JournalHeader *header) {
         json_object *json = json_object_new_object();
         g_autofree char *seed = g_strdup_printf("%016" PRIx64, header->seed);
 
         for (size_t i = 0; i < G_N_ELEMENTS(texts); i++)
                 json_object_object_add(json, texts[i].name,
                                        json_object_new_string(*text_of((JournalHeader *) header, &texts[i]) ?: ""));
+        json_object_object_add(json, "engine", json_object_new_int64(header->engine));
+        json_object_object_add(json, "token", json_object_new_string(header->token ?: header->run));
         json_object_object_add(json, "uid", json_object_new_int64(header->uid));
         json_object_object_add(json, "seed", json_object_new_string(seed));
         json_object_object_add(json, "started", json_object_new_uint64(header->started));
         json_object_object_add(json, "start", json_object_new_uint64(header->start));
-        json_object_object_add(json, "files", json_object_get(header->files));
-        json_object_object_add(json, "variables", json_object_get(header->variables));
         return json;
 }
 
-void journal_header_append(GString *text, const JournalHeader *header) {
-        g_autoptr(json_object) json = header_to_json(header);
+static const char *json_text(json_object *json) {
+        return json_object_to_json_string_ext(json, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE);
+}
+
+uint32_t journal_header_append(GString *text, const JournalHeader *header) {
+        g_autoptr(json_object) start = start_to_json(header);
         size_t line = text->len;
 
         g_string_append_printf(text, MAGIC "%u ", JOURNAL_VERSION);
-        g_string_append(text,
-                        json_object_to_json_string_ext(json, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE));
-        record_append_checksum(text, line);
+        g_string_append(text, json_text(start));
+        g_string_truncate(text, text->len - strlen("}"));
+        g_string_append(text, FILES);
+        g_string_append(text, header->files_json ?: json_text(header->files));
+        g_string_append(text, ",\"variables\":");
+        g_string_append(text, json_text(header->variables));
+        g_string_append_c(text, '}');
+        return record_append_checksum(text, line, 0);
 }
 
-/* A member of that type, or NULL. */
+/* The member if it has this type, or NULL. */
 static json_object *member(json_object *json, const char *name, json_type type) {
         json_object *value;
 
         return json_object_object_get_ex(json, name, &value) && json_object_is_type(value, type) ? value : NULL;
+}
+
+/* Run records before version 3 do not have the names. */
+static bool names_are_valid(json_object *file) {
+        json_object *found = NULL;
+
+        if (!json_object_object_get_ex(file, "found", &found))
+                return true;
+        if (!json_object_is_type(found, json_type_array))
+                return false;
+
+        for (size_t i = 0; i < json_object_array_length(found); i++)
+                if (!json_object_is_type(json_object_array_get_idx(found, i), json_type_string))
+                        return false;
+
+        return true;
 }
 
 static bool files_are_valid(json_object *files) {
@@ -72,14 +109,14 @@ static bool files_are_valid(json_object *files) {
                 json_object *file = json_object_array_get_idx(files, i);
 
                 if (!json_object_is_type(file, json_type_object) || !member(file, "path", json_type_string) ||
-                    !member(file, "text", json_type_string))
+                    !member(file, "text", json_type_string) || !names_are_valid(file))
                         return false;
         }
 
         return true;
 }
 
-/* What does not depend on the size of the tree. */
+/* Reads all members whose length does not depend on the size of the tree. */
 static bool start_from_json(json_object *json, JournalHeader *header) {
         json_object *seed = member(json, "seed", json_type_string), *start = member(json, "start", json_type_int),
                     *started = member(json, "started", json_type_int);
@@ -96,6 +133,8 @@ static bool start_from_json(json_object *json, JournalHeader *header) {
             !g_ascii_string_to_unsigned(json_object_get_string(seed), 16, 0, UINT64_MAX, &header->seed, NULL))
                 return false;
 
+        header->engine = (uint32_t) json_object_get_int64(member(json, "engine", json_type_int));
+        header->token = token_from_json(json, header);
         header->uid = (uint32_t) json_object_get_int64(member(json, "uid", json_type_int));
         header->start = json_object_get_uint64(start);
         header->started = json_object_get_uint64(started);
@@ -125,8 +164,8 @@ static bool has_magic(const char *line, size_t length) {
         return length >= strlen(MAGIC) && memcmp(line, MAGIC, strlen(MAGIC)) == 0;
 }
 
-/* How much of the line it takes to say what it is. */
-static int check_magic(const char *line, size_t length, size_t *ret_length, char **ret_error) {
+/* Checks the magic and the version; ret_length is the length of this part of the line. */
+static int check_magic(const char *line, size_t length, size_t *ret_length, uint32_t *ret_version, char **ret_error) {
         g_autofree char *rest = NULL;
         char *end;
         guint64 version;
@@ -142,21 +181,24 @@ static int check_magic(const char *line, size_t length, size_t *ret_length, char
                 return -EPROTONOSUPPORT;
         }
 
+        *ret_version = (uint32_t) version;
         *ret_length = strlen(MAGIC) + (size_t) (end - rest) + (*end == ' ');
         return 0;
 }
 
-int journal_header_parse(const char *line, size_t length, JournalHeader *ret_header, char **ret_error) {
+int journal_header_parse(const char *line, size_t length, JournalHeader *ret_header, uint32_t *ret_checksum,
+                         char **ret_error) {
         g_auto(JournalHeader) header = {};
         g_autoptr(json_object) json = NULL;
+        uint32_t checksum;
         size_t magic;
         int r;
 
         if (!has_magic(line, length))
                 return bad(ret_error, NO_JOURNAL);
-        if (!record_check(line, length, &length))
+        if (!record_read_checksum(line, length, &length, &checksum) || checksum != crc32_of(0, line, length))
                 return bad(ret_error, "its first line does not fit its checksum");
-        r = check_magic(line, length, &magic, ret_error);
+        r = check_magic(line, length, &magic, &header.version, ret_error);
         if (r < 0)
                 return r;
 
@@ -165,11 +207,13 @@ int journal_header_parse(const char *line, size_t length, JournalHeader *ret_hea
                 return bad(ret_error, "its first line lacks what a run is made from");
 
         *ret_header = header;
+        *ret_checksum = checksum;
         header = (JournalHeader){};
         return 0;
 }
 
-/* The files stand behind all that is short; no text has such quotes in it as are around their name. */
+/* The files follow all short members. No text contains the name of that member with its quotes, since quotes are
+ * escaped in a text. */
 int journal_header_parse_start(const char *text, size_t length, JournalHeader *ret_header, char **ret_error) {
         g_auto(JournalHeader) header = {};
         g_autoptr(json_object) json = NULL;
@@ -178,7 +222,7 @@ int journal_header_parse_start(const char *text, size_t length, JournalHeader *r
         size_t magic;
         int r;
 
-        r = check_magic(text, length, &magic, ret_error);
+        r = check_magic(text, length, &magic, &header.version, ret_error);
         if (r < 0)
                 return r;
 
@@ -199,6 +243,7 @@ void journal_header_clear(JournalHeader *header) {
         for (size_t i = 0; i < G_N_ELEMENTS(texts); i++)
                 g_free(*text_of(header, &texts[i]));
 
+        g_free(header->token);
         json_object_put(header->files);
         json_object_put(header->variables);
         *header = (JournalHeader){};

@@ -2,7 +2,8 @@
 #pragma once
 
 /*
- * The first line of a journal: all that the run came from.
+ * Defines the first line of a run record, which has all that the run was made from. The writer and the readers of run
+ * records use it.
  *
  *   btd-journal VERSION JSON CRC
  */
@@ -11,30 +12,39 @@
 #include <json-c/json_object.h>
 #include <stdbool.h>
 
-/* A daemon reads the journals of all versions up to this. */
-#define JOURNAL_VERSION 2u
+/* A daemon reads run records of all versions up to this one. */
+#define JOURNAL_VERSION 3u
+/* From this version on, each line's checksum covers the previous lines, and all effects are recorded. */
+#define JOURNAL_VERSION_CHAINED 3u
 
 typedef struct JournalHeader {
-        char *boot;     /* the boot ID: in another boot, nothing of the run is left */
-        char *run;      /* "boot.3" */
-        char *tree;     /* "boot" */
-        char *instance; /* "" for the plain one */
-        char *starter;  /* "UID 0 (btctl)", "autostart" */
-        char *hash;     /* of the tree's texts */
-        uint32_t uid;   /* of the starter; 0 where it was the daemon itself */
+        uint32_t version; /* as it was read */
+        uint32_t engine;  /* ENGINE_VERSION of the daemon that wrote it; 0: not known */
+        char *boot;       /* the boot ID: after another boot, nothing of the run is left */
+        char *run;        /* "boot.3" */
+        char *tree;       /* "boot" */
+        char *instance;   /* "" if the run has none */
+        char *starter;    /* "UID 0 (btctl)", "autostart" */
+        char *token;      /* of the series of runs, see run_token() */
+        char *hash;       /* of the tree's texts */
+        uint32_t uid;     /* of the starter; 0 if it was the daemon itself */
         uint64_t seed;
         uint64_t started;       /* CLOCK_REALTIME µs */
-        uint64_t start;         /* the same moment in CLOCK_MONOTONIC µs */
-        json_object *files;     /* [{path, text}, ...]: the tree's own file first, then those that it uses */
+        uint64_t start;         /* the same time in CLOCK_MONOTONIC µs */
+        json_object *files;     /* [{path, text, found}, ...]: the tree's own file first, then those that it uses;
+                                 * found: the names by which the search path found it */
+        const char *files_json; /* the same, borrowed, to be written; NULL: use files. Not read. */
         json_object *variables; /* as given at the start: an object */
 } JournalHeader;
 
-void journal_header_append(GString *text, const JournalHeader *header);
+/* Returns the checksum of the line. */
+uint32_t journal_header_append(GString *text, const JournalHeader *header);
 
-/* The line without its end. -EBADMSG: damaged; -EPROTONOSUPPORT: of a version that is not known; with a text for
- * people. */
-int journal_header_parse(const char *line, size_t length, JournalHeader *ret_header, char **ret_error);
-/* The same of the beginning of the line: all but the files and the variables, and no checksum is looked at. */
+/* Reads the line, without its end, and its checksum. -EBADMSG: damaged; -EPROTONOSUPPORT: unknown version; with an
+ * error message. */
+int journal_header_parse(const char *line, size_t length, JournalHeader *ret_header, uint32_t *ret_checksum,
+                         char **ret_error);
+/* The same for the beginning of the line: without the files and the variables, and without checking the checksum. */
 int journal_header_parse_start(const char *text, size_t length, JournalHeader *ret_header, char **ret_error);
 void journal_header_clear(JournalHeader *header);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* The first line begins with all that is short. The last one says how it ended. */
+/* Implements journal-summary.h. All short members are at the beginning of the first line; the last line has the
+ * result. */
 
 #include <errno.h>
 #include <fcntl.h>
@@ -14,7 +15,7 @@
 #include "journal/journal-summary.h"
 #include "journal/record.h"
 
-/* More than that takes only a very long cause. */
+/* Bytes to read at first. Only a very long cause needs more. */
 #define PIECE 8192u
 
 static int fail(const char *path, int r, char **ret_error) {
@@ -41,10 +42,13 @@ static int read_piece(int fd, uint64_t offset, size_t size, GString *ret_piece) 
         return 0;
 }
 
-/* The last line that has an end, without it; empty: there is none but the header. */
-static int read_last_line(int fd, uint64_t size, GString *piece, const char **ret_line, size_t *ret_length) {
+/* Reads the last complete line, without its end, and the checksum of the line before it. Empty: there is only the
+ * header. */
+static int read_last_line(int fd, uint64_t size, GString *piece, const char **ret_line, size_t *ret_length,
+                          uint32_t *ret_before) {
         for (size_t want = MIN(size, PIECE);; want = MIN(size, want * 8)) {
                 const char *end, *before;
+                size_t length;
                 int r;
 
                 r = read_piece(fd, size - want, want, piece);
@@ -55,6 +59,8 @@ static int read_last_line(int fd, uint64_t size, GString *piece, const char **re
                 before = end ? memrchr(piece->str, '\n', (size_t) (end - piece->str)) : NULL;
                 *ret_line = before ? before + 1 : piece->str;
                 *ret_length = before ? (size_t) (end - *ret_line) : 0;
+                if (before && !record_read_checksum(piece->str, (size_t) (before - piece->str), &length, ret_before))
+                        *ret_before = 0;
                 if (before || want == size)
                         return 0;
         }
@@ -65,6 +71,7 @@ static void take_header(JournalSummary *summary, JournalHeader *header) {
                 .run = g_steal_pointer(&header->run),
                 .tree = g_steal_pointer(&header->tree),
                 .instance = g_steal_pointer(&header->instance),
+                .token = g_steal_pointer(&header->token),
                 .status = g_strdup("running"),
                 .cause = g_strdup(""),
                 .started = header->started,
@@ -101,6 +108,7 @@ static int read_summary(int fd, uint64_t size, JournalSummary *summary, char **r
         g_autoptr(GString) piece = g_string_new(NULL);
         g_auto(JournalHeader) header = {};
         g_auto(Record) record = {};
+        RecordChain chain = { .alone = true };
         g_autofree char *error = NULL;
         const char *line;
         size_t length;
@@ -114,10 +122,10 @@ static int read_summary(int fd, uint64_t size, JournalSummary *summary, char **r
                 return r;
 
         take_header(summary, &header);
-        r = read_last_line(fd, size, piece, &line, &length);
+        r = read_last_line(fd, size, piece, &line, &length, &chain.last);
         if (r < 0)
                 return r;
-        if (length > 0 && record_parse(line, length, &record, &error) >= 0)
+        if (length > 0 && record_parse(line, length, &chain, &record, &error) >= 0)
                 take_last_record(summary, &record);
 
         return 0;
@@ -150,6 +158,7 @@ void journal_summary_clear(JournalSummary *summary) {
         g_free(summary->run);
         g_free(summary->tree);
         g_free(summary->instance);
+        g_free(summary->token);
         g_free(summary->status);
         g_free(summary->cause);
         *summary = (JournalSummary){};

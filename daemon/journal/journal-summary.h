@@ -2,21 +2,21 @@
 #pragma once
 
 /*
- * A run in a line: what its journal says at its beginning and at its end. However long the journal is, no more than
- * that is read.
+ * Reads the summary of a run from the beginning and the end of its run record. It reads no more than that, however long
+ * the record is. The list of finished runs uses it.
  */
 
 #include <glib.h>
 #include <stdint.h>
 
 typedef struct JournalSummary {
-        char *run, *tree, *instance;
-        char *status;               /* its result; "running" where the journal does not say that it has finished */
-        char *cause;                /* for people; "": there is nothing to say */
-        uint64_t started, finished; /* CLOCK_REALTIME µs; finished: or else what is known of it last */
+        char *run, *tree, *instance, *token;
+        char *status;               /* its result; "running" if the record does not say that it has finished */
+        char *cause;                /* as text; "": none */
+        uint64_t started, finished; /* CLOCK_REALTIME µs; finished: or else the last known time */
 } JournalSummary;
 
-/* Negative: it cannot be read, with a text for people. */
+/* Negative: it cannot be read, with an error message. */
 int journal_summary_read(const char *path, JournalSummary *ret_summary, char **ret_error);
 void journal_summary_clear(JournalSummary *summary);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* One write() for all records that belong together. */
+/* Implements journal-writer.h. Records that belong together are written with one write(). */
 
 #include <errno.h>
 #include <fcntl.h>
@@ -12,20 +12,51 @@
 #include "journal/journal-writer.h"
 
 #define PIECE (UINT64_C(64) << 10)
-/* There are two at most, but with snapshots that may be larger. */
+/* A run record has at most two parts, but large snapshots make parts longer. */
 #define PARTS 16u
 
-static uint64_t part; /* 0: as it follows from how large it may become */
+/* A header can be long, so its buffer is not kept. */
+#define SPARE_MAX (UINT64_C(64) << 10)
+
+static uint64_t part; /* 0: derived from the size limit */
+/* A run has pending records only while it processes an input, so all runs share this buffer, unless one of them
+ * triggers another. */
+static GString *spare;
 
 struct JournalWriter {
         char *path;
         int fd; /* -1: it has failed */
         uint64_t size;
-        uint64_t body;      /* where the records begin */
-        uint64_t newest;    /* where the newest snapshot is, or 0 */
-        uint64_t next_part; /* from this size on there is to be another one */
-        GString *pending;
+        uint64_t body;      /* offset of the first record */
+        uint64_t newest;    /* offset of the newest snapshot, or 0 */
+        uint64_t next_part; /* from this size on, a snapshot is due */
+        GString *pending;   /* NULL: no record is pending */
+        RecordChain chain;
+        size_t line; /* offset in pending of the record that was begun */
+        RecordKind kind;
 };
+
+static GString *pending_of(JournalWriter *writer) {
+        if (!writer->pending)
+                writer->pending = g_steal_pointer(&spare) ?: g_string_new(NULL);
+
+        return writer->pending;
+}
+
+static void drop_pending(JournalWriter *writer) {
+        GString *pending = g_steal_pointer(&writer->pending);
+
+        if (!pending)
+                return;
+
+        if (spare || pending->allocated_len > SPARE_MAX) {
+                g_string_free(pending, true);
+                return;
+        }
+
+        g_string_truncate(pending, 0);
+        spare = pending;
+}
 
 static int write_all(int fd, const char *bytes, size_t n) {
         while (n > 0) {
@@ -47,12 +78,12 @@ static int fail(JournalWriter *writer, int r, const char *why, char **ret_error)
         *ret_error = g_strdup_printf("%s %s", writer->path, why);
         close(writer->fd);
         writer->fd = -1;
-        g_string_truncate(writer->pending, 0);
+        drop_pending(writer);
         unlink(writer->path);
         return r;
 }
 
-/* It is kept in memory, and read as a whole when the daemon comes back. */
+/* The run record is limited, because it is in a file system in memory, and the next daemon reads it as a whole. */
 static uint64_t size_max(void) {
         return (uint64_t) limits_in_force(LIMIT_JOURNAL) * 1024;
 }
@@ -71,7 +102,6 @@ static JournalWriter *writer_new(const char *path, int fd, uint64_t size) {
                 .path = g_strdup(path),
                 .fd = fd,
                 .size = size,
-                .pending = g_string_new(NULL),
         };
         return writer;
 }
@@ -90,13 +120,17 @@ static int open_file(const char *path, int flags, int *ret_fd, char **ret_error)
         return 0;
 }
 
-/* The next part begins so far behind the one that begins there. */
+static uint64_t part_size(void) {
+        return part > 0 ? part : size_max() / PARTS;
+}
+
+/* Sets the size at which the part that starts at begin is complete. */
 static void plan_part(JournalWriter *writer, uint64_t begin) {
-        writer->next_part = begin + (part > 0 ? part : size_max() / PARTS);
+        writer->next_part = begin + part_size();
 }
 
 int journal_writer_create(const char *path, const JournalHeader *header, JournalWriter **ret_writer, char **ret_error) {
-        g_autoptr(JournalWriter) writer = NULL;
+        JournalWriter *writer;
         int fd = -1, r;
 
         r = open_file(path, O_CREAT | O_EXCL, &fd, ret_error);
@@ -104,14 +138,10 @@ int journal_writer_create(const char *path, const JournalHeader *header, Journal
                 return r;
 
         writer = writer_new(path, fd, 0);
-        journal_header_append(writer->pending, header);
-        r = journal_writer_flush(writer, ret_error);
-        if (r < 0)
-                return r;
-
-        writer->body = writer->size;
-        plan_part(writer, writer->size);
-        *ret_writer = g_steal_pointer(&writer);
+        writer->chain.header = writer->chain.last = journal_header_append(pending_of(writer), header);
+        writer->body = writer->pending->len;
+        plan_part(writer, writer->body);
+        *ret_writer = writer;
         return 0;
 }
 
@@ -132,6 +162,7 @@ int journal_writer_resume(const char *path, const Journal *journal, JournalWrite
         writer = writer_new(path, fd, journal->size);
         writer->body = journal->body;
         writer->newest = journal->newest;
+        writer->chain = journal->chain;
         plan_part(writer, journal->newest > 0 ? journal->newest : journal->body);
         fd = -1;
         *ret_writer = writer;
@@ -147,25 +178,31 @@ void journal_writer_free(JournalWriter *writer) {
         journal_writer_flush(writer, &error);
         if (writer->fd >= 0)
                 close(writer->fd);
-        g_string_free(writer->pending, true);
+        drop_pending(writer);
         g_free(writer->path);
         g_free(writer);
 }
 
 void journal_writer_add(JournalWriter *writer, const Record *record) {
-        record_append(writer->pending, record);
+        record_append(pending_of(writer), record, &writer->chain);
 }
 
-GString *journal_writer_text(JournalWriter *writer) {
+GString *journal_writer_begin(JournalWriter *writer, uint64_t time, RecordKind kind, NodeId node) {
+        writer->kind = kind;
+        writer->line = record_begin(pending_of(writer), time, kind, node);
         return writer->pending;
+}
+
+void journal_writer_end(JournalWriter *writer) {
+        record_end(writer->pending, writer->line, writer->kind, &writer->chain);
 }
 
 int journal_writer_flush(JournalWriter *writer, char **ret_error) {
         int r;
 
         if (writer->fd < 0)
-                g_string_truncate(writer->pending, 0);
-        if (writer->pending->len == 0)
+                drop_pending(writer);
+        if (!writer->pending)
                 return 0;
 
         if (writer->size + writer->pending->len > size_max())
@@ -179,7 +216,7 @@ int journal_writer_flush(JournalWriter *writer, char **ret_error) {
         }
 
         writer->size += writer->pending->len;
-        g_string_truncate(writer->pending, 0);
+        drop_pending(writer);
         return 0;
 }
 
@@ -210,7 +247,7 @@ static int copy(int from, uint64_t offset, uint64_t size, int to) {
         return 0;
 }
 
-/* All but what is between the header and the snapshot. */
+/* Copies everything except the records between the header and the newest snapshot. */
 static int copy_rest(const JournalWriter *writer, int to) {
         g_auto(AutoFd) from = open(writer->path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
         int r;
@@ -225,7 +262,7 @@ static int copy_rest(const JournalWriter *writer, int to) {
         return r;
 }
 
-/* If that cannot be done now, the journal is as it was, only larger. */
+/* Removes the records before the newest snapshot. On failure, the run record stays as it was, only larger. */
 static void cut(JournalWriter *writer) {
         g_autofree char *path = g_strconcat(writer->path, JOURNAL_NEW_SUFFIX, NULL);
         g_auto(AutoFd) fd = -1;
@@ -244,10 +281,13 @@ static void cut(JournalWriter *writer) {
         fd = -1;
 }
 
-/* One that is larger than what comes between them would be written all the time. */
+/* Space snapshots by at least their own size, or writing them would dominate. */
 int journal_writer_add_snapshot(JournalWriter *writer, const Record *record, char **ret_error) {
+        int r = journal_writer_flush(writer, ret_error);
         uint64_t begin = writer->size;
-        int r;
+
+        if (r < 0)
+                return r;
 
         if (writer->newest > writer->body) {
                 cut(writer);
@@ -262,6 +302,32 @@ int journal_writer_add_snapshot(JournalWriter *writer, const Record *record, cha
         writer->newest = begin;
         plan_part(writer, MAX(writer->size, begin + 2 * (writer->size - begin)));
         return 0;
+}
+
+/* Removes old records only if this saves much, so that daemons that stop often do not shorten the event log of a
+ * run. */
+int journal_writer_close(JournalWriter *writer, const Record *record, char **ret_error) {
+        g_autofree char *max = NULL;
+        int r;
+
+        if (writer->newest > writer->body && writer->size - writer->body >= part_size())
+                cut(writer);
+
+        journal_writer_add(writer, record);
+        if (writer->size + writer->pending->len > size_max()) {
+                max = limit_size_text(limits_in_force(LIMIT_JOURNAL));
+                *ret_error = g_strdup_printf("%s would become larger than %s", writer->path, max);
+                r = -EFBIG;
+        } else {
+                r = write_all(writer->fd, writer->pending->str, writer->pending->len);
+                if (r < 0)
+                        *ret_error = g_strdup_printf("%s cannot be written: %s", writer->path, g_strerror(-r));
+        }
+
+        close(writer->fd);
+        writer->fd = -1;
+        drop_pending(writer);
+        return r;
 }
 
 const char *journal_writer_path(const JournalWriter *writer) {

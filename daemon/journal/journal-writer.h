@@ -2,41 +2,46 @@
 #pragma once
 
 /*
- * A journal that is being written. Records are collected and handed to the kernel together, which keeps them if the
- * daemon is killed; nothing is forced to the disk, since nothing of a run outlives the machine.
+ * Writes a run record. Records are collected and written to the kernel together, so they survive if the daemon is
+ * killed. They are not synced to disk, since no run survives a reboot. The execution of a run uses it.
  *
- * A journal that could not be written on, or that has become too large, is of no use any more, and would even do harm:
- * it is deleted.
+ * If a run record cannot be written, or exceeds its size limit, it is deleted, because an incomplete one would lead to
+ * a wrong recovery.
  *
- * So that it does not become too large, all that the run has come to is written down from time to time, and what was
- * before the last time but one is cut off: another file takes the place of the first.
+ * To limit its size, a snapshot of the run is written from time to time, and only the last two snapshots and the
+ * records since then are kept: a new file replaces the old one.
  */
 
 #include "journal/journal.h"
 
 typedef struct JournalWriter JournalWriter;
 
-/* A new file, which must not be there. A negative errno with a text for people. */
+/* Creates the file, which must not exist. The header is written together with the first records. A negative errno with
+ * an error message. */
 int journal_writer_create(const char *path, const JournalHeader *header, JournalWriter **ret_writer, char **ret_error);
-/* Goes on behind what is whole of the journal in the file; what comes after that is cut off. */
+/* Continues after the last complete record of the run record in the file; an incomplete line after it is removed. */
 int journal_writer_resume(const char *path, const Journal *journal, JournalWriter **ret_writer, char **ret_error);
-/* Writes what is left, as far as it can. The file stays. */
+/* Writes pending records, as far as possible. The file stays. */
 void journal_writer_free(JournalWriter *writer);
 
-/* Collects the record; borrowed. */
+/* Adds the record to the pending ones; borrowed. */
 void journal_writer_add(JournalWriter *writer, const Record *record);
-/* Where they are collected: for record_begin() and record_end(). */
-GString *journal_writer_text(JournalWriter *writer);
-/* Hands what was collected to the kernel. A negative errno once, with a text for people: the file is gone then, and
- * from then on there is nothing to write. */
+/* The same in parts: the text that is appended in between is the JSON of the details. */
+GString *journal_writer_begin(JournalWriter *writer, uint64_t time, RecordKind kind, NodeId node);
+void journal_writer_end(JournalWriter *writer);
+/* Writes the pending records to the kernel. At the first failure, a negative errno with an error message: the file is
+ * deleted, and nothing is written from then on. */
 int journal_writer_flush(JournalWriter *writer, char **ret_error);
 
-/* Is it time for a snapshot? */
+/* True if a snapshot is due. */
 bool journal_writer_is_due(const JournalWriter *writer);
-/* As journal_writer_add() and journal_writer_flush(). */
+/* Adds the snapshot and writes it, as journal_writer_add() and journal_writer_flush() do. */
 int journal_writer_add_snapshot(JournalWriter *writer, const Record *record, char **ret_error);
-/* How much there is between two of them in all journals, unless they are large themselves; 0: as it follows from how
- * large a journal may become. For tests. */
+/* Writes a snapshot as the last record, after all others were flushed, and closes the file. On failure, the run record
+ * stays as it was, because readers ignore an incomplete last line. */
+int journal_writer_close(JournalWriter *writer, const Record *record, char **ret_error);
+/* Sets the distance between snapshots in all run records, if the snapshots are smaller; 0: derived from the size limit.
+ * For tests. */
 void journal_writer_set_part(uint64_t bytes);
 
 const char *journal_writer_path(const JournalWriter *writer);

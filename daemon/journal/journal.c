@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Reading a journal line by line, and telling one that breaks off from one that was damaged. */
+/* Reads a run record line by line, and distinguishes an incomplete one from a damaged one. */
 
 #include <errno.h>
+#include <limits.h>
 #include <string.h>
 
 #include "journal/journal.h"
@@ -10,9 +11,8 @@
 typedef struct Line {
         const char *text;
         size_t length;
-        size_t next; /* where the one behind it begins */
-        bool last;   /* there is nothing behind it */
-        bool whole;  /* it has an end */
+        size_t next; /* offset of the next line */
+        bool whole;  /* it has a line end */
 } Line;
 
 static Line line_at(const char *text, size_t length, size_t offset) {
@@ -23,7 +23,6 @@ static Line line_at(const char *text, size_t length, size_t offset) {
                 .text = start,
                 .length = n,
                 .next = offset + n + (end ? 1 : 0),
-                .last = offset + n + 1 >= length,
                 .whole = end,
         };
 }
@@ -41,13 +40,25 @@ static int read_header(Journal *journal, const char *text, size_t length, char *
                 return -ENODATA;
         }
 
-        r = journal_header_parse(line.text, line.length, &journal->header, ret_error);
-        if (r >= 0)
-                journal->size = journal->body = line.next;
-        return r;
+        r = journal_header_parse(line.text, line.length, &journal->header, &journal->chain.header, ret_error);
+        if (r < 0)
+                return r;
+
+        journal->size = journal->body = line.next;
+        journal->chain.last = journal->chain.header;
+        journal->chain.alone = journal->header.version < JOURNAL_VERSION_CHAINED;
+        journal->engine = journal->header.engine;
+        journal->all_effects = journal->chain.alone ? UINT_MAX : 0;
+        return 0;
 }
 
 static void add_record(Journal *journal, const Record *record, uint64_t next) {
+        json_object *engine;
+
+        if (record->kind == RECORD_RECOVERED && json_object_object_get_ex(record->details, "engine", &engine)) {
+                journal->engine = (uint32_t) json_object_get_int64(engine);
+                journal->all_effects = MIN(journal->all_effects, journal->records->len);
+        }
         if (record->kind == RECORD_SNAPSHOT) {
                 journal->newest = journal->size;
                 journal->newest_record = journal->records->len;
@@ -57,27 +68,35 @@ static void add_record(Journal *journal, const Record *record, uint64_t next) {
         journal->size = next;
 }
 
+/* Checks that a snapshot follows the line before it; the lines before the first record may have been removed. */
+static bool follows(const Journal *journal, const Record *record, uint32_t before) {
+        return record->kind != RECORD_SNAPSHOT || journal->records->len == 0 || record_follows(record, before);
+}
+
+/* The kernel writes a file from its beginning on, so only the last line can be incomplete, and then it has no line
+ * end. */
 static int read_records(Journal *journal, const char *text, size_t length, char **ret_error) {
         for (unsigned number = 2; journal->size < length; number++) {
                 Line line = line_at(text, length, journal->size);
+                uint32_t before = journal->chain.last;
                 g_autofree char *error = NULL;
                 Record record;
-                int r;
 
-                r = record_parse(line.text, line.length, &record, &error);
-                if (r >= 0 && line.whole) {
-                        add_record(journal, &record, line.next);
-                        continue;
+                if (!line.whole) {
+                        journal->torn = true;
+                        return 0;
                 }
-                if (r >= 0)
-                        record_clear(&record);
-                else if (r != -EBADMSG || !line.last) {
+                if (record_parse(line.text, line.length, &journal->chain, &record, &error) < 0) {
                         *ret_error = g_strdup_printf("line %u: %s", number, error);
                         return -EBADMSG;
                 }
+                if (!follows(journal, &record, before)) {
+                        record_clear(&record);
+                        *ret_error = g_strdup_printf("line %u: lines before it are missing", number);
+                        return -EBADMSG;
+                }
 
-                journal->torn = true;
-                return 0;
+                add_record(journal, &record, line.next);
         }
 
         return 0;

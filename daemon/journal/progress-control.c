@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * What people do to a run by hand. While it is paused its machine gets its inputs, but no tick, so nothing new is
- * started. To halt it comes first: then it gets its ticks whatever else was said.
+ * Implements the control of a run by users: pause, step, breakpoints, force. A paused run gets its inputs, but no tick,
+ * so it starts nothing new. A halt takes precedence: a halting run gets its ticks even if it is paused.
  */
 
 #include "journal/progress-state.h"
@@ -110,7 +110,7 @@ bool progress_force(Progress *progress, NodeId node, Status status, Cause *why, 
 
         progress_begin(progress, now);
         progress_note_status(progress, RECORD_FORCE, node, status, why);
-        causes_set(progress->forced, node, why);
+        causes_set(&progress->forced, node, why);
         runs = machine_force(progress->machine, node, status);
         progress_end(progress);
         return runs;

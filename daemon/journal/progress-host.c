@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* What the machine asks for: of the world through the host, and of the variables. */
+/* Implements the MachineHost of a run: it passes requests of the machine to the ProgressHost and to the variables, and
+ * records them. */
 
+#include "basic/cleanup.h"
 #include "journal/progress-state.h"
 
 static const NodeTimer *get_timer(const Progress *progress, NodeId node) {
@@ -21,9 +23,11 @@ void progress_arm_timer(Progress *progress, NodeId node, uint64_t usec) {
         *timer = (NodeTimer){
                 .span = usec,
                 .deadline = usec < UINT64_MAX - progress->now ? progress->now + usec : UINT64_MAX,
+                .suspended = progress->suspended,
                 .armed = true,
         };
         progress_put_timer(progress, node, timer);
+        progress_note_number(progress, RECORD_ARM, node, "after", usec);
         progress->host->timer_arm(node, timer->deadline, progress->userdata);
 }
 
@@ -47,8 +51,10 @@ void progress_drop_timer(Progress *progress, NodeId node) {
         if (!timer)
                 return;
 
-        if (timer->armed)
+        if (timer->armed) {
+                progress_note(progress, RECORD_DISARM, node);
                 progress->host->timer_disarm(node, progress->userdata);
+        }
         g_hash_table_remove(progress->timers, GUINT_TO_POINTER(node));
 }
 
@@ -66,9 +72,19 @@ uint64_t progress_timer_span(const Progress *progress, NodeId node) {
 }
 
 void progress_mark_expired(Progress *progress, NodeId node) {
-        NodeTimer *timer = g_hash_table_lookup(progress->timers, GUINT_TO_POINTER(node));
+        NodeTimer *timer = progress->timers ? g_hash_table_lookup(progress->timers, GUINT_TO_POINTER(node)) : NULL;
 
-        timer->armed = false;
+        if (timer)
+                timer->armed = false;
+}
+
+uint64_t progress_boottime_deadline(const Progress *progress, NodeId node) {
+        const NodeTimer *timer = get_timer(progress, node);
+
+        if (!timer || !timer->armed || timer->deadline > UINT64_MAX - timer->suspended)
+                return UINT64_MAX;
+
+        return timer->deadline + timer->suspended;
 }
 
 uint64_t progress_deadline(const Progress *progress, NodeId node) {
@@ -84,14 +100,22 @@ void progress_drop_leaf(Progress *progress, NodeId node) {
         progress->host->leaf_free(leaf);
 }
 
+/* The record is flushed before the leaf can have effects outside of the run. A condition without references needs no
+ * record. */
 static void *start_leaf(Progress *progress, NodeId node) {
+        const Tree *tree = definition_tree(progress->definition);
         uint32_t attempt = history_count_start(progress->history, node);
+        g_autoptr(json_object) noted =
+                definition_note_variables(progress->definition, node, variables_scope(progress->variables, node));
         void *leaf;
 
+        if (noted || tree->nodes[node].type->class == NODE_ACTION)
+                progress_note_begin(progress, RECORD_BEGIN, node, noted);
         if (progress->broken && !machine_error(progress->machine, NULL))
                 g_hash_table_remove(progress->broken, GUINT_TO_POINTER(node));
-        progress_flush(progress);
-        leaf = progress->host->leaf_start(node, attempt, progress->userdata);
+        if (!(tree->nodes[node].type->flags & TYPE_INWARD))
+                progress_flush(progress);
+        leaf = progress->host->leaf_start(node, attempt, noted, progress->userdata);
         machine_node_set_data(progress->machine, node, leaf);
         return leaf;
 }
@@ -101,7 +125,6 @@ static Status host_leaf_start(Machine *machine, NodeId node) {
         Status status;
         void *leaf;
 
-        progress_note(progress, RECORD_BEGIN, node);
         leaf = start_leaf(progress, node);
         status = progress->host->leaf_status(leaf);
         progress_tell_computed(progress, node);
@@ -114,6 +137,7 @@ static Status host_leaf_start(Machine *machine, NodeId node) {
 static bool host_leaf_halt(Machine *machine, NodeId node) {
         Progress *progress = machine_userdata(machine);
 
+        progress_note(progress, RECORD_STOP, node);
         progress_flush(progress);
         if (!progress->host->leaf_halt(machine_node_data(machine, node)))
                 return false;
@@ -123,24 +147,24 @@ static bool host_leaf_halt(Machine *machine, NodeId node) {
         return true;
 }
 
-static Status host_condition_look(Machine *machine, NodeId node) {
+static Status host_condition_evaluate(Machine *machine, NodeId node) {
         Progress *progress = machine_userdata(machine);
         void *leaf = machine_node_data(machine, node);
         Status status;
         Cause *cause;
 
-        progress->first_look = !leaf;
+        progress->first_evaluation = !leaf;
         if (!leaf)
                 leaf = start_leaf(progress, node);
 
-        status = progress->host->leaf_look(leaf, ++progress->n_looks);
+        status = progress->host->leaf_evaluate(leaf, ++progress->n_evaluations);
         cause = progress->host->leaf_cause(leaf);
-        progress_note_look(progress, node, status, cause);
+        progress_note_evaluation(progress, node, status, cause);
         if (status == STATUS_ERROR)
                 progress_note_broken(progress, node, cause);
 
-        cause_unref(progress->last_look);
-        progress->last_look = cause ? cause_ref(cause) : NULL;
+        cause_unref(progress->last_evaluation);
+        progress->last_evaluation = cause ? cause_ref(cause) : NULL;
         return status;
 }
 
@@ -163,8 +187,10 @@ static void host_timer_disarm(Machine *machine, NodeId node) {
 }
 
 ProgressLock *progress_find_lock(const Progress *progress, NodeId node) {
-        for (unsigned i = 0; i < progress->locks->len; i++) {
-                ProgressLock *lock = &g_array_index(progress->locks, ProgressLock, i);
+        const GArray *locks = progress_locks(progress);
+
+        for (unsigned i = 0; i < locks->len; i++) {
+                ProgressLock *lock = &g_array_index(locks, ProgressLock, i);
 
                 if (lock->node == node)
                         return lock;
@@ -178,15 +204,16 @@ static bool host_lock(Machine *machine, NodeId node) {
         ProgressLock lock = { .node = node, .since = progress->now };
 
         lock.held = progress->host->lock(node, progress->userdata);
-        g_array_append_val(progress->locks, lock);
+        progress_add_lock(progress, &lock);
         progress_note(progress, lock.held ? RECORD_AT_ONCE_LOCKED : RECORD_WAITS, node);
         return lock.held;
 }
 
-/* Whoever gets it next may go on at once. */
+/* Flush first, because the next holder of the lock may start at once. */
 static void host_unlock(Machine *machine, NodeId node) {
         Progress *progress = machine_userdata(machine);
 
+        progress_note(progress, RECORD_UNLOCK, node);
         progress_flush(progress);
         g_array_remove_index(progress->locks, (unsigned) (progress_find_lock(progress, node) -
                                                           (ProgressLock *) (void *) progress->locks->data));
@@ -248,7 +275,7 @@ static bool host_next_element(Machine *machine, NodeId node, const char *list, c
         return any;
 }
 
-/* What is wrong is told when the node has failed for it. */
+/* The problem is reported when the node fails because of it. */
 static bool note_refusal(Machine *machine, NodeId node, bool fine) {
         Progress *progress = machine_userdata(machine);
 
@@ -266,7 +293,7 @@ static uint32_t host_elements(Machine *machine, NodeId node) {
         return n;
 }
 
-static void host_hand_out(Machine *machine, NodeId for_each, NodeId child, uint32_t index) {
+static void host_assign_element(Machine *machine, NodeId for_each, NodeId child, uint32_t index) {
         variables_hand_out(variables_of(machine), for_each, child, index);
         progress_tell_computed(machine_userdata(machine), child);
 }
@@ -286,7 +313,7 @@ static void host_changed(Machine *machine, NodeId node, Status status, Reason re
 const MachineHost progress_machine_host = {
         .leaf_start = host_leaf_start,
         .leaf_halt = host_leaf_halt,
-        .condition_look = host_condition_look,
+        .condition_evaluate = host_condition_evaluate,
         .condition_release = host_condition_release,
         .timer_arm = host_timer_arm,
         .timer_disarm = host_timer_disarm,
@@ -301,7 +328,7 @@ const MachineHost progress_machine_host = {
         .match = host_match,
         .next_element = host_next_element,
         .elements = host_elements,
-        .hand_out = host_hand_out,
+        .assign_element = host_assign_element,
         .enter = host_enter,
         .leave = host_leave,
         .changed = host_changed,

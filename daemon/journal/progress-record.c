@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* What is kept of what the machine tells: the history and the causes. */
+/* Records changes that the machine reports: the history and the causes of nodes, and whether the run is ready. */
 
 #include "definition/reasons.h"
 #include "journal/progress-state.h"
 
-/* Of a SubTree or ForEach for which its variables were wrong. */
+/* The cause of a SubTree or ForEach that failed because of its variables. */
 static Cause *refusal_of(Progress *progress, NodeId node) {
         if (progress->refused != node)
                 return NULL;
@@ -14,7 +14,7 @@ static Cause *refusal_of(Progress *progress, NodeId node) {
         return cause_ref(variables_error(progress->variables));
 }
 
-/* NULL: it was not the child of a ForEach that failed. */
+/* NULL: the failure does not come from the child of a ForEach. */
 static Cause *element_cause(Progress *progress, NodeId node, Status status) {
         bool for_each = definition_tree(progress->definition)->nodes[node].type->flags & TYPE_FOR_EACH;
         NodeId child = for_each && status == STATUS_FAILURE ? history_last_failed(progress->history, node) : NODE_NONE;
@@ -28,7 +28,7 @@ static Cause *element_cause(Progress *progress, NodeId node, Status status) {
         return cause;
 }
 
-/* What is not to be found in the children; NULL: nothing. */
+/* The cause of the node itself, if it does not come from a child; or NULL. */
 static Cause *own_cause(Progress *progress, NodeId node, Status status, Reason reason, Cause *leaf_cause) {
         switch (reason) {
         case REASON_NONE:
@@ -40,7 +40,7 @@ static Cause *own_cause(Progress *progress, NodeId node, Status status, Reason r
                 return reason_of_timer(definition_tree(progress->definition), node,
                                        progress_timer_span(progress, node));
         case REASON_FORCED:
-                return cause_ref(causes_get(progress->forced, node));
+                return cause_ref(causes_get(&progress->forced, node));
         default:
                 return reason_is_answer(reason)
                                ? reason_of_answer(progress->definition, progress->variables, node, reason)
@@ -48,7 +48,7 @@ static Cause *own_cause(Progress *progress, NodeId node, Status status, Reason r
         }
 }
 
-/* An outcome that needs to be explained; of successes only those that the node itself had no part in. */
+/* True for outcomes that need a cause. A success needs one only if a guard or a user decided it. */
 static bool is_explained(Status status, Reason reason) {
         return status == STATUS_FAILURE || status == STATUS_SKIPPED ||
                (status == STATUS_SUCCESS && (reason_is_answer(reason) || reason == REASON_FORCED));
@@ -64,7 +64,7 @@ void progress_tell_computed(const Progress *progress, NodeId node) {
                 progress->observer->computed(node, progress->observer_userdata);
 }
 
-/* A node in error remains that. */
+/* A node in ERROR stays so. */
 static void record(Progress *progress, NodeId node, Status status, Reason reason, Cause *leaf_cause) {
         Cause *last = history_last_cause(progress->history, node), *cause = NULL;
         g_autoptr(Cause) before = NULL;
@@ -84,7 +84,7 @@ static void record(Progress *progress, NodeId node, Status status, Reason reason
                 progress->host->failed(node, before, progress->userdata);
 }
 
-/* What was halted and still runs is ending, and of interest until it has. */
+/* An action that was halted and is still RUNNING is ending; its leaf is needed until then. */
 static void action_changed(Progress *progress, NodeId node, Status status, Reason reason) {
         void *leaf = machine_node_data(progress->machine, node);
 
@@ -94,16 +94,27 @@ static void action_changed(Progress *progress, NodeId node, Status status, Reaso
 }
 
 static void condition_changed(Progress *progress, NodeId node, Status status, Reason reason) {
-        if (!progress->first_look && status == history_status(progress->history, node))
-                history_repeat(progress->history, node, reason == REASON_NONE ? progress->last_look : NULL);
+        if (!progress->first_evaluation && status == history_status(progress->history, node))
+                history_repeat(progress->history, node, reason == REASON_NONE ? progress->last_evaluation : NULL);
         else
-                record(progress, node, status, reason, progress->last_look);
+                record(progress, node, status, reason, progress->last_evaluation);
 }
 
 static void inner_changed(Progress *progress, NodeId node, Status status, Reason reason) {
         record(progress, node, status, reason, NULL);
         if (status != STATUS_RUNNING)
                 progress_forget_timer(progress, node);
+}
+
+/* A success while the run is halting does not make it ready. */
+static void consider_ready(Progress *progress, NodeId node, Status status) {
+        if (status != STATUS_SUCCESS || progress->ready != UINT64_MAX || progress->halting ||
+            !definition_makes_ready(progress->definition, node))
+                return;
+
+        progress->ready = progress->now;
+        if (progress->observer && progress->observer->ready)
+                progress->observer->ready(progress->observer_userdata);
 }
 
 void progress_record(Progress *progress, NodeId node, Status status, Reason reason) {
@@ -120,6 +131,8 @@ void progress_record(Progress *progress, NodeId node, Status status, Reason reas
         default:
                 inner_changed(progress, node, status, reason);
         }
+
+        consider_ready(progress, node, status);
 }
 
 Cause *progress_root_cause(const Progress *progress) {
@@ -135,8 +148,22 @@ Cause *progress_root_cause(const Progress *progress) {
         return cause;
 }
 
+bool progress_is_ending(const Progress *progress, NodeId node) {
+        return progress->machine && history_status(progress->history, node) == STATUS_RUNNING &&
+               machine_node_status(progress->machine, node) == STATUS_IDLE;
+}
+
+/* Skips nodes that are still ending, because they are not yet recorded as halted. */
+static NodeId halted_by(const Progress *progress, NodeId node) {
+        do
+                node = history_halted_by(progress->history, node);
+        while (node != NODE_NONE && progress_is_ending(progress, node));
+
+        return node;
+}
+
 static Cause *halted_cause(const Progress *progress, NodeId node) {
-        NodeId above = history_halted_by(progress->history, node);
+        NodeId above = halted_by(progress, node);
         const Cause *of_run = progress_cause(progress);
         g_autofree char *text = NULL, *path = NULL;
         Cause *cause;

@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* The inputs of a run, and the life of its machine between them. */
+/* Implements progress.h: the inputs of a run, and the life of its machine between them. */
 
 #include <assert.h>
 #include <json-c/linkhash.h>
 
 #include "basic/cleanup.h"
-#include "engine/error-text.h"
+#include "engine/engine-version.h"
+#include "engine/machine.h"
 #include "journal/progress-state.h"
+
+/* Microseconds. Smaller differences only come from reading two clocks one after the other. */
+#define SUSPENDED_MIN 10000u
 
 static void set_variables(Blackboard *blackboard, json_object *values) {
         json_object_object_foreach(values, key, value) blackboard_set(blackboard, key, json_object_get(value));
@@ -24,11 +28,11 @@ Progress *progress_new(Definition *definition, uint64_t seed, uint64_t start, co
         progress->variables = variables_new(definition);
         progress->machine = machine_new(tree, &progress_machine_host, progress, seed);
         progress->history = history_new(tree, start);
-        progress->forced = causes_new(tree);
-        progress->locks = g_array_new(FALSE, FALSE, sizeof(ProgressLock));
         progress->refused = NODE_NONE;
         progress->status = STATUS_RUNNING;
         progress->start = progress->now = start;
+        progress->ready = UINT64_MAX;
+        progress->uses_boottime = definition_uses_boottime(definition, NODE_NONE);
         return progress;
 }
 
@@ -36,7 +40,7 @@ static void clear_machine(Progress *progress) {
         g_clear_pointer(&progress->timers, g_hash_table_unref);
         g_clear_pointer(&progress->values, g_hash_table_unref);
         g_clear_pointer(&progress->broken, g_hash_table_unref);
-        g_clear_pointer(&progress->last_look, cause_unref);
+        g_clear_pointer(&progress->last_evaluation, cause_unref);
         g_clear_pointer(&progress->machine, machine_free);
 }
 
@@ -45,12 +49,12 @@ void progress_free(Progress *progress) {
                 return;
 
         clear_machine(progress);
-        g_array_unref(progress->locks);
+        g_clear_pointer(&progress->locks, g_array_unref);
         g_clear_pointer(&progress->breakpoints, g_array_unref);
         g_clear_pointer(&progress->stops, g_array_unref);
         journal_writer_free(progress->writer);
         history_free(progress->history);
-        causes_free(progress->forced);
+        causes_clear(&progress->forced);
         variables_free(progress->variables);
         definition_unref(progress->definition);
         cause_unref(progress->why);
@@ -77,24 +81,63 @@ void progress_give(Progress *progress, json_object *variables) {
         set_variables(variables_outermost(progress->variables), variables);
 }
 
-void progress_begin(Progress *progress, uint64_t now) {
+static void begin(Progress *progress, uint64_t now) {
         assert(!progress->busy);
 
         progress->busy = true;
         progress->now = now;
-        progress->n_looks = 0;
+        progress->n_evaluations = 0;
 }
 
-void progress_end(Progress *progress) {
+/* Updates the time of suspension; true if it has increased. */
+static bool update_suspended(Progress *progress) {
+        uint64_t suspended = 0;
+
+        if (progress->uses_boottime && progress->host->suspended)
+                suspended = progress->host->suspended(progress->userdata);
+        if (suspended < progress->suspended + SUSPENDED_MIN)
+                return false;
+
+        progress->suspended = suspended;
+        return true;
+}
+
+/* Written before the input, so that times of the input begin after the suspension. */
+static void note_suspended(Progress *progress) {
+        if (update_suspended(progress))
+                progress_note_number(progress, RECORD_SUSPENDED, NODE_NONE, "usec", progress->suspended);
+}
+
+void progress_begin(Progress *progress, uint64_t now) {
+        begin(progress, now);
+        note_suspended(progress);
+}
+
+uint64_t progress_suspended(const Progress *progress) {
+        return progress->suspended;
+}
+
+void progress_set_suspended(Progress *progress, uint64_t suspended) {
+        progress->suspended = suspended;
+}
+
+static void end_input(Progress *progress) {
         progress->busy = false;
         if (variables_have_changed(progress->variables))
                 machine_variable_set(progress->machine);
+}
+
+void progress_end(Progress *progress) {
+        end_input(progress);
         progress_flush(progress);
 }
 
 void progress_start(Progress *progress, uint64_t now) {
-        progress_begin(progress, now);
-        progress_note(progress, RECORD_START, NODE_NONE);
+        begin(progress, now);
+        if (update_suspended(progress))
+                progress_note_number(progress, RECORD_START, NODE_NONE, "suspended", progress->suspended);
+        else
+                progress_note(progress, RECORD_START, NODE_NONE);
         machine_start(progress->machine);
         progress_end(progress);
 }
@@ -114,14 +157,14 @@ static Cause *error_cause(const Progress *progress, NodeId node, const char *err
         Cause *why;
 
         if (!g_str_equal(error, MACHINE_EXPRESSION_FAILED))
-                return cause_new(CAUSE_TREE, facts_new("error", fact_text(error), NULL), error_text(error));
+                return cause_new(CAUSE_TREE, facts_new("error", fact_text(error), NULL), machine_error_text(error));
 
-        /* A journal that was made up may have none. */
+        /* A run record that btd did not write may lack it. */
         why = progress->broken ? g_hash_table_lookup(progress->broken, GUINT_TO_POINTER(node)) : NULL;
         return why ? cause_ref(why) : cause_new(CAUSE_EXPRESSION, NULL, "an expression could not be evaluated");
 }
 
-/* Of the node and those above it. */
+/* Records the ERROR of the node and of those above it. */
 static void record_error(Progress *progress) {
         NodeId node = NODE_NONE;
         const char *error = machine_error(progress->machine, &node);
@@ -132,7 +175,7 @@ static void record_error(Progress *progress) {
         progress->cause = progress_root_cause(progress);
 }
 
-/* Still at work on the same input. What goes wrong while it is halted is no news. */
+/* Halts the run in the same input as the error. Errors during the halt are not recorded. */
 static void halt_after_error(Progress *progress) {
         progress->busy = true;
         progress_pass_breakpoints(progress);
@@ -162,16 +205,19 @@ Status progress_tick(Progress *progress, uint64_t now) {
         progress_begin(progress, now);
         progress_note(progress, RECORD_TICK, NODE_NONE);
         status = machine_tick(progress->machine);
-        progress_end(progress);
+        end_input(progress);
+        if (status == STATUS_RUNNING || status == STATUS_ERROR)
+                progress_flush(progress);
 
         if (status == STATUS_ERROR) {
                 halt_after_error(progress);
                 return STATUS_RUNNING;
         }
 
+        /* The effects of the last tick and the result are written together. */
         if (status != STATUS_RUNNING)
                 finish(progress, status);
-        /* What is left to do for a run that is being halted does not stop any more. */
+        /* A halting run does not pause at breakpoints. */
         else if (progress->halting)
                 progress_pass_breakpoints(progress);
 
@@ -198,12 +244,12 @@ void progress_halt(Progress *progress, Cause *why, uint64_t now) {
 bool progress_leaf_ended(Progress *progress, NodeId node, uint64_t now) {
         void *leaf = progress_leaf(progress, node);
         Status status = progress->host->leaf_status(leaf);
-        bool over = machine_node_ending(progress->machine, node) && !machine_node_goes_on(progress->machine, node);
+        bool over = machine_node_ending(progress->machine, node) && !machine_node_continues(progress->machine, node);
 
         progress_begin(progress, now);
         progress_note_status(progress, RECORD_ENDED, node, status, progress->host->leaf_cause(leaf));
         progress_tell_computed(progress, node);
-        /* Any other is of interest until the machine has seen its end. */
+        /* Other leaves are needed until the machine has seen their end. */
         if (over)
                 machine_node_set_data(progress->machine, node, NULL);
         else if (status == STATUS_ERROR)
@@ -258,7 +304,7 @@ void progress_set_variables(Progress *progress, json_object *values, uint64_t no
         progress_end(progress);
 }
 
-/* What is set while a leaf is being started belongs to that. */
+/* Variables that are set while a leaf is being started belong to the record of that start. */
 static void add_output(Progress *progress, const char *key, json_object *value) {
         progress->outputs = progress->outputs ?: json_object_new_object();
         json_object_object_add(progress->outputs, key, json_object_get(value));
@@ -294,25 +340,23 @@ void progress_remember(Progress *progress, NodeId node, json_object *memory, uin
         progress_flush(progress);
 }
 
-/* Nothing happens to the machine. */
-static void note_only(Progress *progress, RecordKind kind, NodeId node, uint64_t now) {
-        progress->now = now;
-        progress_note(progress, kind, node);
-        progress_flush(progress);
-}
-
 void progress_recovered(Progress *progress, uint64_t now) {
-        note_only(progress, RECORD_RECOVERED, NODE_NONE, now);
+        progress->now = now;
+        progress_note_number(progress, RECORD_RECOVERED, NODE_NONE, "engine", engine_version());
+        progress_flush(progress);
 
-        /* Perhaps that was not known yet. */
+        /* The record may not have had the result yet. */
         if (progress->status != STATUS_RUNNING) {
                 progress_note_status(progress, RECORD_FINISHED, NODE_NONE, progress->status, progress->cause);
                 progress_flush(progress);
         }
 }
 
-void progress_rerun(Progress *progress, NodeId node, uint64_t now) {
-        note_only(progress, RECORD_RERUN, node, now);
+void progress_rerun(Progress *progress, NodeId node, json_object *noted, uint64_t now) {
+        progress->now = now;
+        note_suspended(progress);
+        progress_note_begin(progress, RECORD_RERUN, node, noted);
+        progress_flush(progress);
 }
 
 Definition *progress_definition(const Progress *progress) {
@@ -349,7 +393,15 @@ bool progress_is_busy(const Progress *progress) {
 }
 
 const GArray *progress_locks(const Progress *progress) {
-        return progress->locks;
+        static const GArray none;
+
+        return progress->locks ? progress->locks : &none;
+}
+
+void progress_add_lock(Progress *progress, const ProgressLock *lock) {
+        if (!progress->locks)
+                progress->locks = g_array_new(FALSE, FALSE, sizeof(ProgressLock));
+        g_array_append_vals(progress->locks, lock, 1);
 }
 
 bool progress_waits_for_lock(const Progress *progress, NodeId node) {
@@ -373,6 +425,17 @@ const char *progress_status_text(const Progress *progress) {
                 return "halting";
 
         return progress->paused ? "paused" : "running";
+}
+
+bool progress_was_made_ready(const Progress *progress) {
+        return progress->ready != UINT64_MAX;
+}
+
+uint64_t progress_ready(const Progress *progress) {
+        if (progress->ready == UINT64_MAX && progress->status == STATUS_SUCCESS)
+                return progress->now;
+
+        return progress->ready;
 }
 
 const Cause *progress_cause(const Progress *progress) {

@@ -2,12 +2,12 @@
 #pragma once
 
 /*
- * How far a run has come: its machine, its variables, what became of each node, where it stands and what its result is.
- * All of it follows from what happens to the run, so the same inputs at the same times give the same, whether they
- * happen now (runtime/run.h) or are read from a journal (journal/replay.h).
+ * Executes one run: it owns the machine, the variables, the history of the nodes, and the result. All of it follows
+ * from the inputs, so the same inputs at the same times give the same states, whether they happen now (runtime/run.h)
+ * or are read from a run record (journal/replay.h).
  *
- * Everything that happens goes through here, and is written down on its way where there is a journal: an input before
- * anything follows from it, and what the world answers before anything else is asked of the world.
+ * All inputs pass through here and are written to the run record, if there is one: an input before its effects, and
+ * each answer of the host before the next request to the host.
  */
 
 #include "definition/history.h"
@@ -20,38 +20,45 @@ typedef struct Progress Progress;
 typedef struct ProgressLock {
         NodeId node;
         bool held;
-        uint64_t since; /* it holds it, or waits */
+        uint64_t since; /* since then it holds the lock, or waits */
 } ProgressLock;
 
-/* What there is to know of a leaf besides its status and its cause, for a snapshot. */
+/* The state of a leaf besides its status and its cause, for a snapshot. */
 typedef struct LeafReport {
         uint32_t attempt;    /* from 1 */
-        uint64_t since;      /* it was started then */
-        bool begun;          /* an action that may have been started in the world */
+        uint64_t since;      /* the time of its start */
+        uint64_t suspended;  /* at that time, see progress_suspended() */
+        bool begun;          /* an action that may have had effects outside */
         bool halted;         /* an action that is ending */
         bool remembers;      /* see progress_remember() */
         json_object *memory; /* borrowed, or NULL */
+        json_object *noted;  /* as given at its start */
 } LeafReport;
 
-/* The world, as a run sees it. None of these may call back into the progress. */
+/* The environment of a run, which starts leaves and keeps timers and locks. Its functions must not call functions of
+ * the progress for inputs. */
 typedef struct ProgressHost {
-        /* A leaf, from its start on. attempt: how often its node has been started, from 1. */
-        void *(*leaf_start)(NodeId node, uint32_t attempt, void *userdata);
-        /* RUNNING, or how it has ended; of a condition, the value that was seen last. */
+        /* Starts a leaf. attempt: how often its node has been started, from 1. noted: the values of the variables to
+         * which its parameters refer, see definition_note_variables(); borrowed, or NULL. */
+        void *(*leaf_start)(NodeId node, uint32_t attempt, json_object *noted, void *userdata);
+        /* RUNNING, or the outcome; for a condition, its last value. */
         Status (*leaf_status)(void *leaf);
-        /* Conditions only: the value as it is now. look: how many looks at conditions there have been since the run is
-         * at work on its last input, this one included. */
-        Status (*leaf_look)(void *leaf, uint32_t look);
-        /* Why, borrowed; NULL: there is nothing to say. */
+        /* Evaluates a condition. evaluation: the number of evaluations of conditions since the last input, including
+         * this one. */
+        Status (*leaf_evaluate)(void *leaf, uint32_t evaluation);
+        /* The cause of the status, borrowed; NULL: none. */
         Cause *(*leaf_cause)(void *leaf);
-        /* Actions only. True: has ended. False: is ending, progress_leaf_ended() follows. */
+        /* Halts an action. True: it has ended. False: it is ending, and progress_leaf_ended() follows. */
         bool (*leaf_halt)(void *leaf);
-        /* NULL: there are no snapshots of this world. */
+        /* NULL: this host does not support snapshots. */
         void (*leaf_report)(void *leaf, LeafReport *ret_report);
-        /* Nothing is asked of it any more. */
+        /* Frees the leaf. */
         void (*leaf_free)(void *leaf);
 
-        /* One timer a node, and one for the run itself (NODE_NONE). CLOCK_MONOTONIC microseconds. */
+        /* See progress_suspended(); NULL: the machine is never suspended. */
+        uint64_t (*suspended)(void *userdata);
+
+        /* One timer for each node, and one for the run itself (NODE_NONE). CLOCK_MONOTONIC microseconds. */
         void (*timer_arm)(NodeId node, uint64_t deadline, void *userdata);
         void (*timer_disarm)(NodeId node, void *userdata);
 
@@ -59,116 +66,129 @@ typedef struct ProgressHost {
         bool (*lock)(NodeId node, void *userdata);
         void (*unlock)(NodeId node, void *userdata);
 
-        /* The node has failed for a reason of its own; before: why it had failed the time before, or NULL. NULL: nobody
-         * is to be told. */
+        /* The node has failed with a cause of its own; before: the cause of its previous failure, or NULL. Callback
+         * NULL: failures are not reported. */
         void (*failed)(NodeId node, const Cause *before, void *userdata);
-        /* The journal could not be written on, and is gone. */
+        /* The run record could not be written, and was deleted. */
         void (*journal_failed)(const char *error, void *userdata);
 } ProgressHost;
 
-/* The definition is referenced, the host is borrowed. start: in CLOCK_MONOTONIC microseconds, as all times here. */
+/* References the definition, and borrows the host. start: CLOCK_MONOTONIC microseconds, as all times here. */
 Progress *progress_new(Definition *definition, uint64_t seed, uint64_t start, const ProgressHost *host, void *userdata);
 void progress_free(Progress *progress);
 
-/* Another world takes over: what is armed is armed there, and the leaves are its own from now on, see
- * progress_set_leaf(). */
+/* Replaces the host: armed timers are armed there, and the leaves belong to it, see progress_set_leaf(). */
 void progress_set_host(Progress *progress, const ProgressHost *host, void *userdata);
-/* From now on it is written down; takes the writer, NULL: it is not. */
+/* Starts writing the run record; takes the writer. NULL: nothing is written. */
 void progress_set_journal(Progress *progress, JournalWriter *writer);
+/* Writes a snapshot, so that the next daemon, which may have another engine, need not replay anything, and closes the
+ * run record. A negative errno with an error message: the run record is still valid, but must be replayed. */
+int progress_close(Progress *progress, char **ret_error);
 /* The writer, borrowed, or NULL. */
 JournalWriter *progress_journal(const Progress *progress);
 
-/* The variables that it is started with, an object; before it is. */
+/* Sets the variables given at the start, an object; before progress_start(). */
 void progress_give(Progress *progress, json_object *variables);
 
-/*
- * Inputs. Not while it is at work: what happens then has to wait until that is over.
- */
+/* Inputs. Do not call them while the run processes an input; queue the input instead. */
 void progress_start(Progress *progress, uint64_t now);
-/* RUNNING, or its result. */
+/* RUNNING, or the result of the run. */
 Status progress_tick(Progress *progress, uint64_t now);
-/* Is there reason for a tick, and is it allowed one? */
+/* True if a tick is needed and allowed. */
 bool progress_wants_tick(const Progress *progress);
-/* Takes the cause. Once. */
+/* Takes the cause. At most once. */
 void progress_halt(Progress *progress, Cause *why, uint64_t now);
-/* True: the leaf was halted, and nothing more is asked of it; else it is, until it is freed. */
+/* True: the leaf was halted and is not used any more, so the caller frees it; else it is used until leaf_free(). */
 bool progress_leaf_ended(Progress *progress, NodeId node, uint64_t now);
 void progress_condition_changed(Progress *progress, NodeId node, uint64_t now);
-/* The same, but by what the run itself did while it was busy: a tree that always does so is slowed down. */
+/* The same for a change that the run itself caused while it processed an input: a tree that does this all the time is
+ * slowed down. */
 void progress_condition_turned(Progress *progress, NodeId node, uint64_t now);
 void progress_timer_expired(Progress *progress, NodeId node, uint64_t now);
 void progress_lock_granted(Progress *progress, NodeId node, uint64_t now);
-/* From outside: an object. */
+/* Sets variables from outside: an object. */
 void progress_set_variables(Progress *progress, json_object *values, uint64_t now);
-/* By a leaf, at any time; takes the value. */
+/* Sets a variable for a leaf, at any time; takes the value. */
 void progress_set_output(Progress *progress, NodeId node, const char *key, json_object *value, uint64_t now);
 
-/* By an action, at any time, before it does what cannot be seen in the world: what a daemon that takes the run up is to
- * know of it, an object, or NULL. It is written when this returns. */
+/* Stores data of an action for its recovery, at any time, before an effect that cannot be observed outside: an object,
+ * or NULL. It is written when this returns. */
 void progress_remember(Progress *progress, NodeId node, json_object *memory, uint64_t now);
 
-/* By hand, while it is running and not halting; see runtime/run-control.h. */
+/* Requests of users, while the run is running and not halting; see runtime/run-control.h. */
 void progress_pause(Progress *progress, uint64_t now);
 void progress_resume(Progress *progress, uint64_t now);
-/* Goes on past its breakpoints; a tick may follow. */
+/* Continues past the current breakpoints, for one tick. */
 void progress_step(Progress *progress, uint64_t now);
 void progress_set_breakpoint(Progress *progress, NodeId node, bool set, uint64_t now);
-/* True: it runs, and has the outcome when it has been halted. False: when it would next start. why: its cause (taken).
- */
+/* Forces an outcome of the node. True: it is running, and gets the outcome when it has been halted. False: it gets the
+ * outcome when it starts next. why: its cause (taken). */
 bool progress_force(Progress *progress, NodeId node, Status status, Cause *why, uint64_t now);
 
-/* Another daemon has taken the run up as its journal says. */
+/* Records that another daemon has recovered the run. */
 void progress_recovered(Progress *progress, uint64_t now);
-/* ... and is about to start the action, again or because it had not been yet. */
-void progress_rerun(Progress *progress, NodeId node, uint64_t now);
+/* Records that this daemon is about to start the action, either again or for the first time. noted: as at its start. */
+void progress_rerun(Progress *progress, NodeId node, json_object *noted, uint64_t now);
 
-/*
- * What there is to see.
- */
+/* Functions that read the state. */
 Definition *progress_definition(const Progress *progress);
 Variables *progress_variables(const Progress *progress);
 const History *progress_history(const Progress *progress);
 void progress_set_watched(Progress *progress, bool watched);
 GArray *progress_take_changes(Progress *progress);
-/* To be told of what follows from the inputs, in order; the callbacks only look, and may be NULL. */
+/* Reports the effects of the inputs, in order. The callbacks must not change the progress, and may be NULL. */
 typedef struct ProgressObserver {
-        void (*changed)(NodeId node, void *userdata);  /* and the history has it */
-        void (*computed)(NodeId node, void *userdata); /* what it has set by itself until now, if anything, is set */
+        void (*changed)(NodeId node, void *userdata);  /* the history already has the change */
+        void (*computed)(NodeId node, void *userdata); /* variables that the node itself has set are set */
+        void (*ready)(void *userdata);                 /* a node has made the run ready */
 } ProgressObserver;
 /* The observer is borrowed. */
 void progress_observe(Progress *progress, const ProgressObserver *observer, void *userdata);
-/* NULL when it is over. */
+/* NULL after the run has finished. */
 const Machine *progress_machine(const Progress *progress);
 bool progress_is_busy(const Progress *progress);
+/* How far CLOCK_BOOTTIME is ahead of CLOCK_MONOTONIC, in microseconds, when the run last checked; only for a tree that
+ * uses it. */
+uint64_t progress_suspended(const Progress *progress);
+void progress_set_suspended(Progress *progress, uint64_t suspended);
 /* The time of the last input. */
 uint64_t progress_now(const Progress *progress);
 
-/* RUNNING until it is over: then SUCCESS, FAILURE, SKIPPED, HALTED or ERROR. */
+/* RUNNING, then the result: SUCCESS, FAILURE, SKIPPED, HALTED or ERROR. */
 Status progress_status(const Progress *progress);
-/* As for people: "running", "paused", "halting" or how it ended. */
+/* For messages: "running", "paused", "halting" or the result. */
 const char *progress_status_text(const Progress *progress);
-/* Why, from the run down to where it began; already while it is halting. */
+/* True if a node has made the run ready. */
+bool progress_was_made_ready(const Progress *progress);
+/* The time when a node made the run ready, or else when the run succeeded; UINT64_MAX: it is not ready. */
+uint64_t progress_ready(const Progress *progress);
+/* The cause of the result, or of the halt while the run is halting; with the chain down to the origin. */
 const Cause *progress_cause(const Progress *progress);
-/* Why the node failed, was skipped or halted, or is in error; NULL: it is in none of these states. */
+/* Why the node failed, was skipped or halted, or is in ERROR; NULL: it is in none of these states. */
 Cause *progress_node_cause(const Progress *progress, NodeId node);
 bool progress_is_halting(const Progress *progress);
+/* True if the node was halted, and nodes below it have not ended yet. For controls and decorators. */
+bool progress_is_ending(const Progress *progress, NodeId node);
 bool progress_is_paused(const Progress *progress);
 
-/* Of NodeId, in order; NULL: none. */
+/* Returns the nodes with breakpoints, as sorted NodeIds, or NULL if there are none. */
 const GArray *progress_breakpoints(const Progress *progress);
-/* Where it stands: at breakpoints. */
+/* The breakpoints at which the run is paused. */
 const GArray *progress_stops(const Progress *progress);
 bool progress_stands_at(const Progress *progress, NodeId node);
-/* Are there others than when this was asked last, or is it paused and was not, or the other way round? */
+/* True if breakpoints, or whether the run is paused, have changed since the last call. */
 bool progress_take_moved(Progress *progress);
 
-/* What leaf_start has answered, or the host has said; NULL: it has not been started, or is no node of a leaf. */
+/* The return value of leaf_start(), or the leaf that the host has set; NULL: it was not started, or the node is not a
+ * leaf. */
 void *progress_leaf(const Progress *progress, NodeId node);
 void progress_set_leaf(Progress *progress, NodeId node, void *leaf);
-/* Of ProgressLock, in the order in which they were asked for; borrowed. */
+/* Returns the ProgressLocks in the order in which the nodes requested them. The array is borrowed. */
 const GArray *progress_locks(const Progress *progress);
 bool progress_waits_for_lock(const Progress *progress, NodeId node);
-/* UINT64_MAX: it is not armed. */
+/* The same for CLOCK_BOOTTIME, if the node's times continue while the machine is suspended. */
+uint64_t progress_boottime_deadline(const Progress *progress, NodeId node);
+/* UINT64_MAX: the timer is not armed. */
 uint64_t progress_deadline(const Progress *progress, NodeId node);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Progress, progress_free)

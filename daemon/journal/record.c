@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Lines are written for each input of each run, so without any detour; they are read once. */
+/* Writes and reads lines of run records. Lines are written for each input of each run, so directly; they are read only
+ * once. */
 
 #include <errno.h>
 #include <inttypes.h>
@@ -12,34 +13,23 @@
 #include "journal/record.h"
 
 #define CHECKSUM_LENGTH 8u
+/* Longer than the two numbers and the longest kind. */
+#define BEGIN_MAX 64u
+/* In a snapshot: the checksum of the line before it. */
+#define BEFORE "before"
 #define JSON_DEPTH_MAX 1000
 
 static const char *const kind_names[RECORD_KIND_MAX_] = {
-        [RECORD_START] = "start",
-        [RECORD_TICK] = "tick",
-        [RECORD_ENDED] = "ended",
-        [RECORD_CHANGED] = "changed",
-        [RECORD_TURNED] = "turned",
-        [RECORD_TIMER] = "timer",
-        [RECORD_INTERVAL] = "interval",
-        [RECORD_SET] = "set",
-        [RECORD_NOTE] = "note",
-        [RECORD_LOCKED] = "locked",
-        [RECORD_HALT] = "halt",
-        [RECORD_PAUSE] = "pause",
-        [RECORD_RESUME] = "resume",
-        [RECORD_STEP] = "step",
-        [RECORD_BREAK] = "break",
-        [RECORD_FORCE] = "force",
-        [RECORD_BEGIN] = "begin",
-        [RECORD_AT_ONCE] = "at-once",
-        [RECORD_STOPPED] = "stopped",
-        [RECORD_VALUE] = "value",
-        [RECORD_AT_ONCE_LOCKED] = "at-once-locked",
-        [RECORD_WAITS] = "waits",
-        [RECORD_RECOVERED] = "recovered",
-        [RECORD_RERUN] = "rerun",
-        [RECORD_FINISHED] = "finished",
+        [RECORD_START] = "start",         [RECORD_TICK] = "tick",     [RECORD_ENDED] = "ended",
+        [RECORD_CHANGED] = "changed",     [RECORD_TURNED] = "turned", [RECORD_TIMER] = "timer",
+        [RECORD_INTERVAL] = "interval",   [RECORD_SET] = "set",       [RECORD_NOTE] = "note",
+        [RECORD_LOCKED] = "locked",       [RECORD_HALT] = "halt",     [RECORD_PAUSE] = "pause",
+        [RECORD_RESUME] = "resume",       [RECORD_STEP] = "step",     [RECORD_BREAK] = "break",
+        [RECORD_FORCE] = "force",         [RECORD_BEGIN] = "begin",   [RECORD_AT_ONCE] = "at-once",
+        [RECORD_STOPPED] = "stopped",     [RECORD_VALUE] = "value",   [RECORD_AT_ONCE_LOCKED] = "at-once-locked",
+        [RECORD_SUSPENDED] = "suspended", [RECORD_WAITS] = "waits",   [RECORD_STOP] = "stop",
+        [RECORD_UNLOCK] = "unlock",       [RECORD_ARM] = "arm",       [RECORD_DISARM] = "disarm",
+        [RECORD_RECOVERED] = "recovered", [RECORD_RERUN] = "rerun",   [RECORD_FINISHED] = "finished",
         [RECORD_SNAPSHOT] = "snapshot",
 };
 
@@ -47,8 +37,8 @@ const char *record_kind_to_string(RecordKind kind) {
         return kind_names[kind];
 }
 
-/* printf() is a third of the cost of a line otherwise. */
-static void append_number(GString *text, uint64_t number) {
+/* Writes the number and returns the end. With printf(), this would be a third of the cost of a line. */
+static char *put_number(char *text, uint64_t number) {
         char digits[20], *p = digits + sizeof(digits);
 
         do {
@@ -56,49 +46,54 @@ static void append_number(GString *text, uint64_t number) {
                 number /= 10;
         } while (number > 0);
 
-        g_string_append_len(text, p, digits + sizeof(digits) - p);
+        return mempcpy(text, p, (size_t) (digits + sizeof(digits) - p));
 }
 
-void record_append_checksum(GString *text, size_t line) {
-        uint32_t crc = crc32_of(text->str + line, text->len - line);
+uint32_t record_append_checksum(GString *text, size_t line, uint32_t before) {
+        uint32_t crc = crc32_of(before, text->str + line, text->len - line);
+        char end[1 + CHECKSUM_LENGTH + 1], *p = end;
 
-        g_string_append_c(text, ' ');
+        *p++ = ' ';
         for (int shift = 28; shift >= 0; shift -= 4)
-                g_string_append_c(text, "0123456789abcdef"[crc >> shift & 0xf]);
-        g_string_append_c(text, '\n');
+                *p++ = "0123456789abcdef"[crc >> shift & 0xf];
+        *p++ = '\n';
+        g_string_append_len(text, end, p - end);
+        return crc;
 }
 
 size_t record_begin(GString *text, uint64_t time, RecordKind kind, NodeId node) {
         size_t line = text->len;
+        char begin[BEGIN_MAX], *p = put_number(begin, time);
 
-        append_number(text, time);
-        g_string_append_c(text, ' ');
-        g_string_append(text, kind_names[kind]);
-        if (node != NODE_NONE) {
-                g_string_append(text, " #");
-                append_number(text, node);
-        }
+        *p++ = ' ';
+        p = stpcpy(p, kind_names[kind]);
+        if (node != NODE_NONE)
+                p = put_number(stpcpy(p, " #"), node);
 
+        g_string_append_len(text, begin, p - begin);
         return line;
 }
 
-void record_end(GString *text, size_t line) {
-        record_append_checksum(text, line);
+void record_end(GString *text, size_t line, RecordKind kind, RecordChain *chain) {
+        chain->last = record_append_checksum(text, line, kind == RECORD_SNAPSHOT ? chain->header : chain->last);
+        chain->alone = false;
 }
 
-void record_append(GString *text, const Record *record) {
+void record_append(GString *text, const Record *record, RecordChain *chain) {
         size_t line = record_begin(text, record->time, record->kind, record->node);
 
+        if (record->kind == RECORD_SNAPSHOT && record->details)
+                json_object_object_add(record->details, BEFORE, json_object_new_int64(chain->last));
         if (record->details) {
                 g_string_append_c(text, ' ');
                 g_string_append(
                         text, json_object_to_json_string_ext(record->details,
                                                              JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE));
         }
-        record_end(text, line);
+        record_end(text, line, record->kind, chain);
 }
 
-bool record_check(const char *line, size_t length, size_t *ret_length) {
+bool record_read_checksum(const char *line, size_t length, size_t *ret_length, uint32_t *ret_checksum) {
         size_t rest = length - CHECKSUM_LENGTH - 1;
         uint32_t crc = 0;
 
@@ -111,14 +106,12 @@ bool record_check(const char *line, size_t length, size_t *ret_length) {
                 crc = crc << 4 | (uint32_t) g_ascii_xdigit_value(line[i]);
         }
 
-        if (crc != crc32_of(line, rest))
-                return false;
-
         *ret_length = rest;
+        *ret_checksum = crc;
         return true;
 }
 
-/* The word at *p, which is moved behind it and the space that follows. NULL: there is none. */
+/* The word at *p, which is moved after it and the next space. NULL: none. */
 static char *take_word(const char **p, const char *end) {
         const char *start = *p, *space;
 
@@ -173,16 +166,44 @@ static bool parse_node(const char *word, NodeId *ret_node) {
         return true;
 }
 
-int record_parse(const char *line, size_t length, Record *ret_record, char **ret_error) {
+static bool is_snapshot(const char *line, size_t length) {
+        const char *word = memchr(line, ' ', length), *name = kind_names[RECORD_SNAPSHOT];
+
+        return word && (size_t) (line + length - word) > strlen(name) && memcmp(word + 1, name, strlen(name)) == 0;
+}
+
+/* Checks the line, without its checksum. 0: it follows the line before, or need not; -EBADMSG: it is damaged, or lines
+ * before it are missing. */
+static int check(const char *line, size_t length, uint32_t checksum, RecordChain *chain, char **ret_error) {
+        uint32_t before = is_snapshot(line, length) ? chain->header : chain->last;
+
+        if (checksum == crc32_of(before, line, length)) {
+                chain->alone = false;
+                return 0;
+        }
+        if (chain->alone && checksum == crc32_of(0, line, length))
+                return 0;
+
+        *ret_error = g_strdup(chain->alone ? "it does not fit its checksum"
+                                           : "it does not fit its checksum, or lines before it are missing");
+        return -EBADMSG;
+}
+
+int record_parse(const char *line, size_t length, RecordChain *chain, Record *ret_record, char **ret_error) {
         g_autofree char *time = NULL, *kind = NULL, *node = NULL;
         g_auto(Record) record = { .node = NODE_NONE };
         const char *p = line, *end;
+        uint32_t checksum;
         size_t rest;
+        int r;
 
-        if (!record_check(line, length, &rest)) {
+        if (!record_read_checksum(line, length, &rest, &checksum)) {
                 *ret_error = g_strdup("it does not fit its checksum");
                 return -EBADMSG;
         }
+        r = check(line, rest, checksum, chain, ret_error);
+        if (r < 0)
+                return r;
 
         end = line + rest;
         time = take_word(&p, end);
@@ -195,9 +216,17 @@ int record_parse(const char *line, size_t length, Record *ret_record, char **ret
                 return -EINVAL;
         }
 
+        chain->last = checksum;
         *ret_record = record;
         record = (Record){};
         return 0;
+}
+
+bool record_follows(const Record *snapshot, uint32_t before) {
+        json_object *value;
+
+        return !snapshot->details || !json_object_object_get_ex(snapshot->details, BEFORE, &value) ||
+               json_object_get_int64(value) == (int64_t) before;
 }
 
 void record_clear(Record *record) {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* What the world has answered the run, as the records behind the input say. */
+/* Implements the ProgressHost of a replay: it answers the run from the records that follow the input. */
 
+#include <inttypes.h>
 #include <json-c/linkhash.h>
 
 #include "basic/cause-json.h"
@@ -9,7 +10,7 @@
 #include "journal/replay-state.h"
 #include "script/script-status.h"
 
-/* Is the work on the last input known to its end? */
+/* True if all effects of the last input are recorded. */
 static bool is_known(const Replay *replay) {
         const Record *record = replay_next(replay);
 
@@ -32,6 +33,23 @@ static const Record *take_answer(Replay *replay, RecordKind kind, NodeId node) {
         return record;
 }
 
+static bool knows_all_effects(const Replay *replay) {
+        return is_known(replay) && replay->position > replay->journal->all_effects;
+}
+
+/* The same for an effect of the run: if it is missing, the recorded run did not have it. */
+static const Record *take_effect(Replay *replay, RecordKind kind, NodeId node) {
+        const Record *record = take_answer(replay, kind, node);
+
+        if (!record && knows_all_effects(replay) && node != NODE_NONE)
+                replay_mismatch(replay, "behind it there is '%s' of node #%u, which is not recorded",
+                                record_kind_to_string(kind), node);
+        else if (!record && knows_all_effects(replay))
+                replay_mismatch(replay, "behind it there is '%s' of the run, which is not recorded",
+                                record_kind_to_string(kind));
+        return record;
+}
+
 json_object *replay_detail(const Record *record, const char *name) {
         json_object *value = NULL;
 
@@ -41,7 +59,7 @@ json_object *replay_detail(const Record *record, const char *name) {
         return value;
 }
 
-/* IDLE: there is none. */
+/* IDLE: none. */
 Status replay_status(const Record *record) {
         const char *text = json_object_get_string(replay_detail(record, "status"));
 
@@ -61,7 +79,7 @@ Cause *replay_cause(Replay *replay, const Record *record) {
         g_autoptr(Cause) cause = json ? cause_from_json(json) : NULL;
 
         if (json && !is_own_cause(record, cause)) {
-                replay_misfit(replay, "its cause is not one of its own");
+                replay_mismatch(replay, "its cause is not one of its own");
                 return NULL;
         }
 
@@ -72,14 +90,14 @@ void replay_set_outcome(ReplayLeaf *leaf, const Record *record) {
         Status status = replay_status(record);
 
         if (status == STATUS_IDLE || status == STATUS_HALTED)
-                replay_misfit(leaf->replay, "it has no status");
+                replay_mismatch(leaf->replay, "it has no status");
         else
                 leaf->status = status;
 
         cause_unref(leaf->cause);
         leaf->cause = replay_cause(leaf->replay, record);
         if (leaf->status == STATUS_ERROR && !leaf->cause) {
-                replay_misfit(leaf->replay, "it has no cause");
+                replay_mismatch(leaf->replay, "it has no cause");
                 leaf->cause = cause_new(CAUSE_EXPRESSION, NULL, "");
         }
 }
@@ -95,6 +113,7 @@ void replay_set_outputs(Replay *replay, NodeId node, json_object *values, uint64
 void replay_leaf_begin_again(ReplayLeaf *leaf, uint64_t now) {
         leaf->begun = true;
         leaf->since = now;
+        leaf->suspended = progress_suspended(leaf->replay->progress);
         leaf->remembers = false;
         g_clear_pointer(&leaf->memory, json_object_put);
 }
@@ -118,19 +137,38 @@ void replay_leaf_compute(ReplayLeaf *leaf) {
         Blackboard *scope = variables_scope(progress_variables(leaf->replay->progress), leaf->node);
         g_autoptr(Cause) cause = NULL;
 
-        /* It cannot fail; it did not run then. */
+        /* A failed leaf did not run its code; code itself cannot fail. */
         if (code && leaf->status != STATUS_FAILURE && script_status_of_code(code, scope, &cause) != leaf->status)
-                replay_misfit(leaf->replay, "its code comes to something else");
+                replay_mismatch(leaf->replay, "its code comes to something else");
 }
 
-/* What the action has said while it was being started; what it says later is an input. */
+/* Data that the action stored while it was being started; data that it stores later is an input. */
 static const Record *take_note(Replay *replay, const Record *begin) {
         const Record *record = replay_next(replay);
 
         return record && record->time == begin->time ? take_answer(replay, RECORD_NOTE, begin->node) : NULL;
 }
 
-/* The record of the start is the last one that there is if the daemon was stopped just then. */
+void replay_leaf_check_noted(ReplayLeaf *leaf, const Record *record) {
+        json_object *with = replay_detail(record, "with");
+
+        if (!json_object_is_type(with, json_type_object))
+                return;
+
+        json_object_object_foreach(with, name, then) {
+                json_object *now = NULL;
+                bool set = leaf->noted && json_object_object_get_ex(leaf->noted, name, &now);
+
+                if (set && json_object_equal(then, now))
+                        continue;
+
+                replay_mismatch(leaf->replay, "node #%u is started when '%s' is %s, but with this engine it is %s",
+                                leaf->node, name, json_object_to_json_string_ext(then, JSON_C_TO_STRING_PLAIN),
+                                set ? json_object_to_json_string_ext(now, JSON_C_TO_STRING_PLAIN) : "not set");
+        }
+}
+
+/* If the daemon was stopped right then, the start is the last record. */
 static void begin_action(ReplayLeaf *leaf) {
         Replay *replay = leaf->replay;
         const Record *begin, *record;
@@ -140,11 +178,12 @@ static void begin_action(ReplayLeaf *leaf) {
 
         begin = take_answer(replay, RECORD_BEGIN, leaf->node);
         if (!begin) {
-                replay_misfit(replay, "behind it the run starts node #%u, which is not recorded", leaf->node);
+                replay_mismatch(replay, "behind it the run starts node #%u, which is not recorded", leaf->node);
                 return;
         }
 
         leaf->begun = true;
+        replay_leaf_check_noted(leaf, begin);
         while ((record = take_note(replay, begin)))
                 replay_leaf_remember(leaf, record);
 
@@ -157,7 +196,15 @@ static void begin_action(ReplayLeaf *leaf) {
         replay_set_outputs(replay, leaf->node, replay_detail(record, "outputs"), 0);
 }
 
-static void *on_leaf_start(NodeId node, uint32_t attempt, void *userdata) {
+/* A condition has a record of its start only if it refers to variables. */
+static void begin_condition(ReplayLeaf *leaf) {
+        const Record *begin = leaf->noted ? take_effect(leaf->replay, RECORD_BEGIN, leaf->node) : NULL;
+
+        if (begin)
+                replay_leaf_check_noted(leaf, begin);
+}
+
+static void *on_leaf_start(NodeId node, uint32_t attempt, json_object *noted, void *userdata) {
         Replay *replay = userdata;
         ReplayLeaf *leaf = g_new(ReplayLeaf, 1);
 
@@ -165,13 +212,17 @@ static void *on_leaf_start(NodeId node, uint32_t attempt, void *userdata) {
                 .node = node,
                 .attempt = attempt,
                 .status = STATUS_RUNNING,
+                .noted = json_object_get(noted),
                 .since = progress_now(replay->progress),
+                .suspended = progress_suspended(replay->progress),
                 .replay = replay,
                 .link.data = leaf,
         };
         g_queue_push_tail_link(&replay->leaves, &leaf->link);
         if (replay_tree(replay)->nodes[node].type->class == NODE_ACTION)
                 begin_action(leaf);
+        else
+                begin_condition(leaf);
 
         return leaf;
 }
@@ -182,11 +233,11 @@ static Status on_leaf_status(void *data) {
         return leaf->status;
 }
 
-static Status on_leaf_look(void *data, uint32_t look) {
+static Status on_leaf_evaluate(void *data, uint32_t evaluation) {
         ReplayLeaf *leaf = data;
         const Record *record = next_answer(leaf->replay, RECORD_VALUE, leaf->node);
 
-        if (record && json_object_get_int64(replay_detail(record, "look")) == look) {
+        if (record && json_object_get_int64(replay_detail(record, "look")) == evaluation) {
                 leaf->replay->position++;
                 replay_set_outcome(leaf, record);
         }
@@ -203,6 +254,7 @@ static Cause *on_leaf_cause(void *data) {
 static bool on_leaf_halt(void *data) {
         ReplayLeaf *leaf = data;
 
+        take_effect(leaf->replay, RECORD_STOP, leaf->node);
         leaf->halted = !take_answer(leaf->replay, RECORD_STOPPED, leaf->node);
         return !leaf->halted;
 }
@@ -211,6 +263,7 @@ void replay_leaf_free(ReplayLeaf *leaf) {
         g_queue_unlink(&leaf->replay->leaves, &leaf->link);
         cause_unref(leaf->cause);
         json_object_put(leaf->memory);
+        json_object_put(leaf->noted);
         g_free(leaf);
 }
 
@@ -218,22 +271,46 @@ static void on_leaf_free(void *leaf) {
         replay_leaf_free(leaf);
 }
 
-/* What is armed is known to the progress itself. */
-static void on_timer_arm(NodeId node, uint64_t deadline, void *userdata) {}
+static uint64_t after_of(const Record *record) {
+        return json_object_get_uint64(replay_detail(record, "after"));
+}
 
-static void on_timer_disarm(NodeId node, void *userdata) {}
+static bool is_idle_interval(const Replay *replay, NodeId node) {
+        return node == NODE_NONE && replay_is_of_idle_intervals(replay);
+}
+
+/* The progress itself knows which timers are armed. */
+static void on_timer_arm(NodeId node, uint64_t deadline, void *userdata) {
+        Replay *replay = userdata;
+        const Record *record = is_idle_interval(replay, node) ? take_answer(replay, RECORD_ARM, node)
+                                                              : take_effect(replay, RECORD_ARM, node);
+        uint64_t now = progress_now(replay->progress), after = record ? after_of(record) : 0;
+
+        if (record && deadline != (after < UINT64_MAX - now ? now + after : UINT64_MAX))
+                replay_mismatch(replay, "it arms a timer for %" PRIu64 "us, but this engine for %" PRIu64 "us", after,
+                                deadline - now);
+}
+
+static void on_timer_disarm(NodeId node, void *userdata) {
+        if (is_idle_interval(userdata, node))
+                take_answer(userdata, RECORD_DISARM, node);
+        else
+                take_effect(userdata, RECORD_DISARM, node);
+}
 
 static bool on_lock(NodeId node, void *userdata) {
         Replay *replay = userdata;
         bool held = take_answer(replay, RECORD_AT_ONCE_LOCKED, node);
 
         if (!held)
-                take_answer(replay, RECORD_WAITS, node);
+                take_effect(replay, RECORD_WAITS, node);
 
         return held;
 }
 
-static void on_unlock(NodeId node, void *userdata) {}
+static void on_unlock(NodeId node, void *userdata) {
+        take_effect(userdata, RECORD_UNLOCK, node);
+}
 
 static void on_leaf_report(void *data, LeafReport *ret_report) {
         const ReplayLeaf *leaf = data;
@@ -241,17 +318,19 @@ static void on_leaf_report(void *data, LeafReport *ret_report) {
         *ret_report = (LeafReport){
                 .attempt = leaf->attempt,
                 .since = leaf->since,
+                .suspended = leaf->suspended,
                 .begun = leaf->begun,
                 .halted = leaf->halted,
                 .remembers = leaf->remembers,
                 .memory = leaf->memory,
+                .noted = leaf->noted,
         };
 }
 
 const ProgressHost replay_host = {
         .leaf_start = on_leaf_start,
         .leaf_status = on_leaf_status,
-        .leaf_look = on_leaf_look,
+        .leaf_evaluate = on_leaf_evaluate,
         .leaf_cause = on_leaf_cause,
         .leaf_halt = on_leaf_halt,
         .leaf_report = on_leaf_report,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* The leaves of a run that begins in the middle, in the order in which they were started. */
+/* Restores the run and its leaves from a snapshot at which a replay begins. */
 
 #include "journal/replay-state.h"
 #include "journal/snapshot.h"
@@ -18,7 +18,9 @@ static void *make_leaf(NodeId node, Status status, Cause *cause, const LeafRepor
                 .halted = report->halted,
                 .remembers = report->remembers,
                 .memory = json_object_get(report->memory),
+                .noted = json_object_get(report->noted),
                 .since = report->since,
+                .suspended = report->suspended,
                 .replay = replay,
                 .link.data = leaf,
         };
@@ -26,7 +28,7 @@ static void *make_leaf(NodeId node, Status status, Cause *cause, const LeafRepor
         return leaf;
 }
 
-/* Of two that were started at the same time, the one that stands first. */
+/* Sorts by the time of start; for equal times, by the order of nodes. */
 static gint compare_leaves(gconstpointer a, gconstpointer b, gpointer userdata) {
         const ReplayLeaf *x = a, *y = b;
 
@@ -38,7 +40,7 @@ static gint compare_leaves(gconstpointer a, gconstpointer b, gpointer userdata) 
 
 void replay_restore(Replay *replay, const Record *record, uint64_t now) {
         if (!record->details || !snapshot_restore(replay->progress, record->details, now, make_leaf, replay))
-                replay_misfit(replay, "no run can be like that");
+                replay_mismatch(replay, "no run can be like that");
 
         g_queue_sort(&replay->leaves, compare_leaves, NULL);
 }

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * What the run asks for is compared with what the journal says came next, and what the journal says must be possible:
- * so a journal that does not belong to the tree is noticed, and cannot do harm.
+ * Implements replay.h. Requests of the run are compared with the next records, and recorded inputs must be possible. So
+ * a run record that does not belong to the tree is detected, and does no harm.
  */
 
 #include <errno.h>
+#include <inttypes.h>
 
+#include "engine/engine-version.h"
 #include "journal/replay-state.h"
 
 const Tree *replay_tree(const Replay *replay) {
@@ -19,18 +21,48 @@ const Record *replay_next(const Replay *replay) {
                        : NULL;
 }
 
+/* The engine in the last RECORD_RECOVERED that was read, or else in the header. */
+uint32_t replay_engine(const Replay *replay) {
+        uint32_t engine = replay->journal->header.engine;
+
+        for (unsigned i = 0; i < replay->position; i++) {
+                const Record *record = &g_array_index(replay->journal->records, Record, i);
+
+                if (record->kind == RECORD_RECOVERED && replay_detail(record, "engine"))
+                        engine = (uint32_t) json_object_get_int64(replay_detail(record, "engine"));
+        }
+
+        return engine;
+}
+
+bool replay_is_of_idle_intervals(const Replay *replay) {
+        return replay->journal->header.engine < 2 && replay_engine(replay) < 2;
+}
+
+/* A hint that a different engine may be the reason. */
+static char *describe_engines(const Replay *replay) {
+        uint32_t engine = replay_engine(replay);
+
+        return engine == 0 || engine == engine_version()
+                       ? g_strdup("")
+                       : g_strdup_printf(" (recorded with engine %" PRIu32 ", but this is engine %" PRIu32 ")", engine,
+                                         engine_version());
+}
+
 /* The header is line 1. */
-void replay_misfit(Replay *replay, const char *format, ...) {
-        g_autofree char *text = NULL;
+void replay_mismatch(Replay *replay, const char *format, ...) {
+        g_autofree char *text = NULL, *engines = NULL;
         va_list args;
 
         if (replay->error)
                 return;
 
+        engines = describe_engines(replay);
+
         va_start(args, format);
         text = g_strdup_vprintf(format, args);
         va_end(args);
-        replay->error = g_strdup_printf("line %u: %s", replay->position + 1, text);
+        replay->error = g_strdup_printf("line %u: %s%s", replay->position + 1, text, engines);
 }
 
 int replay_step(Replay *replay, char **ret_error) {
@@ -58,12 +90,12 @@ int replay_until(Replay *replay, uint64_t time, char **ret_error) {
         return r < 0 ? r : 0;
 }
 
-/* So that nobody has to be careful with the records who tells of them. */
+/* Checks the nodes of all records, so that no other code has to. */
 static void check_nodes(Replay *replay) {
         for (const Record *record; (record = replay_next(replay)) && !replay->error; replay->position++)
                 if (!replay_has_node(replay, record)) {
                         replay->position++;
-                        replay_misfit(replay, "there is no such node for '%s'", record_kind_to_string(record->kind));
+                        replay_mismatch(replay, "there is no such node for '%s'", record_kind_to_string(record->kind));
                 }
 
         replay->position = 0;
@@ -135,6 +167,9 @@ const GArray *replay_locks(const Replay *replay) {
 }
 
 Progress *replay_take(Replay *replay) {
-        replay->locks = g_array_copy((GArray *) progress_locks(replay->progress));
+        const GArray *locks = progress_locks(replay->progress);
+
+        replay->locks = g_array_new(FALSE, FALSE, sizeof(ProgressLock));
+        g_array_append_vals(replay->locks, locks->data, locks->len);
         return g_steal_pointer(&replay->progress);
 }

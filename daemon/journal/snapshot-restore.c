@@ -1,12 +1,19 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Nothing of a snapshot is taken for granted: what makes no sense is refused before anybody can stumble over it. */
+/* Restores a run from a snapshot. Everything in it is checked first, so that an invalid snapshot is refused and does no
+ * harm. */
+
+#include <json-c/linkhash.h>
 
 #include "basic/cause-pool.h"
 #include "basic/cleanup.h"
 #include "engine/machine-image.h"
 #include "journal/progress-state.h"
 #include "journal/snapshot.h"
+
+/* The numbers in version 2. Numbers that were added to NodeImage later are at its end, and are 0 if an older daemon did
+ * not write them. */
+#define NODE_NUMBERS_LEAST 11u
 
 typedef struct Reading {
         Progress *progress;
@@ -16,7 +23,7 @@ typedef struct Reading {
         void *userdata;
 } Reading;
 
-/* Of that type, or NULL. */
+/* The member if it has this type, or NULL. */
 static json_object *member(json_object *json, const char *name, json_type type) {
         json_object *value = NULL;
 
@@ -48,28 +55,33 @@ static bool get_node(const Reading *reading, json_object *value, NodeId *ret_nod
         return true;
 }
 
-/* Calls for each row of an array of arrays of that length. */
-static bool each_row(const Reading *reading, json_object *rows, size_t length,
-                     bool (*read)(const Reading *reading, json_object *row)) {
+/* Calls read for each row of an array of arrays, whose lengths must be between the limits. */
+static bool each_row_between(const Reading *reading, json_object *rows, size_t least, size_t most,
+                             bool (*read)(const Reading *reading, json_object *row)) {
         if (!rows)
                 return false;
 
         for (size_t i = 0; i < json_object_array_length(rows); i++) {
                 json_object *row = json_object_array_get_idx(rows, i);
 
-                if (!json_object_is_type(row, json_type_array) || json_object_array_length(row) != length ||
-                    !read(reading, row))
+                if (!json_object_is_type(row, json_type_array) || json_object_array_length(row) < least ||
+                    json_object_array_length(row) > most || !read(reading, row))
                         return false;
         }
 
         return true;
 }
 
+static bool each_row(const Reading *reading, json_object *rows, size_t length,
+                     bool (*read)(const Reading *reading, json_object *row)) {
+        return each_row_between(reading, rows, length, length, read);
+}
+
 static json_object *cell(json_object *row, size_t i) {
         return json_object_array_get_idx(row, i);
 }
 
-/* What a node hands on comes from one below it. */
+/* The cause below must come from a node below. */
 static bool cause_fits(const Reading *reading, const Cause *cause) {
         const Cause *because = cause->because;
 
@@ -127,14 +139,14 @@ static bool read_machine(const Reading *reading, json_object *json) {
 }
 
 static bool read_node(const Reading *reading, json_object *row) {
-        uint32_t numbers[NODE_IMAGE_NUMBERS];
+        uint32_t numbers[NODE_IMAGE_NUMBERS] = {};
         NodeImage before;
         NodeId node;
 
         if (!get_node(reading, cell(row, 0), &node) || machine_node_image(reading->progress->machine, node, &before))
                 return false;
 
-        for (size_t i = 0; i < NODE_IMAGE_NUMBERS; i++) {
+        for (size_t i = 0; i + 1 < json_object_array_length(row); i++) {
                 uint64_t number;
 
                 if (!get_number(cell(row, i + 1), UINT32_MAX, &number))
@@ -177,7 +189,7 @@ static bool read_failed(const Reading *reading, json_object *row) {
 }
 
 static bool read_forced(const Reading *reading, json_object *row) {
-        return set_cause(reading, reading->progress->forced, row);
+        return set_cause(reading, &reading->progress->forced, row);
 }
 
 static bool read_timer(const Reading *reading, json_object *row) {
@@ -208,7 +220,7 @@ static bool read_lock(const Reading *reading, json_object *row) {
                 return false;
 
         lock.since += reading->progress->start;
-        g_array_append_val(reading->progress->locks, lock);
+        progress_add_lock(reading->progress, &lock);
         return true;
 }
 
@@ -238,6 +250,29 @@ static Status get_status(json_object *json) {
         return STATUS_IDLE;
 }
 
+/* The values are the current ones, except those in with (or NULL). Older daemons did not write with, so this is an
+ * assumption for their snapshots. */
+static json_object *noted_of(const Reading *reading, NodeId node, json_object *with) {
+        json_object *noted = definition_note_variables(reading->progress->definition, node,
+                                                       variables_scope(reading->progress->variables, node));
+
+        if (noted && with) {
+                json_object_object_foreach(with, name, value) {
+                        json_object_object_add(noted, name, json_object_get(value));
+                }
+        }
+
+        return noted;
+}
+
+/* 0 if there is no such member. */
+static bool read_suspended(json_object *json, const char *name, uint64_t *ret_suspended) {
+        json_object *value = NULL;
+
+        *ret_suspended = 0;
+        return !json_object_object_get_ex(json, name, &value) || get_number(value, RECORD_TIME_MAX, ret_suspended);
+}
+
 static bool read_leaf(const Reading *reading, json_object *json) {
         LeafReport report = {
                 .begun = flag(json, "begun"),
@@ -246,6 +281,7 @@ static bool read_leaf(const Reading *reading, json_object *json) {
                 .memory = member(json, "memory", json_type_object),
         };
         Status status = get_status(json);
+        g_autoptr(json_object) noted = NULL;
         uint64_t attempt;
         Cause *cause;
         NodeId node;
@@ -255,13 +291,14 @@ static bool read_leaf(const Reading *reading, json_object *json) {
             !(reading->tree->nodes[node].flags & NODE_LEAF) || progress_leaf(reading->progress, node) ||
             !get_number(member(json, "attempt", json_type_int), UINT32_MAX, &attempt) ||
             !get_number(member(json, "since", json_type_int), UINT64_MAX / 2, &report.since) ||
-            !get_cause(reading, json, "cause", &cause))
+            !read_suspended(json, "suspended", &report.suspended) || !get_cause(reading, json, "cause", &cause))
                 return false;
 
         if (status == STATUS_ERROR && cause)
                 progress_note_broken(reading->progress, node, cause);
         report.attempt = (uint32_t) attempt;
         report.since += reading->progress->start;
+        report.noted = noted = noted_of(reading, node, member(json, "with", json_type_object));
         leaf = reading->make_leaf(node, status, cause, &report, reading->userdata);
         machine_node_set_data(reading->progress->machine, node, leaf);
         if (reading->tree->nodes[node].type->class == NODE_CONDITION)
@@ -273,10 +310,10 @@ static bool forced_fits(const Reading *reading, NodeId node) {
         NodeImage image;
 
         return !machine_node_image(reading->progress->machine, node, &image) || image.forced == STATUS_IDLE ||
-               causes_get(reading->progress->forced, node);
+               causes_get(&reading->progress->forced, node);
 }
 
-/* The machine and the world agree on it. */
+/* Checks that the machine and the host agree about the leaf. */
 static bool leaf_fits(const Reading *reading, NodeId node) {
         const Machine *machine = reading->progress->machine;
         void *leaf = progress_leaf(reading->progress, node);
@@ -312,18 +349,51 @@ static bool read_leaves(const Reading *reading, json_object *leaves) {
 
 static bool read_causes(const Reading *reading, json_object *json) {
         Progress *progress = reading->progress;
-        Cause *why, *cause, *last_look, *error;
+        Cause *why, *cause, *last_evaluation, *error;
 
         if (!get_cause(reading, json, "why", &why) || !get_cause(reading, json, "cause", &cause) ||
-            !get_cause(reading, json, "last_look", &last_look) || !get_cause(reading, json, "error", &error) ||
+            !get_cause(reading, json, "last_look", &last_evaluation) || !get_cause(reading, json, "error", &error) ||
             !each_row(reading, member(json, "failed", json_type_array), 2, read_failed) ||
             !each_row(reading, member(json, "forced", json_type_array), 2, read_forced))
                 return false;
 
         progress->why = why ? cause_ref(why) : NULL;
         progress->cause = cause ? cause_ref(cause) : NULL;
-        progress->last_look = last_look ? cause_ref(last_look) : NULL;
+        progress->last_evaluation = last_evaluation ? cause_ref(last_evaluation) : NULL;
         return variables_restore(progress->variables, member(json, "variables", json_type_object), error);
+}
+
+static bool read_timers_suspended(const Reading *reading, json_object *json) {
+        GHashTableIter iter;
+        void *node, *timer;
+
+        if (!json || !reading->progress->timers)
+                return true;
+
+        g_hash_table_iter_init(&iter, reading->progress->timers);
+        while (g_hash_table_iter_next(&iter, &node, &timer)) {
+                char key[16];
+
+                g_snprintf(key, sizeof(key), "%u", GPOINTER_TO_UINT(node));
+                if (!read_suspended(json, key, &((NodeTimer *) timer)->suspended))
+                        return false;
+        }
+
+        return true;
+}
+
+/* If there is no such member, the run is not ready. */
+static bool read_ready(const Reading *reading, json_object *json) {
+        json_object *ready = NULL;
+        uint64_t time;
+
+        if (!json_object_object_get_ex(json, "ready", &ready))
+                return true;
+        if (!get_number(ready, RECORD_TIME_MAX, &time))
+                return false;
+
+        reading->progress->ready = reading->progress->start + time;
+        return true;
 }
 
 static bool read_all(Reading *reading, json_object *json) {
@@ -331,15 +401,18 @@ static bool read_all(Reading *reading, json_object *json) {
 
         progress->halting = flag(json, "halting");
         progress->paused = flag(json, "paused");
-        progress->first_look = flag(json, "first_look");
-        return read_pool(reading, json) &&
+        progress->first_evaluation = flag(json, "first_look");
+        return read_ready(reading, json) && read_pool(reading, json) &&
                read_nodes(reading, member(json, "breakpoints", json_type_array), &progress->breakpoints) &&
                read_nodes(reading, member(json, "stops", json_type_array), &progress->stops) &&
                read_machine(reading, member(json, "machine", json_type_object)) &&
-               each_row(reading, member(json, "nodes", json_type_array), NODE_IMAGE_NUMBERS + 1, read_node) &&
+               each_row_between(reading, member(json, "nodes", json_type_array), NODE_NUMBERS_LEAST + 1,
+                                NODE_IMAGE_NUMBERS + 1, read_node) &&
                each_row(reading, member(json, "history", json_type_array), 5, read_history) &&
                read_causes(reading, json) &&
                each_row(reading, member(json, "timers", json_type_array), 4, read_timer) &&
+               read_suspended(json, "suspended", &progress->suspended) &&
+               read_timers_suspended(reading, member(json, "timers_suspended", json_type_object)) &&
                each_row(reading, member(json, "locks", json_type_array), 3, read_lock) &&
                read_leaves(reading, member(json, "leaves", json_type_array)) && nodes_fit(reading);
 }

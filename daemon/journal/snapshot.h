@@ -2,16 +2,17 @@
 #pragma once
 
 /*
- * All that a run has come to, as a record of its journal: so that what was before need not be kept for ever.
+ * Saves and restores the whole state of a run as a record of its run record, so that earlier records can be removed.
+ * The execution and the replay of a run use it.
  */
 
 #include "journal/progress.h"
 
-/* While it is not at work, and not over. A new reference. */
+/* Returns a new reference. Must not be called while the run processes an input, or after it has finished. */
 json_object *snapshot_of(const Progress *progress);
 
-/* Someone for a leaf that there is then, as from ProgressHost.leaf_start(). NULL: there cannot be such a leaf. */
+/* Makes the leaf of a node that was started, as ProgressHost.leaf_start() does. NULL: such a leaf is not possible. */
 typedef void *(*SnapshotLeaf)(NodeId node, Status status, Cause *cause, const LeafReport *report, void *userdata);
 
-/* Into a new progress, at that time. False: no run can be like that. */
+/* Restores into a new progress, at that time. False: the snapshot is invalid. */
 bool snapshot_restore(Progress *progress, json_object *snapshot, uint64_t now, SnapshotLeaf make_leaf, void *userdata);

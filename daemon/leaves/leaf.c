@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* What leaves say in words of their own, put together here for whoever runs them. */
+/* Helpers for leaf kinds: causes, inheritances and timers. */
 
 #include "leaves/leaf.h"
 
@@ -27,4 +27,22 @@ void leaf_set_cause_of(Leaf *leaf, const char *kind, json_object *facts, const c
         va_start(args, format);
         give_cause(leaf, kind, facts, format, args);
         va_end(args);
+}
+
+void inheritance_use(Inheritance *inheritance) {
+        inheritance->n_users++;
+}
+
+void inheritance_leave(Inheritance *inheritance) {
+        if (--inheritance->n_users == 0)
+                inheritance->unused(inheritance->userdata);
+}
+
+Timer *leaf_timer_new(const Leaf *leaf, uint64_t usec, TimerCallback callback, void *userdata) {
+        uint64_t started = leaf->started + (leaf->clock == TIMER_BOOTTIME ? leaf->suspended : 0);
+
+        if (usec >= UINT64_MAX - started)
+                return NULL;
+
+        return timer_new_on(leaf->services->timers, leaf->clock, started + usec, callback, userdata);
 }

@@ -3,7 +3,7 @@
 
 /*
  * The contract of a leaf kind. The runtime makes one Leaf each time a node is started, and frees
- * it when it has ended (a condition: when nothing looks at its value any more).
+ * it when it has ended (a condition: when no node evaluates it any more).
  *
  * A kind never blocks and never ticks. It reports its end through leaf_end() (actions) or
  * leaf_set_value() (conditions), from the main loop, never from within its own start or halt.
@@ -13,111 +13,142 @@
 #include <json-c/json_object.h>
 
 #include "basic/cause.h"
+#include "basic/timers.h"
+#include "basic/workers.h"
 #include "engine/type.h"
 #include "script/blackboard.h"
 
 typedef struct Buses Buses;
 typedef struct Connection Connection;
-typedef struct JobReplies JobReplies;
-typedef struct Timers Timers;
 typedef struct Leaf Leaf;
 
-/* What all leaves of a daemon share; outlives them. */
+/* References that the previous btd holds in systemd for recovered leaves: each leaf uses it until it has a reference of
+ * its own. When it is not used any more, the owner releases it. */
+typedef struct Inheritance {
+        unsigned n_users;
+        void (*unused)(void *userdata);
+        void *userdata;
+} Inheritance;
+
+/* The services that all leaves of a daemon share; they outlive the leaves. */
 typedef struct LeafServices {
         Buses *buses;
         Timers *timers;
-        bool user; /* the daemon serves a user: "session" is the default bus and user units the default units */
-        Connection *lasting; /* to the default bus, where what was sent is heard also when the daemon was killed; NULL:
-                              * there is none */
-        JobReplies *replies; /* of systemd to daemons before this one, while it recovers; NULL: there are none */
-        const char *outputs; /* a directory for what processes write that outlive the daemon; NULL: none do */
-        const char *credentials; /* the directory of the secrets, see script/secrets.h; NULL: there are none */
+        Workers *workers; /* start processes, each on a thread of its own */
+        bool user;        /* the daemon serves a user: "session" is the default bus and user units the default units */
+        /* The stored connection: to the default bus, and still open after this btd was killed or restarted, until the
+         * next one closes it. It never has match rules, since nobody reads from it then. NULL: there is none. */
+        Connection *stored;
+        Inheritance *inheritance; /* while the daemon recovers; NULL: there is none */
+        const char *outputs;      /* directory for the output of processes that outlive the daemon; NULL: none do */
+        const char *credentials;  /* directory of the secrets, see script/secrets.h; NULL: there are none */
 } LeafServices;
 
 struct LeafKind {
-        size_t op_size;        /* of the kind's own record, handed out zeroed as leaf->op */
-        bool has_timeout;      /* the parameters have a span at timeout_offset, kept by the runtime: at its end the */
-        size_t timeout_offset; /* leaf is halted, and has failed when it has ended. SPAN_INFINITY: no limit */
+        size_t op_size;   /* size of the kind's own record, which the runtime provides zeroed as leaf->op */
+        bool has_timeout; /* the parameters have a span at timeout_offset: when it expires, the runtime halts the */
+        size_t timeout_offset; /* leaf, which fails when it has ended. SPAN_INFINITY: no limit */
 
-        /* RUNNING, or the outcome when it is known at once (FAILURE after leaf_set_cause()). ERROR, also after
+        /* RUNNING, or the outcome if it is known at once (FAILURE after leaf_set_cause()). ERROR, also after
          * leaf_set_cause(): an expression or code cannot be evaluated, which ends the run. */
         Status (*start)(Leaf *leaf);
 
-        /* Stop. True: has ended, nothing will be reported. False: ending, leaf_end() will follow.
-         * NULL: nothing to stop but what release frees. Not called twice. */
+        /* Stops the leaf. True: it has ended, and reports nothing. False: it is ending, leaf_end() will follow.
+         * NULL: release stops everything. Not called twice. */
         bool (*halt)(Leaf *leaf);
 
-        /* Frees what the op holds (not the op), and what the leaf has left in the world unless it is abandoned. Called
-         * last, also right after a start that completed. NULL: nothing. */
+        /* Frees the contents of the op (not the op), and cleans up outside of the daemon unless the leaf is abandoned.
+         * Called last, also right after a start that completed. NULL: nothing to free. */
         void (*release)(Leaf *leaf);
 
-        /* In place of start, for an action that a daemon before this one has started, and that has not ended as far as
-         * the run knows: goes on with what there is of it. IDLE, or leaf_lost() later: nothing is left of it, and what
-         * became of it cannot be known. NULL: the same. */
+        /* Called instead of start for an action that the previous daemon started, and whose end is not recorded:
+         * continues it. IDLE, or leaf_lost() later: it cannot be continued, and its result cannot be known. NULL: like
+         * IDLE. */
         Status (*recover)(Leaf *leaf);
-        /* The parameters have an OnRecover at on_recover_offset, which is followed then: of a kind that says by
-         * leaf_remember() that it is about to do something. Others are started again. */
+        /* The parameters have an OnRecover at on_recover_offset, which decides then. For kinds that call
+         * leaf_set_memo() before they act; other kinds are started again. */
         bool has_on_recover;
         size_t on_recover_offset;
 
-        /* Conditions whose value is computed when it is looked at: the value. NULL: it is what leaf_set_value() has
-         * said last. */
-        Status (*look)(Leaf *leaf);
+        /* For conditions that compute their value on demand: the value. NULL: the value is the last one of
+         * leaf_set_value(). */
+        Status (*evaluate)(Leaf *leaf);
 
-        /* Appends what a running leaf waits for, to go behind "waits for": "reply of org.example.Camera.Start". NULL:
-         * nothing to say. */
+        /* A unit has begun to wait for the run of the leaf, see leaf_is_awaited_by(). The leaf has started, and was not
+         * halted. Must not end the leaf before it returns to the main loop. May be NULL. */
+        void (*awaited)(Leaf *leaf);
+
+        /* Appends what a running leaf waits for, to follow "waits for": "reply of org.example.Camera.Start". May be
+         * NULL.
+         */
         void (*describe)(Leaf *leaf, GString *text);
 };
 
 struct Leaf {
         const NodeType *type;
-        const void *params; /* the type's struct, with references filled in; lives as long as the leaf */
+        const void *params; /* the type's struct, with references expanded; lives as long as the leaf */
         void *op;
         const LeafServices *services;
         Blackboard *blackboard;
         const char *tree, *run, *name; /* "boot", "boot.3", "LoadConfig": for messages and unit names */
         NodeId node;
-        uint32_t attempt; /* how often this node has been started in this run, from 1 */
-        uint64_t started; /* CLOCK_MONOTONIC µs, perhaps by a daemon before this one */
-        bool checked;     /* there were no references to fill in: the type's check has seen these parameters */
-
-        bool durable; /* it may outlive this daemon, and then what it remembers is of use */
-
-        /* For recover: has leaf_remember() been called, and with what last (NULL: nothing). */
-        bool remembers;
-        json_object *memory; /* borrowed, until it says something else */
-        /* For release: the daemon goes, and what the leaf has started is for the next one. */
+        uint32_t attempt;   /* the number of this start of the node in this run, from 1 */
+        uint64_t started;   /* CLOCK_MONOTONIC µs, perhaps by the previous daemon */
+        TimerClock clock;   /* of its times, see leaf_timer_new() */
+        uint64_t suspended; /* by how much CLOCK_BOOTTIME was ahead when it was started */
+        bool durable;       /* its run is recorded, so the leaf may be recovered with its memo */
+        /* For release: the daemon stops, and leaves everything that the leaf has started to the next one. */
         bool abandoned;
+
+        /* For recover: was leaf_set_memo() called, and the last memo (or NULL). */
+        bool has_memo;
+        json_object *memo; /* borrowed until the next leaf_set_memo() */
 
         /* The runtime's. */
         void *owner;
 };
 
+/* Expires so many microseconds after the leaf was started, by the clock of the node. NULL: never. */
+Timer *leaf_timer_new(const Leaf *leaf, uint64_t usec, TimerCallback callback, void *userdata);
+
 /* The leaf has ended: SUCCESS, FAILURE, SKIPPED or ERROR. The leaf may be freed before this returns. */
 void leaf_end(Leaf *leaf, Status status);
 
-/* A condition's value is known, or has changed: SUCCESS, FAILURE or ERROR; RUNNING: it is not known any more. It goes
- * on watching. The leaf may be freed before this returns. */
+/* A condition's value is known, or has changed: SUCCESS, FAILURE or ERROR; RUNNING: it is not known any more. The leaf
+ * continues to watch. It may be freed before this returns. */
 void leaf_set_value(Leaf *leaf, Status value);
-/* What look would answer may have changed. Can be called at any time, also while the run is at work. */
+/* The result of evaluate may have changed. Can be called at any time, also during a tick. */
 void leaf_value_changed(Leaf *leaf);
 
-/* Why the leaf fails, for people: "org.example.Error.Busy: the camera is in use". Call it before the
- * FAILURE is reported; for a condition, also what was seen instead ("is \"inactive\", not \"active\""). */
+/* The reason why the leaf fails, as a message: "org.example.Error.Busy: the camera is in use". Call it before the
+ * FAILURE is reported. For a condition, it has the actual value, too ("is \"inactive\", not \"active\""). */
 void leaf_set_cause(Leaf *leaf, const char *format, ...) G_GNUC_PRINTF(2, 3);
 /* The same with a kind of basic/cause.h and facts (taken, may be NULL), for programs and for retry_on. */
 void leaf_set_cause_of(Leaf *leaf, const char *kind, json_object *facts, const char *format, ...) G_GNUC_PRINTF(4, 5);
-/* What both come down to: takes the cause. */
+/* The same with a complete cause, which it takes. */
 void leaf_give_cause(Leaf *leaf, Cause *cause);
 
-/* Puts a result on the blackboard; takes the value. */
+/* Sets a variable of the blackboard; takes the value. */
 void leaf_set_output(Leaf *leaf, const char *key, json_object *value);
 
-/* Before it does something that will not be seen in the world: what a daemon after this one is to know of that. Takes
- * the object, NULL: only that it does. */
-void leaf_remember(Leaf *leaf, json_object *memory);
-/* After recover, from the main loop; see there. The leaf may be freed, or started again, before this returns. */
+/* The text without the secrets of the leaf, for messages that do not use the functions above; to be freed. NULL: it has
+ * no secrets. */
+char *leaf_hide_secrets(Leaf *leaf, const char *text);
+
+/* To be called before the leaf does something that a later btd cannot see: records a memo for the recovery of this
+ * leaf. Takes the object; NULL: only records that the leaf has acted. */
+void leaf_set_memo(Leaf *leaf, json_object *memory);
+/* To be called after recover, from the main loop; see there. The leaf may be freed, or started again, before this
+ * returns.
+ */
 void leaf_lost(Leaf *leaf);
+
+/* Does the start of this unit wait for the run of the leaf; stop: does its stop wait for the end of the run? NULL: of
+ * any unit? */
+bool leaf_is_awaited_by(const Leaf *leaf, const char *unit, bool stop);
+
+void inheritance_use(Inheritance *inheritance);
+void inheritance_leave(Inheritance *inheritance);
 
 /* All leaf types, NULL-terminated: one line each in registry.c. */
 extern const NodeType *const leaf_types[];

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* While variables are set, others may be half-way there: so a change only makes the test stale. */
+/* Evaluates the expression of a condition when its inputs have changed. A change only marks the test stale, because an
+ * update may set several variables; it is evaluated afterwards. */
 
 #include "leaves/live-test.h"
 #include "script/script-status.h"

@@ -2,8 +2,8 @@
 #pragma once
 
 /*
- * The expression that a condition holds by. It is evaluated again only when something that it reads has changed: a
- * variable, which the test watches, or what the condition gives it, of which it is told.
+ * The expression of a condition. It is evaluated again only when one of its inputs has changed: a variable, which the
+ * test watches, or a value from the condition, which reports the change.
  */
 
 #include "leaves/leaf.h"
@@ -11,13 +11,13 @@
 
 typedef struct LiveTest LiveTest;
 
-/* When a variable has changed, the leaf's value is said to have, see leaf_value_changed(). */
+/* Calls leaf_value_changed() when one of its variables has changed. */
 LiveTest *live_test_new(Leaf *leaf, const Script *script);
 void live_test_free(LiveTest *test);
 
-/* Has any variable changed since it was evaluated last? */
+/* Has a variable changed since the last evaluation? */
 bool live_test_is_stale(const LiveTest *test);
-/* SUCCESS; FAILURE or ERROR, and the leaf has its cause. names, values: those that the script takes besides variables,
+/* SUCCESS; FAILURE or ERROR, after setting the leaf's cause. names, values: inputs of the script besides variables,
  * NULL-terminated, or NULL; borrowed. */
 Status live_test_evaluate(LiveTest *test, const char *const *names, json_object *const *values);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* The table of leaf types, in the order in which the reference lists them. */
+/* The table of leaf types, in the order of the reference. */
 
 #include "leaves/registry.h"
 #include "leaves/leaf.h"

@@ -2,7 +2,8 @@
 #pragma once
 
 /*
- * All leaf types. A new kind of leaf is a file of its own, a line here and a line in registry.c.
+ * Declares all leaf types for their table. A new kind of leaf needs a file in one of the folders, a line here, and a
+ * line in registry.c.
  */
 
 #include "engine/type.h"

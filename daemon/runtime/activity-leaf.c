@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* What a leaf may do is checked here, once for all kinds. */
+/* Implements the functions of leaves/leaf.h that leaf kinds call. All checks of what a leaf may do are here, once for
+ * all kinds. */
 
 #include <assert.h>
 
 #include "runtime/activity-state.h"
 
-/* A Leaf is the beginning of its Activity. */
+/* The Leaf is the first member of its Activity. */
 static Activity *activity_of(Leaf *leaf) {
         return (Activity *) leaf;
 }
@@ -18,7 +19,7 @@ void leaf_end(Leaf *leaf, Status status) {
         assert(status == STATUS_SUCCESS || status == STATUS_FAILURE || status == STATUS_SKIPPED ||
                status == STATUS_ERROR);
 
-        activity_settle(activity, activity->timed_out ? STATUS_FAILURE : status);
+        activity_settle(activity, activity->failed ? STATUS_FAILURE : status);
 }
 
 void leaf_set_value(Leaf *leaf, Status value) {
@@ -33,13 +34,19 @@ void leaf_set_value(Leaf *leaf, Status value) {
 void leaf_value_changed(Leaf *leaf) {
         Activity *activity = activity_of(leaf);
 
-        assert(activity_is_condition(activity) && activity_kind(activity)->look);
+        assert(activity_is_condition(activity) && activity_kind(activity)->evaluate);
 
         if (!activity->stopping)
-                activity->context->changed(activity, activity->context->userdata);
+                activity->context->callbacks->changed(activity, activity->context->userdata);
 }
 
-/* Takes the cause. */
+char *leaf_hide_secrets(Leaf *leaf, const char *text) {
+        const Activity *activity = activity_of(leaf);
+
+        return activity->secrets.known ? secrets_hide(&activity->secrets, text) : NULL;
+}
+
+/* Takes the cause. Replaces the values of secrets in it. */
 static Cause *without_secrets(const Activity *activity, Cause *cause) {
         g_autofree char *text = NULL;
         Cause *hidden;
@@ -57,13 +64,13 @@ static Cause *without_secrets(const Activity *activity, Cause *cause) {
         return hidden;
 }
 
-/* What comes after the time is over is not the reason. A condition that stays false is no news to the tree, but to
- * those who look at it. */
+/* A cause that comes after the timeout is not the reason. For a condition that stays false, the cause is updated in
+ * place: the tree does not react, but readers see it. */
 void leaf_give_cause(Leaf *leaf, Cause *given) {
         Activity *activity = activity_of(leaf);
         g_autoptr(Cause) cause = without_secrets(activity, given);
 
-        if (activity->timed_out)
+        if (activity->failed)
                 return;
 
         if (activity_is_condition(activity) && activity->status == STATUS_FAILURE && activity->cause)
@@ -78,7 +85,7 @@ void leaf_set_output(Leaf *leaf, const char *key, json_object *value) {
         g_autofree char *text = NULL;
 
         if (blackboard_has_room(leaf->blackboard, blackboard_growth(leaf->blackboard, key, hidden))) {
-                activity->context->output(activity, key, hidden, activity->context->userdata);
+                activity->context->callbacks->output(activity, key, hidden, activity->context->userdata);
                 return;
         }
 
@@ -88,14 +95,14 @@ void leaf_set_output(Leaf *leaf, const char *key, json_object *value) {
         json_object_put(hidden);
 }
 
-void leaf_remember(Leaf *leaf, json_object *memory) {
+void leaf_set_memo(Leaf *leaf, json_object *memory) {
         Activity *activity = activity_of(leaf);
 
-        json_object_put(leaf->memory);
-        leaf->memory = memory;
-        leaf->remembers = true;
+        json_object_put(leaf->memo);
+        leaf->memo = memory;
+        leaf->has_memo = true;
         if (activity->context->durable)
-                activity->context->remember(activity, memory, activity->context->userdata);
+                activity->context->callbacks->remember(activity, memory, activity->context->userdata);
 }
 
 void leaf_lost(Leaf *leaf) {
@@ -106,4 +113,10 @@ void leaf_lost(Leaf *leaf) {
         activity_give_up(activity);
         if (activity->status != STATUS_RUNNING)
                 activity_settle(activity, activity->status);
+}
+
+bool leaf_is_awaited_by(const Leaf *leaf, const char *unit, bool stop) {
+        const ActivityContext *context = activity_of((Leaf *) leaf)->context;
+
+        return context->callbacks->awaited_by && context->callbacks->awaited_by(unit, stop, context->userdata);
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Activities that a daemon before this one has started. */
+/* Recovers activities that the previous btd started. */
 
 #include <string.h>
 
-#include "leaves/on-recover.h"
+#include "leaves/leaf-params.h"
 #include "runtime/activity-state.h"
 
 static void fail_as_lost(Activity *activity) {
@@ -16,9 +16,9 @@ static void fail_as_lost(Activity *activity) {
 static bool is_to_run_again(const Activity *activity) {
         const LeafKind *kind = activity_kind(activity);
 
-        if (activity->halted || activity->stopping)
+        if (activity->halted || activity->stopping || activity->failed)
                 return false;
-        if (!kind->has_on_recover || !activity->leaf.remembers)
+        if (!kind->has_on_recover || !activity->leaf.has_memo)
                 return true;
 
         return *(const int *) (const void *) ((const char *) activity->leaf.params + kind->on_recover_offset) ==
@@ -26,15 +26,16 @@ static bool is_to_run_again(const Activity *activity) {
 }
 
 static void start_again(Activity *activity) {
-        activity->context->rerun(activity, activity->context->userdata);
+        activity->context->callbacks->rerun(activity, activity->context->userdata);
         g_clear_pointer(&activity->timeout, timer_free);
         activity->leaf.started = (uint64_t) g_get_monotonic_time();
-        activity->leaf.remembers = false;
-        g_clear_pointer(&activity->leaf.memory, json_object_put);
+        activity->leaf.suspended = activity->leaf.clock == TIMER_BOOTTIME ? timers_suspended() : 0;
+        activity->leaf.has_memo = false;
+        g_clear_pointer(&activity->leaf.memo, json_object_put);
         activity_call_start(activity);
 }
 
-/* Nothing is left of it. */
+/* Frees what the recovered leaf left, before it is rerun or fails. */
 void activity_give_up(Activity *activity) {
         activity_release(activity);
         memset(activity->op, 0, activity_kind(activity)->op_size);
@@ -62,14 +63,23 @@ static void recover_action(Activity *activity, const ReplayLeaf *past) {
                            kind->recover ? activity_bound(activity, kind->recover(&activity->leaf)) : STATUS_IDLE);
         if (activity->status == STATUS_IDLE)
                 activity_give_up(activity);
-        if (activity->halted && activity->status == STATUS_RUNNING) {
+        if ((activity->halted || activity->failed) && activity->status == STATUS_RUNNING) {
                 g_clear_pointer(&activity->timeout, timer_free);
                 if (activity_stop(activity))
                         activity->status = STATUS_FAILURE;
         }
 }
 
-/* The value from before stands until there is a newer one. */
+/* The secrets in its parameters are lost, so it cannot continue. Stop what it started. */
+static void recover_to_stop(Activity *activity, const ReplayLeaf *past) {
+        activity->failed = true;
+        if (activity_fill_params_openly(activity) == STATUS_RUNNING)
+                recover_action(activity, past);
+        if (activity->status != STATUS_RUNNING)
+                activity->status = STATUS_FAILURE;
+}
+
+/* Keep the value that the previous btd knew until there is a new one. */
 static void recover_condition(Activity *activity, const ReplayLeaf *past) {
         Status status;
 
@@ -79,10 +89,11 @@ static void recover_condition(Activity *activity, const ReplayLeaf *past) {
 }
 
 Activity *activity_recover(ActivityContext *context, const ReplayLeaf *past) {
-        Activity *activity = activity_new(context, past->node, past->attempt, past->since);
+        Activity *activity =
+                activity_new(context, past->node, past->attempt, past->noted, past->since, past->suspended);
 
-        activity->leaf.remembers = past->remembers;
-        activity->leaf.memory = json_object_get(past->memory);
+        activity->leaf.has_memo = past->remembers;
+        activity->leaf.memo = json_object_get(past->memory);
         activity->cause = past->cause ? cause_ref(past->cause) : NULL;
         if (!activity_is_condition(activity) && past->status != STATUS_RUNNING) {
                 activity->status = past->status;
@@ -94,6 +105,8 @@ Activity *activity_recover(ActivityContext *context, const ReplayLeaf *past) {
                 recover_condition(activity, past);
         else if (activity->status == STATUS_RUNNING)
                 recover_action(activity, past);
+        else if (!activity_is_condition(activity) && past->begun)
+                recover_to_stop(activity, past);
 
         return activity;
 }

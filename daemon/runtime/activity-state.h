@@ -2,8 +2,8 @@
 #pragma once
 
 /*
- * What an activity is made of. For its own files only: its life is in activity.c, what its kind says of it in
- * activity-leaf.c, and how it is taken up after another daemon in activity-recover.c.
+ * Defines the members of an activity, for its own files only. Its life is in activity.c, the functions for its leaf
+ * kind are in activity-leaf.c, and recovery is in activity-recover.c.
  */
 
 #include <stdalign.h>
@@ -13,19 +13,20 @@
 #include "script/secrets.h"
 
 struct Activity {
-        Leaf leaf; /* first: a Leaf is its Activity */
+        Leaf leaf; /* must be the first member, see activity-leaf.c */
         ActivityContext *context;
-        GList link; /* of the context's activities */
+        GList link;         /* in the context's activities */
+        json_object *noted; /* the values of the variables in its parameters, or NULL */
         Params params;
-        Secrets secrets; /* that are in them */
+        Secrets secrets; /* secrets in the parameters */
         Timer *timeout;
-        Timer *halt_timeout; /* while it is stopping and may not take for ever */
+        Timer *halt_timeout; /* limits how long it may stop; NULL: no limit, or not stopping */
         Status status;
-        bool held;      /* the kind has been called, and its release is due */
-        bool stopping;  /* the kind has been told to stop */
-        bool no_room;   /* there was none for one of its results */
-        bool timed_out; /* ... because its time was over */
-        bool halted;    /* ... or its outcome is no longer asked for */
+        bool held;     /* the kind was called, and release() must follow */
+        bool stopping; /* halt() of the kind was called */
+        bool no_room;  /* one of its results did not fit */
+        bool failed;   /* failed because of its timeout or a lost secret: keep the cause */
+        bool halted;   /* halted by its run */
         Cause *cause;
         alignas(max_align_t) char op[];
 };
@@ -38,24 +39,27 @@ static inline bool activity_is_condition(const Activity *activity) {
         return activity->leaf.type->class == NODE_CONDITION;
 }
 
-/* started: CLOCK_MONOTONIC microseconds. */
-Activity *activity_new(ActivityContext *context, NodeId node, uint32_t attempt, uint64_t started);
-/* RUNNING, or FAILURE with its cause. */
+/* started: CLOCK_MONOTONIC, microseconds. */
+Activity *activity_new(ActivityContext *context, NodeId node, uint32_t attempt, json_object *noted, uint64_t started,
+                       uint64_t suspended);
+/* Resolves the parameters with the values that the variables had at the start. RUNNING, or FAILURE with its cause. */
 Status activity_fill_params(Activity *activity);
+/* The same without secrets, for an activity that only needs to be stopped. */
+Status activity_fill_params_openly(Activity *activity);
 void activity_call_start(Activity *activity);
-/* What start or recover of the kind has answered; within its limit from now on. */
+/* Handles the status that start() or recover() of the kind returned. Starts the timeout. */
 void activity_set_begun(Activity *activity, Status status);
-/* Who could not leave his results has not succeeded. */
+/* SUCCESS becomes FAILURE if an output did not fit. */
 Status activity_bound(Activity *activity, Status status);
 
-/* True: it has ended, nothing will be reported. */
+/* True: it has ended, and no callback follows. */
 bool activity_stop(Activity *activity);
-/* It has ended, or its value is another one. Frees it where nobody is interested any more. */
+/* Reports that the activity has ended, or that its value has changed. May free the activity. */
 void activity_settle(Activity *activity, Status status);
 /* Takes the cause. */
 void activity_replace_cause(Activity *activity, Cause *cause);
-/* The kind lets go of what it has. */
+/* Calls release() of the kind. */
 void activity_release(Activity *activity);
 
-/* Nothing is left in the world of what was started there: it is started again, or has failed. */
+/* Forgets what the previous btd started: the activity is rerun or fails. */
 void activity_give_up(Activity *activity);

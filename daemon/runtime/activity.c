@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* An activity from its start on: what it may take, and how it ends. */
+/* Runs activities: resolves parameters, starts the kind, enforces the timeouts, and reports the end. */
 
 #include <assert.h>
 
@@ -23,8 +23,8 @@ Status activity_bound(Activity *activity, Status status) {
         return no_room && status == STATUS_SUCCESS ? STATUS_FAILURE : status;
 }
 
-/* An action that has ended is released at once: nothing more is to come from it. Before that its run has to know of the
- * end, since with the release the world may forget it. */
+/* An action that has ended is released at once. Report the end before that: after the release, systemd may forget its
+ * unit, so the run record must have the end already. */
 void activity_settle(Activity *activity, Status status) {
         const ActivityContext *context = activity->context;
 
@@ -32,8 +32,8 @@ void activity_settle(Activity *activity, Status status) {
         g_clear_pointer(&activity->halt_timeout, timer_free);
         activity->status = activity_bound(activity, status);
         if (activity_is_condition(activity))
-                context->changed(activity, context->userdata);
-        else if (context->ended(activity, context->userdata))
+                context->callbacks->changed(activity, context->userdata);
+        else if (context->callbacks->ended(activity, context->userdata))
                 activity_free(activity);
         else
                 activity_release(activity);
@@ -44,18 +44,16 @@ void activity_replace_cause(Activity *activity, Cause *cause) {
         activity->cause = cause;
 }
 
-/* It has had its time to stop: what it was doing is dropped. */
+/* The time to stop is over: drop what it still does. */
 static void on_halt_timeout(void *userdata) {
         Activity *activity = userdata;
         const Leaf *leaf = &activity->leaf;
-        g_autofree char *span = span_format(definition_halt_timeout(activity->context->definition, leaf->node));
-        g_autofree char *text = g_strdup_printf("%s%sgiven up, since it had not ended %s after it was told to",
-                                                activity->timed_out ? activity->cause->text : "",
-                                                activity->timed_out ? "; " : "", span);
-        json_object *facts = facts_new("limit", fact_text(span), "where", fact_text("halt_timeout"), NULL);
+        Cause *cause = reason_of_halt_timeout(activity->context->definition, leaf->node,
+                                              activity->failed ? activity->cause : NULL);
 
-        log_message(LOG_WARNING, &(LogSubject){ .tree = leaf->tree, .run = leaf->run, .node = leaf->name }, "%s", text);
-        activity_replace_cause(activity, cause_new(CAUSE_TIMEOUT, facts, text));
+        log_message(LOG_WARNING, &(LogSubject){ .tree = leaf->tree, .run = leaf->run, .node = leaf->name }, "%s",
+                    cause->text);
+        activity_replace_cause(activity, cause);
         activity_settle(activity, STATUS_FAILURE);
 }
 
@@ -87,34 +85,37 @@ static void on_timeout(void *userdata) {
         leaf_give_cause(&activity->leaf,
                         reason_of_timeout(definition_tree(activity->context->definition), activity->leaf.node,
                                           activity_kind(activity)->timeout_offset, timeout_of(activity)));
-        activity->timed_out = true;
+        activity->failed = true;
         if (activity_stop(activity))
                 activity_settle(activity, STATUS_FAILURE);
 }
 
-Status activity_fill_params(Activity *activity) {
+static Status fill_params(Activity *activity, Secrets *secrets) {
         g_autofree char *error = NULL;
         int r;
 
-        activity->secrets.directory = activity->context->services->credentials;
         r = definition_params_revealed(activity->context->definition, activity->leaf.node, activity->leaf.blackboard,
-                                       &activity->secrets, &activity->params, &error);
+                                       activity->noted, secrets, &activity->params, &error);
         if (r < 0) {
                 leaf_set_cause_of(&activity->leaf, CAUSE_PARAMETER, NULL, "%s", error);
                 return STATUS_FAILURE;
         }
 
         activity->leaf.params = activity->params.values;
-        activity->leaf.checked = !activity->params.owned;
         return STATUS_RUNNING;
 }
 
-static void arm_timeout(Activity *activity) {
-        uint64_t timeout = timeout_of(activity), started = activity->leaf.started;
+Status activity_fill_params(Activity *activity) {
+        activity->secrets.directory = activity->context->services->credentials;
+        return fill_params(activity, &activity->secrets);
+}
 
-        if (timeout != SPAN_INFINITY && timeout < UINT64_MAX - started)
-                activity->timeout =
-                        timer_new_at(activity->context->services->timers, started + timeout, on_timeout, activity);
+Status activity_fill_params_openly(Activity *activity) {
+        return fill_params(activity, NULL);
+}
+
+static void arm_timeout(Activity *activity) {
+        activity->timeout = leaf_timer_new(&activity->leaf, timeout_of(activity), on_timeout, activity);
 }
 
 void activity_set_begun(Activity *activity, Status status) {
@@ -130,13 +131,15 @@ void activity_call_start(Activity *activity) {
         activity_set_begun(activity, activity_bound(activity, activity_kind(activity)->start(&activity->leaf)));
 }
 
-Activity *activity_new(ActivityContext *context, NodeId node, uint32_t attempt, uint64_t started) {
+Activity *activity_new(ActivityContext *context, NodeId node, uint32_t attempt, json_object *noted, uint64_t started,
+                       uint64_t suspended) {
         const Tree *tree = definition_tree(context->definition);
         const NodeType *type = tree->nodes[node].type;
         Activity *activity = g_malloc0(sizeof(Activity) + type->leaf->op_size);
 
         activity->context = context;
         activity->link.data = activity;
+        activity->noted = json_object_get(noted);
         activity->leaf = (Leaf){
                 .type = type,
                 .op = activity->op,
@@ -148,14 +151,17 @@ Activity *activity_new(ActivityContext *context, NodeId node, uint32_t attempt, 
                 .node = node,
                 .attempt = attempt,
                 .started = started,
+                .clock = definition_uses_boottime(context->definition, node) ? TIMER_BOOTTIME : TIMER_MONOTONIC,
+                .suspended = suspended,
                 .durable = context->durable,
         };
         g_queue_push_tail_link(&context->activities, &activity->link);
         return activity;
 }
 
-Activity *activity_start(ActivityContext *context, NodeId node, uint32_t attempt) {
-        Activity *activity = activity_new(context, node, attempt, (uint64_t) g_get_monotonic_time());
+Activity *activity_start(ActivityContext *context, NodeId node, uint32_t attempt, json_object *noted) {
+        Activity *activity = activity_new(context, node, attempt, noted, (uint64_t) g_get_monotonic_time(),
+                                          definition_uses_boottime(context->definition, node) ? timers_suspended() : 0);
 
         activity->status = activity_fill_params(activity);
         if (activity->status == STATUS_RUNNING)
@@ -180,7 +186,8 @@ void activity_free(Activity *activity) {
         params_clear(&activity->params);
         secrets_clear(&activity->secrets);
         cause_unref(activity->cause);
-        json_object_put(activity->leaf.memory);
+        json_object_put(activity->leaf.memo);
+        json_object_put(activity->noted);
         g_free(activity);
 }
 
@@ -192,9 +199,15 @@ bool activity_halt(Activity *activity) {
         return activity->stopping ? false : activity_stop(activity);
 }
 
-Status activity_look(Activity *activity) {
-        if (activity_kind(activity)->look && activity->held && !activity->stopping)
-                activity->status = activity_kind(activity)->look(&activity->leaf);
+void activity_tell_awaited(Activity *activity) {
+        if (activity_kind(activity)->awaited && activity->held && !activity->stopping &&
+            activity->status == STATUS_RUNNING)
+                activity_kind(activity)->awaited(&activity->leaf);
+}
+
+Status activity_evaluate(Activity *activity) {
+        if (activity_kind(activity)->evaluate && activity->held && !activity->stopping)
+                activity->status = activity_kind(activity)->evaluate(&activity->leaf);
 
         return activity->status;
 }
@@ -207,14 +220,20 @@ uint32_t activity_attempt(const Activity *activity) {
         return activity->leaf.attempt;
 }
 
+json_object *activity_noted(const Activity *activity) {
+        return activity->noted;
+}
+
 void activity_report(const Activity *activity, LeafReport *ret_report) {
         *ret_report = (LeafReport){
                 .attempt = activity->leaf.attempt,
                 .since = activity->leaf.started,
+                .suspended = activity->leaf.suspended,
                 .begun = true,
                 .halted = activity->halted,
-                .remembers = activity->leaf.remembers,
-                .memory = activity->leaf.memory,
+                .remembers = activity->leaf.has_memo,
+                .memory = activity->leaf.memo,
+                .noted = activity->noted,
         };
 }
 

@@ -2,8 +2,8 @@
 #pragma once
 
 /*
- * One start of a leaf: its parameters with references filled in, its kind's record, its timeout, and how it ended.
- * The other side of the contract in leaves/leaf.h.
+ * Owns one start of a leaf: its resolved parameters, the state of its kind, its timeout, and its outcome. Runs use it.
+ * It implements the host's side of the contract in leaves/leaf.h.
  */
 
 #include "definition/variables.h"
@@ -12,54 +12,67 @@
 
 typedef struct Activity Activity;
 
-/* What the activities of a run have in common; outlives them. */
+/* Callbacks into the run. */
+typedef struct ActivityCallbacks {
+        /* An action has ended, see activity_status(). True: the activity is finished and is freed. Not called during
+         * activity_start() and activity_halt(). */
+        bool (*ended)(Activity *activity, void *userdata);
+        /* The value of a condition is known or may have changed. Also called during activity_start() and during a
+         * tick. */
+        void (*changed)(Activity *activity, void *userdata);
+        /* Sets a variable (takes the value), at any time. */
+        void (*output)(Activity *activity, const char *key, json_object *value, void *userdata);
+        /* Stores a memo for recovery (borrowed), at any time. */
+        void (*remember)(Activity *activity, json_object *memory, void *userdata);
+        /* Recovery is about to start this action again. Called during activity_recover() or from the main loop. */
+        void (*rerun)(Activity *activity, void *userdata);
+        /* See leaf_is_awaited_by(); NULL: always false. */
+        bool (*awaited_by)(const char *unit, bool stop, void *userdata);
+} ActivityCallbacks;
+
+/* What all activities of a run share. It must outlive them. */
 typedef struct ActivityContext {
         const char *tree, *run;
         Definition *definition;
         const LeafServices *services;
         Variables *variables;
-        /* An action has ended: activity_status() tells how. True: that is all that there is to it, and it is freed. Not
-         * called from within activity_start() or activity_halt(). */
-        bool (*ended)(Activity *activity, void *userdata);
-        /* The value of a condition is known, or may be another one; also within activity_start(), and while the machine
-         * is at work. */
-        void (*changed)(Activity *activity, void *userdata);
-        /* It gives a variable a value (taken), at any time. */
-        void (*output)(Activity *activity, const char *key, json_object *value, void *userdata);
-        /* What it is to remember (borrowed), at any time. */
-        void (*remember)(Activity *activity, json_object *memory, void *userdata);
-        /* It is about to be started again, of a life before; from within activity_recover() or from the main loop. */
-        void (*rerun)(Activity *activity, void *userdata);
-        bool durable; /* there is reason to remember */
+        const ActivityCallbacks *callbacks;
+        bool durable; /* the run has a run record */
         void *userdata;
-        GQueue activities; /* all that there are */
+        GQueue activities; /* all activities of the run */
 } ActivityContext;
 
-/* Never fails: parameters that cannot be resolved are a FAILURE with a cause. attempt: from 1. */
-Activity *activity_start(ActivityContext *context, NodeId node, uint32_t attempt);
-/* One that a daemon before this one has started, as far as it has come. Its status may be another than the replay's. */
+/* Never fails: if parameters cannot be resolved, the activity is a FAILURE with a cause. attempt: from 1. noted: as in
+ * ProgressHost.leaf_start(). */
+Activity *activity_start(ActivityContext *context, NodeId node, uint32_t attempt, json_object *noted);
+/* Continues an activity that the previous btd started. Its status may differ from the status in the replay. */
 Activity *activity_recover(ActivityContext *context, const ReplayLeaf *past);
-/* Whatever it was doing is dropped. */
+/* Drops what it is still doing. */
 void activity_free(Activity *activity);
-/* The same, but what it has started in the world is left to the next daemon. */
+/* The same, but leaves what it has started to the next btd. */
 void activity_abandon(Activity *activity);
 
-/* Actions only. True: has ended. False: is ending, the ended callback follows. */
+/* Actions only. True: it has ended. False: it is ending, and ended() follows. */
 bool activity_halt(Activity *activity);
 
-/* Conditions only: the value, as it is now. */
-Status activity_look(Activity *activity);
+/* See LeafKind.awaited. */
+void activity_tell_awaited(Activity *activity);
+
+/* Conditions only: evaluates the condition now. */
+Status activity_evaluate(Activity *activity);
 
 NodeId activity_node(const Activity *activity);
 uint32_t activity_attempt(const Activity *activity);
+/* The values, at its start, of the variables in its parameters. Borrowed, or NULL. */
+json_object *activity_noted(const Activity *activity);
 void activity_report(const Activity *activity, LeafReport *ret_report);
-/* RUNNING until it has ended, or its value is known. */
+/* RUNNING until it has ended, or, for a condition, until its value is known. */
 Status activity_status(const Activity *activity);
-/* Halted, by its run, and not over yet. */
+/* True: halted by its run, and still ending. */
 bool activity_is_ending(const Activity *activity);
-/* Borrowed; NULL: the leaf gave none. */
+/* Borrowed; NULL: the leaf has set no cause. */
 Cause *activity_cause(const Activity *activity);
-/* What it waits for. To be freed; NULL: nothing to say. */
+/* Describes what it waits for. The caller frees it; NULL: no description. */
 char *activity_describe(Activity *activity);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Activity, activity_free)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* A list of their names. */
+/* Stores which autostart trees were started in this boot, as a JSON array of names. */
 
 #include <json-c/json_object.h>
 
@@ -12,7 +12,7 @@
 
 struct Autostarts {
         char *directory;
-        GHashTable *trees; /* a set */
+        GHashTable *trees; /* a set of names */
 };
 
 Autostarts *autostarts_new(const char *directory) {

@@ -2,8 +2,8 @@
 #pragma once
 
 /*
- * The trees that were started because they say "autostart". Kept in a file where there is a directory for it, so that a
- * daemon that is restarted does not start again what has run to its end.
+ * Stores which autostart trees were started in this boot, in a file of the runtime directory. So a restarted btd does
+ * not start trees again that have already finished.
  */
 
 #include <glib.h>
@@ -11,13 +11,13 @@
 
 typedef struct Autostarts Autostarts;
 
-/* directory: NULL to remember nothing. */
+/* directory: NULL: store nothing. */
 Autostarts *autostarts_new(const char *directory);
 void autostarts_free(Autostarts *autostarts);
 
 bool autostarts_has(const Autostarts *autostarts, const char *tree);
 void autostarts_add(Autostarts *autostarts, const char *tree);
-/* It is to be started by the next daemon; all of them are. */
+/* The next btd starts this tree again, or all trees. */
 void autostarts_remove(Autostarts *autostarts, const char *tree);
 void autostarts_clear(Autostarts *autostarts);
 

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* A file that makes no sense is as good as none: what is in there makes a restart smoother, and no more. */
+/* Reads and writes small state files. An invalid file counts as absent, because the files only make a restart
+ * smoother. */
 
+#include <errno.h>
 #include <glib.h>
+#include <glib/gstdio.h>
 #include <json-c/json_tokener.h>
 #include <string.h>
 #include <systemd/sd-id128.h>
@@ -13,7 +16,7 @@
 
 const char *boot_id(void) {
         static char text[SD_ID128_STRING_MAX];
-        const char *given = g_getenv("BTD_BOOT_ID"); /* of a service that cannot see it */
+        const char *given = g_getenv("BTD_BOOT_ID"); /* set for a service that cannot read the boot ID */
         sd_id128_t id = SD_ID128_NULL;
 
         if (*text != '\0')
@@ -43,7 +46,7 @@ json_object *boot_file_read(const char *directory, const char *name) {
 
 void boot_file_write(const char *directory, const char *name, json_object *value) {
         g_autoptr(json_object) taken G_GNUC_UNUSED = value;
-        g_autofree char *path = NULL, *text = NULL;
+        g_autofree char *path = NULL, *new = NULL, *text = NULL;
         g_autoptr(GError) error = NULL;
 
         if (!directory)
@@ -52,6 +55,12 @@ void boot_file_write(const char *directory, const char *name, json_object *value
         (void) g_mkdir_with_parents(directory, 0700);
         path = g_build_filename(directory, name, NULL);
         text = g_strconcat(boot_id(), "\n", json_object_to_json_string_ext(value, JSON_C_TO_STRING_PLAIN), "\n", NULL);
-        if (!g_file_set_contents_full(path, text, -1, G_FILE_SET_CONTENTS_CONSISTENT, 0600, &error))
-                log_warning("The next daemon will not know of some things: %s", error->message);
+
+        /* No sync: the file is not needed after the machine is restarted. */
+        new = g_strconcat(path, ".new", NULL);
+        if (!g_file_set_contents_full(new, text, -1, G_FILE_SET_CONTENTS_NONE, 0600, &error))
+                log_warning("State for the next btd cannot be stored: %s", error->message);
+        else if (g_rename(new, path) < 0)
+                log_warning("State for the next btd cannot be stored: %s cannot be replaced: %s", path,
+                            g_strerror(errno));
 }

@@ -2,15 +2,16 @@
 #pragma once
 
 /*
- * Small files for the next daemon of the same boot: a line with the boot ID and one of JSON, replaced as a whole.
+ * Reads and writes small files for the next btd of the same boot. Each has one line with the boot ID and one line of
+ * JSON, and is replaced as a whole.
  */
 
 #include <json-c/json_object.h>
 
-/* In hex. */
+/* The boot ID in hexadecimal. */
 const char *boot_id(void);
 
-/* directory: NULL: there is none. NULL: no such file, or of another boot. */
+/* directory: may be NULL. Returns NULL: there is no such file, or it is from another boot. */
 json_object *boot_file_read(const char *directory, const char *name);
-/* Where it cannot be written, that is logged. Takes the value. */
+/* Takes the value. Logs a warning if the file cannot be written. */
 void boot_file_write(const char *directory, const char *name, json_object *value);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* The name of a process is only seen where the daemon may see it, and says nothing of the process to be relied on. */
+/* Describes callers. The name of a process may be invisible to btd, and is not trustworthy: a process sets it
+ * itself. */
 
 #include <inttypes.h>
 
@@ -19,6 +20,12 @@ void caller_init(Caller *caller, uint32_t uid, uint32_t pid) {
         *caller = (Caller){ .uid = uid, .pid = pid, .command = find_command(pid) };
         caller->text = caller->command ? g_strdup_printf("UID %" PRIu32 " (%s)", uid, caller->command)
                                        : g_strdup_printf("UID %" PRIu32, uid);
+}
+
+void caller_copy(const Caller *caller, Caller *ret_copy) {
+        *ret_copy = *caller;
+        ret_copy->command = g_strdup(caller->command);
+        ret_copy->text = g_strdup(caller->text);
 }
 
 void caller_clear(Caller *caller) {

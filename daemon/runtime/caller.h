@@ -2,7 +2,7 @@
 #pragma once
 
 /*
- * Who asks the daemon for something, for those who ask later who it was.
+ * Describes the user and process that requested something, for logs and causes.
  */
 
 #include <stdint.h>
@@ -10,16 +10,17 @@
 #include "basic/cause.h"
 
 typedef struct Caller {
-        uint32_t uid, pid; /* pid 0: not known */
-        char *command;     /* what the process calls itself, or NULL */
+        uint32_t uid, pid; /* pid 0: unknown */
+        char *command;     /* name of the process, or NULL */
         char *text;        /* "UID 0 (btctl)" */
 } Caller;
 
-/* Looks up what the process calls itself. */
+/* Reads the name of the process. */
 void caller_init(Caller *caller, uint32_t uid, uint32_t pid);
+void caller_copy(const Caller *caller, Caller *ret_copy);
 void caller_clear(Caller *caller);
 
-/* Why something is as it is since the caller wanted it so; CAUSE_HALTED: "halted by UID 0 (btctl)". */
+/* Makes a cause that names the caller, for example CAUSE_HALTED: "halted by UID 0 (btctl)". */
 Cause *caller_cause(const Caller *caller, const char *kind);
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Caller, caller_clear)

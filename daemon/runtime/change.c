@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* From each tree that has stopped loading to all that use the same changed files, to those that share others with them,
- * and so on. */
+/* Finds trees that cannot be replaced. It starts with the trees that do not load any more, follows shared changed files
+ * to other trees, and so on. */
 
 #include "runtime/change.h"
 
 typedef struct Settling {
         GArray *changes;
         const Snapshot *snapshot;
-        GHashTable *users; /* path of a changed file -> GArray of indexes; those that have been followed are gone */
-        GArray *queue;     /* of indexes */
+        GHashTable *users; /* path of a changed file -> GArray of indexes; files that were followed are removed */
+        GArray *queue;     /* indexes */
 } Settling;
 
 static Change *change_at(const Settling *settling, unsigned i) {
@@ -24,7 +24,7 @@ static void on_users_dropped(void *users) {
         g_array_unref(users);
 }
 
-/* Has a tree been made of another text than the file has now? */
+/* Finds files whose text differs from the text that the tree was loaded from. */
 static void find_changed(Settling *settling, const Definition *before) {
         for (size_t i = 0; i < definition_n_files(before); i++) {
                 g_autofree char *path = file_at(before, i);
@@ -78,7 +78,7 @@ void changes_settle(GArray *changes, const Snapshot *snapshot) {
                 if (change_at(&settling, i)->before)
                         find_changed(&settling, change_at(&settling, i)->before);
 
-        /* What has not been there before, or has not loaded, does not hold others. */
+        /* Trees that are new, or have never loaded, do not hold others back. */
         for (unsigned i = 0; i < changes->len; i++) {
                 const Change *change = change_at(&settling, i);
 

@@ -2,19 +2,19 @@
 #pragma once
 
 /*
- * Trees that change together: those that use a file which has changed get all of it or, when one of them does not load
- * any more, none.
+ * Decides at a reload which trees are replaced. Trees that use the same changed file are replaced together; if one of
+ * them does not load, none is replaced.
  */
 
 #include "definition/definition.h"
 #include "runtime/snapshot.h"
 
-/* What a look at the search path means for a tree. */
+/* The result of a reload for one tree. */
 typedef struct Change {
         const char *name;
-        const Definition *before, *after; /* NULL: there is none; after: it does not load */
-        const char *held_by;              /* the tree because of which it stays as it was; or NULL */
+        const Definition *before, *after; /* NULL: none; after NULL: the file does not load */
+        const char *held_by;              /* the tree that prevents the change; or NULL */
 } Change;
 
-/* Says of each what holds it, if anything does. changes: of Change. */
+/* Sets held_by of each change. changes: an array of Change. */
 void changes_settle(GArray *changes, const Snapshot *snapshot);

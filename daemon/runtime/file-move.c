@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* From one file system to another it is copied, and there all at once. */
+/* Moves files. Between file systems it copies to a temporary file and renames that. */
 
 #include <errno.h>
 #include <glib.h>

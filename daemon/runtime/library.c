@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * Every look at the search path goes from the first directory to the last; the first entry of a name is the one that
- * counts. What was known and is not seen any more is gone, except where its directory could not be read.
+ * Loads the trees of the search path. A scan goes from the first directory to the last; the first entry of a name
+ * wins. A known tree that is not found again is removed, unless its directory could not be read.
+ *
+ * A scan has copies of all that it needs, so that it can run on a thread. The library changes only when it takes the
+ * result of the scan.
  */
 
 #include <errno.h>
@@ -11,41 +14,79 @@
 
 #include "basic/nearest.h"
 #include "definition/search-path.h"
+#include "definition/tree-name.h"
 #include "runtime/change.h"
 #include "runtime/library.h"
 #include "runtime/tree-directory.h"
 
-typedef struct Entry {
-        LibraryEntry public; /* first: what others see of it */
-        bool listed;         /* the callbacks know of it */
-        bool rootless;       /* its file has only trees to be included: then it is not listed */
+/* Trees freed in one turn, in less than a millisecond; large trees are freed elsewhere. */
+#define FREED_AT_ONCE 50u
 
-        /* The look at the directories that is under way. */
-        bool seen;
-        char *path;
-        Definition *definition;   /* NULL: it does not load */
-        Diagnostics *diagnostics; /* NULL: its file has not been looked at */
+typedef struct Entry {
+        LibraryEntry public; /* must be the first member: the public part */
+        bool listed;         /* it was reported to the callbacks */
+        bool rootless;       /* its file has only trees to include; it is not listed */
 } Entry;
 
-struct Library {
+/* The search path and the node types. Immutable, with an atomic reference count. */
+typedef struct Places {
         char **directories;
         bool secure;
         const NodeType *const *const *tables;
+} Places;
+
+struct Library {
+        Places *places;
         const LibraryCallbacks *callbacks;
         void *userdata;
-        GHashTable *entries; /* of name */
-        unsigned max;        /* of them */
-        Snapshot *snapshot;  /* while a look is under way */
+        GHashTable *entries; /* name -> Entry */
+        unsigned max;        /* limit of entries */
 };
+
+/* The result of a scan for one name. */
+typedef struct Found {
+        char *name;
+
+        char *known_path;   /* path in the library; NULL: unknown name */
+        Definition *before; /* NULL: it has never loaded */
+        bool clean;         /* loaded without errors */
+
+        bool seen; /* it exists, or its directory cannot be read */
+        bool masked;
+        bool unchanged;           /* the file has not changed */
+        char *path;               /* NULL: the file was not read */
+        Definition *after;        /* NULL: it does not load */
+        Diagnostics *diagnostics; /* NULL: the file was not read, or is unchanged */
+} Found;
+
+struct LibraryScan {
+        Places *places;
+        unsigned max;
+        GHashTable *found;   /* name -> Found */
+        GPtrArray *sorted;   /* Found, sorted by name; set when the scan is done */
+        GPtrArray *messages; /* error messages */
+};
+
+struct LibraryText {
+        Places *places;
+        char *text;
+        Diagnostics *diagnostics;
+        Definition *definition;
+};
+
+static void on_places_dropped(void *data) {
+        g_strfreev(((Places *) data)->directories);
+}
+
+static void places_unref(Places *places) {
+        g_atomic_rc_box_release_full(places, on_places_dropped);
+}
 
 static void entry_free(Entry *entry) {
         g_free(entry->public.name);
         g_free(entry->public.path);
         definition_unref(entry->public.definition);
         diagnostics_free(entry->public.diagnostics);
-        g_free(entry->path);
-        definition_unref(entry->definition);
-        diagnostics_free(entry->diagnostics);
         g_free(entry);
 }
 
@@ -53,11 +94,12 @@ Library *library_new(const char *const *directories, bool secure, const NodeType
                      const LibraryCallbacks *callbacks, void *userdata) {
         Library *library = g_new0(Library, 1);
 
-        library->directories = g_new0(char *, g_strv_length((char **) directories) + 1);
+        library->places = g_atomic_rc_box_new0(Places);
+        library->places->directories = g_new0(char *, g_strv_length((char **) directories) + 1);
         for (size_t i = 0; directories[i]; i++)
-                library->directories[i] = g_canonicalize_filename(directories[i], NULL);
-        library->secure = secure;
-        library->tables = tables;
+                library->places->directories[i] = g_canonicalize_filename(directories[i], NULL);
+        library->places->secure = secure;
+        library->places->tables = tables;
         library->callbacks = callbacks;
         library->max = UINT_MAX;
         library->userdata = userdata;
@@ -74,29 +116,307 @@ void library_free(Library *library) {
                 return;
 
         g_hash_table_unref(library->entries);
-        g_strfreev(library->directories);
+        places_unref(library->places);
         g_free(library);
 }
 
-static int compare_entries(const void *a, const void *b) {
-        const LibraryEntry *const *x = a, *const *y = b;
+static void found_free(Found *found) {
+        g_free(found->name);
+        g_free(found->known_path);
+        definition_unref(found->before);
+        g_free(found->path);
+        definition_unref(found->after);
+        diagnostics_free(found->diagnostics);
+        g_free(found);
+}
+
+static Found *found_add(LibraryScan *scan, const char *name) {
+        Found *found = g_new0(Found, 1);
+
+        found->name = g_strdup(name);
+        g_hash_table_insert(scan->found, found->name, found);
+        return found;
+}
+
+LibraryScan *library_scan_new(const Library *library) {
+        LibraryScan *scan = g_new0(LibraryScan, 1);
+        GHashTableIter iter;
+        void *value;
+
+        scan->places = g_atomic_rc_box_acquire(library->places);
+        scan->max = library->max;
+        scan->found = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, (GDestroyNotify) found_free);
+        scan->messages = g_ptr_array_new_with_free_func(g_free);
+        g_hash_table_iter_init(&iter, library->entries);
+        while (g_hash_table_iter_next(&iter, NULL, &value)) {
+                const LibraryEntry *entry = value;
+                Found *found = found_add(scan, entry->name);
+
+                found->known_path = g_strdup(entry->path);
+                found->before = entry->definition ? definition_ref(entry->definition) : NULL;
+                found->clean = entry->diagnostics && diagnostics_count_errors(entry->diagnostics) == 0;
+        }
+
+        return scan;
+}
+
+void library_scan_free(LibraryScan *scan) {
+        if (!scan)
+                return;
+
+        g_hash_table_unref(scan->found);
+        if (scan->sorted)
+                g_ptr_array_unref(scan->sorted);
+        g_ptr_array_unref(scan->messages);
+        places_unref(scan->places);
+        g_free(scan);
+}
+
+bool library_scan_free_some(LibraryScan *scan) {
+        for (unsigned i = 0; scan->sorted && scan->sorted->len > 0; i++) {
+                if (i == FREED_AT_ONCE)
+                        return false;
+
+                g_hash_table_remove(
+                        scan->found,
+                        ((Found *) g_ptr_array_remove_index_fast(scan->sorted, scan->sorted->len - 1))->name);
+        }
+
+        library_scan_free(scan);
+        return true;
+}
+
+const GPtrArray *library_scan_messages(const LibraryScan *scan) {
+        return scan->messages;
+}
+
+/* Reads the files of one scan. */
+typedef struct Reader {
+        const Places *places;
+        Snapshot *snapshot;
+        Work *work; /* NULL: runs on the main loop */
+} Reader;
+
+static void reader_init(Reader *reader, const Places *places, Work *work) {
+        *reader = (Reader){ .places = places, .snapshot = snapshot_new(places->secure), .work = work };
+}
+
+static void reader_clear(Reader *reader) {
+        snapshot_free(reader->snapshot);
+}
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Reader, reader_clear)
+
+/* Reports the path that is being read. path NULL: reading has ended. */
+static void reader_note(const Reader *reader, const char *path) {
+        if (reader->work)
+                work_reads(reader->work, path);
+}
+
+static char *on_find(const char *file, void *userdata) {
+        const Reader *reader = userdata;
+        char *path;
+
+        reader_note(reader, file);
+        path = search_path_find((const char *const *) reader->places->directories, file);
+        reader_note(reader, NULL);
+        return path;
+}
+
+static char *on_nearest(const char *tree, void *userdata) {
+        const Reader *reader = userdata;
+
+        return search_path_nearest((const char *const *) reader->places->directories, tree);
+}
+
+static int on_read(const char *path, char **ret_text, size_t *ret_length, char **ret_error, void *userdata) {
+        const Reader *reader = userdata;
+        int r;
+
+        reader_note(reader, path);
+        r = snapshot_read(reader->snapshot, path, ret_text, ret_length, ret_error);
+        reader_note(reader, NULL);
+        return r;
+}
+
+static DefinitionSources sources_of(Reader *reader) {
+        return (DefinitionSources){ .find = on_find, .nearest = on_nearest, .read = on_read, .userdata = reader };
+}
+
+/* Would loading give the same result again? Unknown for a tree that uses other files, because those may be found
+ * elsewhere now. */
+static bool is_unchanged(Reader *reader, const Found *found, const char *path) {
+        g_autofree char *text = NULL, *error = NULL;
+        size_t length;
+
+        if (!found->clean || !found->before || definition_n_files(found->before) != 1 ||
+            g_strcmp0(found->known_path, path) != 0 || on_read(path, &text, &length, &error, reader) < 0)
+                return false;
+
+        return g_strcmp0(snapshot_hash(reader->snapshot, path), definition_file_hash(found->before, 0)) == 0;
+}
+
+static bool is_mask(const Reader *reader, const char *path) {
+        struct stat st;
+        bool mask;
+
+        reader_note(reader, path);
+        mask = stat(path, &st) >= 0 && search_path_is_mask(&st);
+        reader_note(reader, NULL);
+        return mask;
+}
+
+static void scan_file(Reader *reader, Found *found, const char *path) {
+        DefinitionSources sources = sources_of(reader);
+
+        found->seen = true;
+        found->path = g_strdup(path);
+        found->masked = is_mask(reader, path);
+        if (found->masked)
+                return;
+
+        found->unchanged = is_unchanged(reader, found, path);
+        if (found->unchanged)
+                return;
+
+        found->diagnostics = diagnostics_new(path);
+        (void) definition_load_file(path, reader->places->tables, &sources, found->diagnostics, &found->after);
+        if (found->after)
+                (void) definition_hash(found->after);
+}
+
+static void refuse_more(const LibraryScan *scan, const char *path) {
+        g_ptr_array_add(scan->messages, g_strdup_printf("%s: error: not loaded: there are %u trees already, which is "
+                                                        "the limit; see --limit=trees= of btd(8)",
+                                                        path, scan->max));
+}
+
+static void scan_trees(LibraryScan *scan, Reader *reader, const char *directory, const GPtrArray *names) {
+        for (unsigned i = 0; i < names->len; i++) {
+                const char *name = g_ptr_array_index(names, i);
+                g_autofree char *path = tree_directory_path(directory, name);
+                Found *found = g_hash_table_lookup(scan->found, name);
+
+                if (reader->work && work_is_dropped(reader->work))
+                        return;
+
+                if (!found && g_hash_table_size(scan->found) >= scan->max)
+                        refuse_more(scan, path);
+                else if (!found || !found->seen)
+                        scan_file(reader, found ?: found_add(scan, name), path);
+        }
+}
+
+/* If a directory cannot be read, keep its known trees. */
+static void keep_known(const LibraryScan *scan, const char *directory) {
+        GHashTableIter iter;
+        void *value;
+
+        g_hash_table_iter_init(&iter, scan->found);
+        while (g_hash_table_iter_next(&iter, NULL, &value)) {
+                Found *found = value;
+                g_autofree char *parent = found->seen ? NULL : g_path_get_dirname(found->known_path);
+
+                if (parent && g_str_equal(parent, directory))
+                        found->seen = true;
+        }
+}
+
+static void scan_directory(LibraryScan *scan, Reader *reader, const char *directory) {
+        g_autoptr(GPtrArray) names = NULL;
+        int r;
+
+        reader_note(reader, directory);
+        r = tree_directory_read(directory, reader->places->secure, &names, scan->messages);
+        reader_note(reader, NULL);
+        if (r >= 0)
+                scan_trees(scan, reader, directory, names);
+        else if (r != -ENOENT)
+                keep_known(scan, directory);
+}
+
+static int compare_found(const void *a, const void *b) {
+        const Found *const *x = a, *const *y = b;
 
         return strcmp((*x)->name, (*y)->name);
 }
 
-/* In order of name. */
-static GPtrArray *find_entries(const Library *library, bool (*wanted)(const Entry *entry)) {
-        GPtrArray *entries = g_ptr_array_new();
+static void sort_found(LibraryScan *scan) {
         GHashTableIter iter;
         void *value;
 
-        g_hash_table_iter_init(&iter, library->entries);
+        scan->sorted = g_ptr_array_new();
+        g_hash_table_iter_init(&iter, scan->found);
         while (g_hash_table_iter_next(&iter, NULL, &value))
-                if (wanted(value))
-                        g_ptr_array_add(entries, value);
+                g_ptr_array_add(scan->sorted, value);
 
-        g_ptr_array_sort(entries, compare_entries);
-        return entries;
+        g_ptr_array_sort(scan->sorted, compare_found);
+}
+
+static void hold(Found *found, const char *held_by) {
+        if (!found->after)
+                return;
+
+        diagnostics_add(found->diagnostics, 0, DIAGNOSTICS_NOWHERE, false, NULL,
+                        g_strdup_printf("stays as it was: '%s', which uses a file that has changed, too, does not load "
+                                        "any more",
+                                        held_by));
+        g_clear_pointer(&found->after, definition_unref);
+}
+
+/* Decides which trees are replaced, see runtime/change.h. */
+static void settle(const LibraryScan *scan, const Snapshot *snapshot) {
+        g_autoptr(GArray) changes = g_array_new(FALSE, FALSE, sizeof(Change));
+        g_autoptr(GPtrArray) changing = g_ptr_array_new();
+
+        for (unsigned i = 0; i < scan->sorted->len; i++) {
+                Found *found = g_ptr_array_index(scan->sorted, i);
+                Change change = { .name = found->name,
+                                  .before = found->before,
+                                  .after = found->unchanged ? found->before : found->after };
+
+                if (!found->unchanged && !found->diagnostics)
+                        continue;
+
+                g_array_append_val(changes, change);
+                g_ptr_array_add(changing, found);
+        }
+
+        changes_settle(changes, snapshot);
+        for (unsigned i = 0; i < changes->len; i++)
+                if (g_array_index(changes, Change, i).held_by)
+                        hold(g_ptr_array_index(changing, i), g_array_index(changes, Change, i).held_by);
+}
+
+/* Skips errors that were already reported: an error in a shared file occurs in each tree that uses it. */
+static void add_messages(const Diagnostics *diagnostics, GHashTable *told, GPtrArray *messages) {
+        for (size_t i = 0; i < diagnostics_count(diagnostics); i++) {
+                g_autofree char *message = diagnostics_format(diagnostics, i);
+
+                if (diagnostics_get(diagnostics, i)->warning || g_hash_table_contains(told, message))
+                        continue;
+
+                g_hash_table_add(told, message);
+                g_ptr_array_add(messages, g_steal_pointer(&message));
+        }
+}
+
+void library_scan_run(LibraryScan *scan, Work *work) {
+        g_autoptr(GHashTable) told = g_hash_table_new(g_str_hash, g_str_equal);
+        g_auto(Reader) reader = {};
+
+        reader_init(&reader, scan->places, work);
+        for (char **directory = scan->places->directories; *directory; directory++)
+                scan_directory(scan, &reader, *directory);
+
+        sort_found(scan);
+        settle(scan, reader.snapshot);
+        for (unsigned i = 0; i < scan->sorted->len; i++) {
+                const Found *found = g_ptr_array_index(scan->sorted, i);
+
+                if (found->diagnostics)
+                        add_messages(found->diagnostics, told, scan->messages);
+        }
 }
 
 static void unlist(Library *library, Entry *entry) {
@@ -125,83 +445,27 @@ static Entry *entry_get(Library *library, const char *name) {
                 g_hash_table_insert(library->entries, entry->public.name, entry);
         }
 
-        entry->seen = true;
         return entry;
 }
 
-static void mask(Library *library, Entry *entry, const char *path) {
+static void mask(Library *library, Found *found) {
+        Entry *entry = entry_get(library, found->name);
+
         unlist(library, entry);
         g_clear_pointer(&entry->public.definition, definition_unref);
         g_clear_pointer(&entry->public.diagnostics, diagnostics_free);
         g_free(entry->public.path);
-        entry->public.path = g_strdup(path);
+        entry->public.path = g_steal_pointer(&found->path);
         entry->public.masked = true;
 }
 
-static char *on_find(const char *file, void *userdata) {
-        const Library *library = userdata;
-
-        return search_path_find((const char *const *) library->directories, file);
-}
-
-static char *on_nearest(const char *tree, void *userdata) {
-        const Library *library = userdata;
-
-        return search_path_nearest((const char *const *) library->directories, tree);
-}
-
-static int on_read(const char *path, char **ret_text, size_t *ret_length, char **ret_error, void *userdata) {
-        const Library *library = userdata;
-
-        return snapshot_read(library->snapshot, path, ret_text, ret_length, ret_error);
-}
-
-static DefinitionSources sources_of(Library *library) {
-        return (DefinitionSources){ .find = on_find, .nearest = on_nearest, .read = on_read, .userdata = library };
-}
-
-/* Would it only say again what is known? Not sure of a tree that uses other files, which may be found elsewhere now. */
-static bool is_unchanged(const Library *library, const Entry *entry, const char *path) {
-        const Definition *definition = entry->public.definition;
-        g_autofree char *text = NULL, *error = NULL;
-        size_t length;
-
-        if (!definition || definition_n_files(definition) != 1 || g_strcmp0(entry->public.path, path) != 0 ||
-            !entry->public.diagnostics || diagnostics_count_errors(entry->public.diagnostics) > 0 ||
-            snapshot_read(library->snapshot, path, &text, &length, &error) < 0)
-                return false;
-
-        return g_strcmp0(snapshot_hash(library->snapshot, path), definition_file_hash(definition, 0)) == 0;
-}
-
-static void look_at_file(Library *library, const char *name, const char *path) {
-        DefinitionSources sources = sources_of(library);
-        Entry *entry = entry_get(library, name);
-        struct stat st;
-
-        if (stat(path, &st) >= 0 && search_path_is_mask(&st)) {
-                mask(library, entry, path);
-                return;
-        }
-
-        entry->path = g_strdup(path);
-        if (is_unchanged(library, entry, path)) {
-                entry->definition = definition_ref(entry->public.definition);
-                entry->diagnostics = g_steal_pointer(&entry->public.diagnostics);
-                return;
-        }
-
-        entry->diagnostics = diagnostics_new(path);
-        (void) definition_load_file(path, library->tables, &sources, entry->diagnostics, &entry->definition);
-}
-
-/* Takes what the look at the file has brought. */
-static void update(Library *library, Entry *entry) {
+static void update(Library *library, Found *found) {
+        Entry *entry = entry_get(library, found->name);
         LibraryEntry *public = &entry->public;
-        g_autoptr(Definition) definition = g_steal_pointer(&entry->definition);
-        bool changed = diagnostics_count_errors(entry->diagnostics) > 0 ||
+        g_autoptr(Definition) definition = g_steal_pointer(&found->after);
+        bool changed = diagnostics_count_errors(found->diagnostics) > 0 ||
                        (public->diagnostics && diagnostics_count_errors(public->diagnostics) > 0) ||
-                       g_strcmp0(public->path, entry->path) != 0;
+                       g_strcmp0(public->path, found->path) != 0;
 
         if (definition)
                 entry->rootless = !definition_tree(definition);
@@ -213,9 +477,9 @@ static void update(Library *library, Entry *entry) {
         }
 
         diagnostics_free(public->diagnostics);
-        public->diagnostics = g_steal_pointer(&entry->diagnostics);
+        public->diagnostics = g_steal_pointer(&found->diagnostics);
         g_free(public->path);
-        public->path = g_steal_pointer(&entry->path);
+        public->path = g_steal_pointer(&found->path);
         public->masked = false;
         if (entry->rootless)
                 unlist(library, entry);
@@ -223,152 +487,87 @@ static void update(Library *library, Entry *entry) {
                 list(library, entry, changed);
 }
 
-/* A file that several trees use tells what is wrong with it through each of them. */
-static void add_messages(const Diagnostics *diagnostics, GHashTable *told, GPtrArray *messages) {
-        for (size_t i = 0; i < diagnostics_count(diagnostics); i++) {
-                g_autofree char *message = diagnostics_format(diagnostics, i);
-
-                if (diagnostics_get(diagnostics, i)->warning || g_hash_table_contains(told, message))
-                        continue;
-
-                g_hash_table_add(told, message);
-                g_ptr_array_add(messages, g_steal_pointer(&message));
-        }
+static void forget(Library *library, const Found *found) {
+        unlist(library, g_hash_table_lookup(library->entries, found->name));
+        g_hash_table_remove(library->entries, found->name);
 }
 
-static void hold(Entry *entry, const Change *change) {
-        if (!entry->definition)
+void library_take(Library *library, LibraryScan *scan) {
+        Found **found = (Found **) scan->sorted->pdata;
+        unsigned n = scan->sorted->len;
+
+        for (unsigned i = 0; i < n; i++)
+                if (found[i]->masked)
+                        mask(library, found[i]);
+        for (unsigned i = 0; i < n; i++)
+                if (found[i]->diagnostics)
+                        update(library, found[i]);
+        for (unsigned i = 0; i < n; i++)
+                if (!found[i]->seen)
+                        forget(library, found[i]);
+}
+
+LibraryText *library_text_new(const Library *library, const char *name, const char *text) {
+        g_autofree char *file = g_strconcat(name, TREE_SUFFIX, NULL);
+        LibraryText *load = g_new0(LibraryText, 1);
+
+        load->places = g_atomic_rc_box_acquire(library->places);
+        load->text = g_strdup(text);
+        load->diagnostics = diagnostics_new(file);
+        return load;
+}
+
+void library_text_run(LibraryText *text, Work *work) {
+        g_auto(Reader) reader = {};
+        DefinitionSources sources = sources_of(&reader);
+
+        reader_init(&reader, text->places, work);
+        (void) definition_load_text(text->text, strlen(text->text), text->places->tables, &sources, text->diagnostics,
+                                    &text->definition);
+        if (text->definition)
+                (void) definition_hash(text->definition);
+        if (text->definition && !definition_files_are_ready(text->definition))
+                definition_give_files(text->definition, definition_write_files(text->definition));
+}
+
+const Diagnostics *library_text_diagnostics(const LibraryText *text) {
+        return text->diagnostics;
+}
+
+Definition *library_text_definition(const LibraryText *text) {
+        return text->definition;
+}
+
+void library_text_free(LibraryText *text) {
+        if (!text)
                 return;
 
-        diagnostics_add(entry->diagnostics, 0, DIAGNOSTICS_NOWHERE, false, NULL,
-                        g_strdup_printf("stays as it was: '%s', which uses a file that has changed, too, does not load "
-                                        "any more",
-                                        change->held_by));
-        g_clear_pointer(&entry->definition, definition_unref);
+        definition_unref(text->definition);
+        diagnostics_free(text->diagnostics);
+        places_unref(text->places);
+        g_free(text->text);
+        g_free(text);
 }
 
-static bool was_looked_at(const Entry *entry) {
-        return entry->diagnostics != NULL;
+static int compare_entries(const void *a, const void *b) {
+        const LibraryEntry *const *x = a, *const *y = b;
+
+        return strcmp((*x)->name, (*y)->name);
 }
 
-/* Trees that use the same changed files change together, or not at all. */
-static void settle(Library *library, const GPtrArray *entries) {
-        g_autoptr(GArray) changes = g_array_new(FALSE, FALSE, sizeof(Change));
-
-        for (unsigned i = 0; i < entries->len; i++) {
-                const Entry *entry = g_ptr_array_index(entries, i);
-                Change change = { .name = entry->public.name,
-                                  .before = entry->public.definition,
-                                  .after = entry->definition };
-
-                g_array_append_val(changes, change);
-        }
-
-        changes_settle(changes, library->snapshot);
-        for (unsigned i = 0; i < entries->len; i++)
-                if (g_array_index(changes, Change, i).held_by)
-                        hold(g_ptr_array_index(entries, i), &g_array_index(changes, Change, i));
-}
-
-/* What has been looked at takes the place of what was there before, all at once. */
-static void update_all(Library *library, GPtrArray *messages) {
-        g_autoptr(GPtrArray) entries = find_entries(library, was_looked_at);
-        g_autoptr(GHashTable) told = g_hash_table_new(g_str_hash, g_str_equal);
-
-        settle(library, entries);
-        for (unsigned i = 0; i < entries->len; i++) {
-                Entry *entry = g_ptr_array_index(entries, i);
-
-                add_messages(entry->diagnostics, told, messages);
-                update(library, entry);
-        }
-}
-
-static void refuse_more(const Library *library, const char *path, GPtrArray *messages) {
-        g_ptr_array_add(messages, g_strdup_printf("%s: error: not loaded: there are %u trees already, which is the "
-                                                  "limit; see --limit=trees= of btd(8)",
-                                                  path, library->max));
-}
-
-static void look_at_trees(Library *library, const char *directory, const GPtrArray *names, GPtrArray *messages) {
-        for (unsigned i = 0; i < names->len; i++) {
-                const char *name = g_ptr_array_index(names, i);
-                g_autofree char *path = tree_directory_path(directory, name);
-                const Entry *entry = g_hash_table_lookup(library->entries, name);
-
-                if (!entry && g_hash_table_size(library->entries) >= library->max)
-                        refuse_more(library, path, messages);
-                else if (!entry || !entry->seen)
-                        look_at_file(library, name, path);
-        }
-}
-
-/* A directory that cannot be read now says nothing about what was in it. */
-static void keep_entries(Library *library, const char *directory) {
-        GHashTableIter iter;
-        void *value;
-
-        g_hash_table_iter_init(&iter, library->entries);
-        while (g_hash_table_iter_next(&iter, NULL, &value)) {
-                Entry *entry = value;
-                g_autofree char *parent = entry->seen ? NULL : g_path_get_dirname(entry->public.path);
-
-                if (parent && g_str_equal(parent, directory))
-                        entry->seen = true;
-        }
-}
-
-static void look_at_directory(Library *library, const char *directory, GPtrArray *messages) {
-        g_autoptr(GPtrArray) names = NULL;
-        int r = tree_directory_read(directory, library->secure, &names, messages);
-
-        if (r >= 0)
-                look_at_trees(library, directory, names, messages);
-        else if (r != -ENOENT)
-                keep_entries(library, directory);
-}
-
-static void forget_unseen(Library *library) {
-        GHashTableIter iter;
-        void *value;
-
-        g_hash_table_iter_init(&iter, library->entries);
-        while (g_hash_table_iter_next(&iter, NULL, &value)) {
-                Entry *entry = value;
-
-                if (entry->seen)
-                        continue;
-
-                unlist(library, entry);
-                g_hash_table_iter_remove(&iter);
-        }
-}
-
-void library_reload(Library *library, GPtrArray *messages) {
+/* Sorted by name. */
+static GPtrArray *find_entries(const Library *library, bool (*wanted)(const Entry *entry)) {
+        GPtrArray *entries = g_ptr_array_new();
         GHashTableIter iter;
         void *value;
 
         g_hash_table_iter_init(&iter, library->entries);
         while (g_hash_table_iter_next(&iter, NULL, &value))
-                ((Entry *) value)->seen = false;
+                if (wanted(value))
+                        g_ptr_array_add(entries, value);
 
-        library->snapshot = snapshot_new(library->secure);
-        for (char **directory = library->directories; *directory; directory++)
-                look_at_directory(library, *directory, messages);
-
-        update_all(library, messages);
-        forget_unseen(library);
-        g_clear_pointer(&library->snapshot, snapshot_free);
-}
-
-int library_load_text(Library *library, const char *text, Diagnostics *diagnostics, Definition **ret_definition) {
-        DefinitionSources sources = sources_of(library);
-        int r;
-
-        library->snapshot = snapshot_new(library->secure);
-        r = definition_load_text(text, strlen(text), library->tables, &sources, diagnostics, ret_definition);
-        g_clear_pointer(&library->snapshot, snapshot_free);
-        return r;
+        g_ptr_array_sort(entries, compare_entries);
+        return entries;
 }
 
 const LibraryEntry *library_get(const Library *library, const char *name) {

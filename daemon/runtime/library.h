@@ -2,12 +2,13 @@
 #pragma once
 
 /*
- * The trees that can be run, by name: the files of the search path, loaded like units. An entry of an earlier
- * directory hides those of later ones; a link to /dev/null masks. A file that does not load leaves the tree that it
- * would have replaced as it was, with the error beside it, and so it does with those that use the same changed files.
- * A file without a root is only there for others to include.
+ * Owns the trees that can be run, by name. They are loaded from the files of the search path, like units. An entry of
+ * an earlier directory hides those of later ones; a link to /dev/null masks. If a file does not load, the library
+ * keeps its previous tree and the errors, and also the previous versions of trees that use the same changed files. A
+ * file without a root can only be included by others.
  */
 
+#include "basic/workers.h"
 #include "definition/definition.h"
 
 typedef struct Library Library;
@@ -15,40 +16,57 @@ typedef struct Library Library;
 /* One name of the search path. */
 typedef struct LibraryEntry {
         char *name;               /* "boot" for boot.json */
-        char *path;               /* of the file that was looked at last */
-        Definition *definition;   /* NULL while none has loaded */
-        Diagnostics *diagnostics; /* of the last look at the file, empty when all was well */
-        bool masked;              /* then the name is known, but neither listed nor told of */
+        char *path;               /* of the file that was read last */
+        Definition *definition;   /* NULL: never loaded */
+        Diagnostics *diagnostics; /* of the last scan; empty: no problems */
+        bool masked;              /* the name is known, but neither listed nor reported */
 } LibraryEntry;
 
-/* From within library_reload(). */
+/* Called from library_take(). */
 typedef struct LibraryCallbacks {
         void (*added)(const LibraryEntry *entry, void *userdata);
         void (*changed)(const LibraryEntry *entry, void *userdata);
-        void (*removed)(const LibraryEntry *entry, void *userdata); /* about to go */
+        void (*removed)(const LibraryEntry *entry, void *userdata); /* before it is freed */
 } LibraryCallbacks;
 
-/* directories: NULL-terminated, the first wins. secure: refuse what others than root and the daemon's own user can
- * write. tables: of node types, see definition.h. */
+/* directories: NULL-terminated; the first one wins. secure: refuse files that others than root and btd's own user can
+ * write. tables: node types, see definition.h. */
 Library *library_new(const char *const *directories, bool secure, const NodeType *const *const *tables,
                      const LibraryCallbacks *callbacks, void *userdata);
 void library_free(Library *library);
-/* More than so many are not loaded. */
+/* Limits the number of trees; further ones are not loaded. */
 void library_set_max(Library *library, unsigned max);
 
-/* Reads the directories again. The errors of all files and directories are added to messages, as texts to be freed; a
- * directory that does not exist is none. */
-void library_reload(Library *library, GPtrArray *messages);
+/* A scan of the search path. Created on the main loop, run on any thread, taken on the main loop, which replaces all
+ * changed trees at once. Only one scan at a time. */
+typedef struct LibraryScan LibraryScan;
 
-/* A tree that is in no file of its own, but can use all that there are. name: as messages call it. -EINVAL: there were
- * errors. */
-int library_load_text(Library *library, const char *text, Diagnostics *diagnostics, Definition **ret_definition);
+LibraryScan *library_scan_new(const Library *library);
+/* work: the worker that runs it, or NULL. */
+void library_scan_run(LibraryScan *scan, Work *work);
+void library_take(Library *library, LibraryScan *scan);
+/* The errors of all files and directories, as strings. A directory that does not exist is not an error. */
+const GPtrArray *library_scan_messages(const LibraryScan *scan);
+void library_scan_free(LibraryScan *scan);
+/* Frees a part of the scan, about 50 trees: it owns all replaced and removed trees. True: everything is freed. */
+bool library_scan_free_some(LibraryScan *scan);
 
-/* NULL: not known. */
+/* A tree that is given as text, not as a file. It can use all trees of the library. Created, run and freed like a scan.
+ * name: the name in messages. */
+typedef struct LibraryText LibraryText;
+
+LibraryText *library_text_new(const Library *library, const char *name, const char *text);
+void library_text_run(LibraryText *text, Work *work);
+const Diagnostics *library_text_diagnostics(const LibraryText *text);
+Definition *library_text_definition(const LibraryText *text); /* borrowed; NULL: the text has errors */
+void library_text_free(LibraryText *text);
+
+/* NULL: unknown name. */
 const LibraryEntry *library_get(const Library *library, const char *name);
-/* The listed name that was most likely meant, or NULL. */
+/* The listed name that was probably meant, or NULL. */
 const char *library_nearest(const Library *library, const char *name);
-/* In order of name; free the array only. */
+/* Sorted by name. The caller frees the array only. */
 GPtrArray *library_list(const Library *library);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Library, library_free)
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(LibraryScan, library_scan_free)

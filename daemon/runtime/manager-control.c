@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Who asks for it, and whether it makes sense, is checked and told here, once for all who offer it. */
+/* Controls runs by hand for a caller. Checks whether the request makes sense, and logs it with the caller. */
 
 #include <errno.h>
 #include <inttypes.h>
@@ -13,7 +13,7 @@
 #include "runtime/manager-state.h"
 #include "runtime/run-control.h"
 
-/* How many variables that were set are named in a message. */
+/* How many of the set variables a message names. */
 #define VALUES_SHOWN 5u
 
 static void G_GNUC_PRINTF(3, 4) tell(const Run *run, const Caller *who, const char *format, ...) {
@@ -110,9 +110,10 @@ int manager_step(Manager *manager, const char *id, const Caller *who, char **ret
                 return r;
 
         if (!run_step(run)) {
-                *ret_error = g_strdup_printf("nothing has happened that run '%s' could take a step for; 'btctl status' "
-                                             "shows what it waits for",
-                                             run_id(run));
+                *ret_error =
+                        g_strdup_printf("run '%s' is waiting, so there is nothing to step; 'btctl status' shows what "
+                                        "it waits for",
+                                        run_id(run));
                 return MANAGER_NOTHING_HAPPENED;
         }
 
@@ -144,17 +145,17 @@ int manager_force(Manager *manager, const char *id, NodeId node, Status status, 
                 return r;
 
         if (status != STATUS_SUCCESS && status != STATUS_FAILURE && status != STATUS_SKIPPED) {
-                *ret_error = g_strdup("a node can be given success, failure or skipped");
+                *ret_error = g_strdup("a node can be forced to success, failure or skipped");
                 return -EINVAL;
         }
 
         path = path_of(run, node);
-        tell(run, who, "%s was given %s", path, status_to_string(status));
+        tell(run, who, "%s was forced to %s", path, status_to_string(status));
         run_force(run, node, status, caller_cause(who, CAUSE_FORCED));
         return 0;
 }
 
-/* 'n=1, text="It was a dark and...", and 3 more': enough to see what was done. */
+/* Formats like 'n=1, text="It was a dark and...", and 3 more'. */
 static char *describe_values(json_object *values) {
         unsigned n = json_object_object_length(values), i = 0;
         GString *text = g_string_new(NULL);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * How the runs are taken up that the daemon before has left: those whose journals lie where journals of live runs lie.
- * What cannot be taken up is told and set aside, and nothing else fails for it.
+ * Recovers the runs that the previous btd left: those whose run records are in the directory of unfinished runs. A run
+ * that cannot be recovered is reported and set aside; the others are recovered all the same.
  */
 
 #include <errno.h>
@@ -24,7 +24,7 @@ typedef struct Left {
         Run *run;
 } Left;
 
-/* Across all runs. */
+/* A lock to claim again, sorted across all runs. */
 typedef struct LeftLock {
         Run *run;
         const ProgressLock *lock;
@@ -39,18 +39,29 @@ static void left_clear(void *data) {
         g_free(left->path);
 }
 
-static void set_aside(Manager *manager, const char *path, int priority, const char *suffix, const char *what) {
+static void set_aside(Manager *manager, const char *path, int priority, const char *suffix, const char *what,
+                      const char *next) {
         g_autofree char *name = g_path_get_basename(path), *aside = journals_set_aside(manager->journals, path, suffix);
 
-        log_message(priority, &(LogSubject){ 0 }, "%s: %s; it was kept as %s", name, what, aside);
+        log_message(priority, &(LogSubject){ 0 }, "%s: %s; it was kept as %s%s", name, what, aside, next);
 }
 
-/* What cannot be read, or is not what it seems to be. */
-static void set_aside_bad(Manager *manager, const char *path, const char *error) {
-        g_autofree char *what =
-                g_strdup_printf("the run cannot be taken up, and what it has started is left to itself: %s", error);
+static char *describe_start(const JournalHeader *header) {
+        const char *at = *header->instance ? "@" : "";
 
-        set_aside(manager, path, LOG_ERR, ".bad", what);
+        return g_strconcat("btctl start ", header->tree, at, header->instance, NULL);
+}
+
+/* Sets aside a run record that cannot be read, that this engine cannot replay, or that is not trusted. The run is not
+ * continued from an earlier state. */
+static void set_aside_bad(Manager *manager, const Left *left, const char *error) {
+        g_autofree char *what = g_strdup_printf("the run cannot be recovered: %s", error),
+                        *start = left->journal ? describe_start(&left->journal->header) : g_strdup("btctl start TREE"),
+                        *next = g_strdup_printf(". What the run has started is left as it is: check it, then start "
+                                                "the tree again with '%s'",
+                                                start);
+
+        set_aside(manager, left->path, LOG_ERR, JOURNAL_BAD_SUFFIX, what, next);
 }
 
 static bool has_its_name(const Left *left) {
@@ -60,12 +71,12 @@ static bool has_its_name(const Left *left) {
         return g_str_equal(name, own);
 }
 
-/* Nobody has heard of the run, so that it can be started as if there had been none. */
+/* The run record was never completed, so nobody was told of the run: remove it. It can be started again. */
 static void drop_not_begun(const char *path, const char *error) {
         g_autofree char *name = g_path_get_basename(path);
 
-        log_message(LOG_NOTICE, &(LogSubject){ 0 },
-                    "%s: the daemon has ended before the run began, and it is forgotten: %s", name, error);
+        log_message(LOG_NOTICE, &(LogSubject){ 0 }, "%s: btd ended before the run began, so the run is dropped: %s",
+                    name, error);
         g_unlink(path);
 }
 
@@ -78,16 +89,16 @@ static bool read_journal(Manager *manager, Left *left) {
                 return false;
         }
         if (r < 0) {
-                set_aside_bad(manager, left->path, error);
+                set_aside_bad(manager, left, error);
                 return false;
         }
         if (!g_str_equal(left->journal->header.boot, boot_id())) {
-                set_aside(manager, left->path, LOG_NOTICE, ".old",
-                          "the run is over, since the machine was started anew");
+                set_aside(manager, left->path, LOG_NOTICE, JOURNAL_OLD_SUFFIX,
+                          "the run has ended, because the machine was restarted", "");
                 return false;
         }
         if (!has_its_name(left)) {
-                set_aside_bad(manager, left->path, "it is the journal of another run");
+                set_aside_bad(manager, left, "it is the run record of another run");
                 return false;
         }
 
@@ -98,7 +109,7 @@ static void on_definition_dropped(void *definition) {
         definition_unref(definition);
 }
 
-/* Of runs of the same tree only the first makes it, unless it has been loaded from its file as it was. */
+/* Runs of the same tree share a definition: the first one makes it, or the library has it already. */
 static int find_definition(Manager *manager, Left *left, GHashTable *definitions, char **ret_error) {
         const JournalHeader *header = &left->journal->header;
         const LibraryEntry *entry = library_get(manager->library, header->tree);
@@ -129,7 +140,7 @@ static bool replay(Manager *manager, Left *left, GHashTable *definitions) {
         if (r >= 0)
                 return true;
 
-        set_aside_bad(manager, left->path, error);
+        set_aside_bad(manager, left, error);
         return false;
 }
 
@@ -143,7 +154,7 @@ static void make_run(Manager *manager, Left *left) {
                 g_unlink(left->path);
 
         left->run = run_recover(header, left->replay, writer, &manager->run_services, &manager_run_callbacks, manager);
-        log_message(LOG_NOTICE, &subject, "goes on after a restart of the daemon");
+        log_message(LOG_NOTICE, &subject, "recovered after a restart of btd");
         if (error)
                 run_lose_journal(left->run, error);
         if (run_status(left->run) == STATUS_RUNNING)
@@ -159,7 +170,7 @@ static gint compare_starts(gconstpointer a, gconstpointer b) {
                (x->journal->header.start < y->journal->header.start);
 }
 
-/* Those that were held come first. */
+/* Re-acquire the held locks before queueing the waiters. */
 static gint compare_locks(gconstpointer a, gconstpointer b) {
         const ProgressLock *x = ((const LeftLock *) a)->lock, *y = ((const LeftLock *) b)->lock;
 
@@ -191,7 +202,7 @@ static void recover_locks(const GArray *all) {
         }
 }
 
-/* In order of start. */
+/* Sorted by start. */
 static GArray *read_journals(Manager *manager) {
         g_autoptr(GPtrArray) paths = journals_list(manager->journals);
         GArray *all = g_array_new(FALSE, FALSE, sizeof(Left));
@@ -239,6 +250,7 @@ int manager_recover(Manager *manager, char **ret_error) {
         recover_locks(all);
         for (unsigned i = 0; i < all->len; i++)
                 run_recover_leaves(g_array_index(all, Left, i).run, g_array_index(all, Left, i).replay);
+        manager_halt_requested(manager);
 
         return 0;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * How runs are started, halted and started again. A run stays listed until another run of the same tree and instance is
- * started, or until too many have finished since.
+ * Starts, halts and restarts runs. A finished run stays listed until another run of the same tree and instance is
+ * started, or until too many runs have finished since.
  */
 
 #include <inttypes.h>
@@ -13,8 +13,8 @@
 #include "basic/span.h"
 #include "definition/variables.h"
 #include "runtime/manager-state.h"
-#include "runtime/request.h"
 #include "runtime/run-journal.h"
+#include "runtime/start-check.h"
 
 static void log_finished(const Run *run) {
         LogSubject subject = { .tree = run_tree(run), .run = run_id(run), .cause = run_cause_chain(run) };
@@ -51,11 +51,16 @@ static void consider_restart(Manager *manager, const Run *run) {
                 log_message(LOG_NOTICE, &(LogSubject){ .tree = run_tree(run), .run = run_id(run) }, "%s", text);
 }
 
+/* If a run ends by itself while btd stops and waits for others to halt, the next btd restarts it. */
+static bool may_be_followed(const Manager *manager, const Run *run) {
+        return !manager->stopping || (manager->leaving && run_status(run) != STATUS_HALTED);
+}
+
 static void on_run_finished(Run *run, void *userdata) {
         Manager *manager = userdata;
 
         log_finished(run);
-        if (!manager->stopping)
+        if (may_be_followed(manager, run))
                 consider_restart(manager, run);
 
         run_end_journal(run, manager->journals);
@@ -70,9 +75,21 @@ static void on_run_state_changed(Run *run, void *userdata) {
         TELL(manager, run_state_changed, run);
 }
 
+/* Not logged for a run that has finished: its result is logged. */
+static void on_run_ready(Run *run, void *userdata) {
+        g_autofree char *took = span_format_rounded(run_ready(run) - MIN(run_started(run), run_ready(run)));
+        Manager *manager = userdata;
+
+        if (run_status(run) == STATUS_RUNNING)
+                log_message(LOG_INFO, &(LogSubject){ .tree = run_tree(run), .run = run_id(run) }, "ready after %s",
+                            took);
+        TELL(manager, run_ready, run);
+}
+
 const RunCallbacks manager_run_callbacks = {
         .state_changed = on_run_state_changed,
         .changed = on_run_changed,
+        .ready = on_run_ready,
         .finished = on_run_finished,
 };
 
@@ -114,16 +131,21 @@ static const char *first_error(const LibraryEntry *entry, char **ret_owned) {
         return entry->path;
 }
 
+int manager_not_yet(const char *text, char **ret_error) {
+        *ret_error = g_strdup(text);
+        return MANAGER_NOT_YET;
+}
+
 int manager_check_order(const Manager *manager, const Order *order, char **ret_error) {
         if (manager->stopping) {
                 *ret_error = g_strdup("the daemon is stopping and starts nothing any more");
                 return MANAGER_STOPPING;
         }
 
-        return request_check(order->instance, order->variables, ret_error);
+        return start_check(order->instance, order->variables, ret_error);
 }
 
-/* With those that the tree begins with itself. */
+/* Includes the initial variables of the tree. */
 static int check_variables(const Definition *definition, const Order *order, char **ret_error) {
         g_autoptr(json_object) variables = variables_initial(definition);
 
@@ -152,22 +174,25 @@ static int find_definition(Manager *manager, const char *tree, const LibraryEntr
         return MANAGER_TREE_BROKEN;
 }
 
-/* Where the number of the last run was lost, there may be later ones all the same, or what is left of them. */
+/* If the last run number was lost, runs with higher numbers, or files of them, may exist: skip those. NULL: no number
+ * is reserved yet. */
 static char *next_id(Manager *manager, const char *tree) {
-        for (;;) {
+        while (run_counter_has(manager->counter, tree)) {
                 g_autofree char *id = g_strdup_printf("%s.%" PRIu64, tree, run_counter_next(manager->counter, tree));
 
                 if (!runs_get(manager->runs, id) && !journals_have(manager->journals, id))
                         return g_steal_pointer(&id);
         }
+
+        return NULL;
 }
 
-static Run *make_run(Manager *manager, const char *tree, Definition *definition, const Order *order) {
-        g_autofree char *id = next_id(manager, tree);
+static Run *make_run(Manager *manager, const char *id, const char *tree, Definition *definition, const Order *order) {
         Run *run =
                 run_new(id, tree, order->instance, definition, &manager->run_services, &manager_run_callbacks, manager);
 
         run_set_caller(run, order->uid);
+        run_set_token(run, order->token);
         if (order->variables)
                 run_give(run, order->variables);
 
@@ -179,6 +204,7 @@ static Run *make_run(Manager *manager, const char *tree, Definition *definition,
 int manager_carry_out(Manager *manager, const char *tree, Definition *definition, const Order *order, Run **ret_run,
                       char **ret_error) {
         Run *run, *before = runs_last(manager->runs, tree, order->instance);
+        g_autofree char *id = NULL;
         Order mine = *order;
         int r;
 
@@ -195,22 +221,30 @@ int manager_carry_out(Manager *manager, const char *tree, Definition *definition
         r = check_limits(manager, mine.uid, ret_error);
         if (r < 0)
                 return r;
+        if (journals_are_kept(manager->journals) && !definition_files_are_ready(definition)) {
+                manager_write_files(manager, definition);
+                return manager_not_yet("the record of the run is being prepared; try again", ret_error);
+        }
+        id = next_id(manager, tree);
+        if (!id)
+                return manager_not_yet("the disk has not reserved a number for the run yet; try again", ret_error);
 
         if (order->starter)
                 restarts_cancel(manager->restarts, tree, order->instance);
         if (before)
                 runs_remove(manager->runs, before);
 
-        run = make_run(manager, tree, definition, &mine);
+        run = make_run(manager, id, tree, definition, &mine);
+        /* Start and announce the run only after its run record is written. */
+        run_start(run);
         log_message(LOG_INFO, &(LogSubject){ .tree = tree, .run = run_id(run) }, "%s%s%s",
                     order->starter ? "started" : "restarted", *order->instance ? " as instance " : "", order->instance);
         TELL(manager, run_added, run);
-        run_start(run);
         *ret_run = run;
         return 0;
 }
 
-static int start(Manager *manager, const char *tree, const Order *order, Run **ret_run, char **ret_error) {
+int manager_order_tree(Manager *manager, const char *tree, const Order *order, Run **ret_run, char **ret_error) {
         const LibraryEntry *entry;
         int r;
 
@@ -228,54 +262,103 @@ int manager_start(Manager *manager, const char *tree, const char *instance, json
                   Run **ret_run, char **ret_error) {
         Order order = { .instance = instance, .variables = variables, .starter = starter };
 
-        return start(manager, tree, &order, ret_run, ret_error);
+        return manager_order_tree(manager, tree, &order, ret_run, ret_error);
 }
 
 int manager_start_for(Manager *manager, const char *tree, const char *instance, json_object *variables,
                       const Caller *who, Run **ret_run, char **ret_error) {
         Order order = { .instance = instance, .variables = variables, .starter = who->text, .uid = who->uid };
 
-        return start(manager, tree, &order, ret_run, ret_error);
+        return manager_order_tree(manager, tree, &order, ret_run, ret_error);
 }
 
-char *manager_on_restart_due(const char *tree, const char *instance, json_object *variables, void *userdata) {
-        Order order = { .instance = instance, .variables = variables };
+static bool on_restart_due(const char *tree, const char *instance, json_object *variables, const char *token,
+                           char **ret_given_up, void *userdata) {
+        Order order = { .instance = instance, .variables = variables, .token = token };
+        g_autofree char *error = NULL;
         Manager *manager = userdata;
-        char *error;
         Run *run;
+        int r = manager_order_tree(manager, tree, &order, &run, &error);
 
-        if (start(manager, tree, &order, &run, &error) >= 0)
-                return NULL;
+        if (r == MANAGER_NOT_YET)
+                return false;
+        if (r < 0)
+                log_message(LOG_ERR, &(LogSubject){ .tree = tree }, "not restarted: %s", error);
 
-        log_message(LOG_ERR, &(LogSubject){ .tree = tree }, "not restarted: %s", error);
-        return error;
+        *ret_given_up = r < 0 ? g_steal_pointer(&error) : NULL;
+        return true;
 }
+
+static void on_restart_dropped(const char *tree, const char *instance, void *userdata) {
+        Manager *manager = userdata;
+
+        TELL(manager, restart_dropped, tree, instance);
+}
+
+const RestartsCallbacks manager_restarts_callbacks = {
+        .due = on_restart_due,
+        .dropped = on_restart_dropped,
+};
 
 char *manager_describe_restart(Manager *manager, const Run *run) {
         return restarts_describe(manager->restarts, run_tree(run), run_instance(run));
 }
 
-static void autostart(Manager *manager, const LibraryEntry *entry) {
+/* False: try again later. */
+static bool autostart(Manager *manager, const char *tree) {
         g_autofree char *error = NULL;
         Run *run;
+        int r = 0;
 
-        if (!entry->definition || !definition_autostart(entry->definition) ||
-            autostarts_has(manager->autostarts, entry->name))
+        /* Note the autostart only after the run record exists, so that it cannot be lost. A run that exists already was
+         * recovered from a btd that was killed before it noted the autostart. */
+        if (!runs_last(manager->runs, tree, ""))
+                r = manager_start(manager, tree, "", NULL, "autostart", &run, &error);
+        if (r == MANAGER_NOT_YET)
+                return false;
+        if (r < 0)
+                log_message(LOG_ERR, &(LogSubject){ .tree = tree }, "not started: %s", error);
+
+        autostarts_add(manager->autostarts, tree);
+        return true;
+}
+
+void manager_continue_autostart(Manager *manager) {
+        GPtrArray *trees = manager->autostarting;
+        unsigned n_left = 0;
+
+        if (!trees || manager->stopping || manager->abandoned)
                 return;
 
-        /* It is noted when there is a journal, lest it is never started. One that is there by now was taken up from
-         * a daemon that had no time left to note it. */
-        if (!runs_last(manager->runs, entry->name, "") &&
-            manager_start(manager, entry->name, "", NULL, "autostart", &run, &error) < 0)
-                log_message(LOG_ERR, &(LogSubject){ .tree = entry->name }, "not started: %s", error);
-        autostarts_add(manager->autostarts, entry->name);
+        for (unsigned i = 0; i < trees->len; i++)
+                if (!autostart(manager, trees->pdata[i])) {
+                        void *left = trees->pdata[i];
+
+                        trees->pdata[i] = trees->pdata[n_left];
+                        trees->pdata[n_left++] = left;
+                }
+
+        g_ptr_array_set_size(trees, (int) n_left);
+        if (n_left > 0)
+                return;
+
+        g_clear_pointer(&manager->autostarting, g_ptr_array_unref);
+        TELL(manager, autostarted);
 }
 
 void manager_autostart(Manager *manager) {
         g_autoptr(GPtrArray) entries = library_list(manager->library);
 
-        for (unsigned i = 0; i < entries->len; i++)
-                autostart(manager, g_ptr_array_index(entries, i));
+        manager->autostarting = g_ptr_array_new_with_free_func(g_free);
+        for (unsigned i = 0; i < entries->len; i++) {
+                const LibraryEntry *entry = entries->pdata[i];
+
+                if (entry->definition && definition_autostart(entry->definition) &&
+                    !autostarts_has(manager->autostarts, entry->name))
+                        g_ptr_array_add(manager->autostarting, g_strdup(entry->name));
+        }
+
+        manager_continue_autostart(manager);
 }
 
 void manager_halt(Manager *manager, Run *run, Cause *why) {
@@ -283,8 +366,7 @@ void manager_halt(Manager *manager, Run *run, Cause *why) {
         TELL(manager, run_halting, run);
 }
 
-/* True: the run, which has finished, would have been followed by another. */
-static bool cancel_restart(Manager *manager, Run *run, const Cause *why) {
+bool manager_cancel_restart(Manager *manager, Run *run, const Cause *why) {
         if (!restarts_cancel(manager->restarts, run_tree(run), run_instance(run)))
                 return false;
 
@@ -298,7 +380,7 @@ int manager_check_there(const Manager *manager, char **ret_error) {
         if (!manager->abandoned)
                 return 0;
 
-        *ret_error = g_strdup("the daemon has stopped; the next one goes on with its runs");
+        *ret_error = g_strdup("the daemon has stopped; the next btd recovers its runs");
         return MANAGER_STOPPING;
 }
 
@@ -312,7 +394,7 @@ int manager_halt_run(Manager *manager, const char *id, const Caller *who, char *
         if (r < 0)
                 return r;
 
-        if (run_status(run) != STATUS_RUNNING && cancel_restart(manager, run, why))
+        if (run_status(run) != STATUS_RUNNING && manager_cancel_restart(manager, run, why))
                 return 0;
 
         if (run_status(run) != STATUS_RUNNING) {
@@ -325,7 +407,7 @@ int manager_halt_run(Manager *manager, const char *id, const Caller *who, char *
         return 0;
 }
 
-/* NULL: all trees. */
+/* tree NULL: all trees. */
 static unsigned halt_runs(Manager *manager, const char *tree, Cause *why) {
         const GPtrArray *runs = runs_list(manager->runs);
         unsigned count = 0;
@@ -338,7 +420,7 @@ static unsigned halt_runs(Manager *manager, const char *tree, Cause *why) {
 
                 if (run_status(run) == STATUS_RUNNING)
                         manager_halt(manager, run, why);
-                else if (!cancel_restart(manager, run, why))
+                else if (!manager_cancel_restart(manager, run, why))
                         continue;
 
                 count++;
@@ -358,7 +440,7 @@ int manager_halt_tree(Manager *manager, const char *tree, const Caller *who, uns
 
         count = halt_runs(manager, tree, why) + restarts_cancel_all(manager->restarts, tree);
 
-        /* A tree that is gone can still have runs. */
+        /* A removed tree can still have runs. */
         if (count == 0) {
                 int r = manager_find_tree(manager, tree, &entry, ret_error);
 

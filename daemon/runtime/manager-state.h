@@ -2,9 +2,9 @@
 #pragma once
 
 /*
- * What the manager is made of. For its own files only: trees, observers and the end are in manager.c, the life of runs
- * in manager-runs.c, those without a file in manager-text.c, those of a daemon before this one in manager-recover.c,
- * and what people do to runs in manager-control.c.
+ * Defines the members of the manager, for its own files only. Trees, observers and stopping are in manager.c, runs in
+ * manager-runs.c, loading in manager-load.c, recovery in manager-recover.c, tokens in manager-tokens.c, and control by
+ * hand in manager-control.c.
  */
 
 #include "runtime/autostarts.h"
@@ -25,20 +25,36 @@ struct Manager {
         const LeafServices *services;
         Ticker *ticker;
         Locks *locks;
-        RunServices run_services; /* these three */
+        Waiters *waiters;
+        RunServices run_services; /* made of the members above */
         Library *library;
+        DiskQueue *disk;
         RunCounter *counter;
         Journals *journals;
         Autostarts *autostarts;
         Runs *runs;
         Restarts *restarts;
+        char *runtime_directory; /* may be NULL */
         Limits limits;
         bool secure;
-        GArray *observers; /* of Observer */
-        GSource *idle;     /* while it is due */
+        GArray *observers;       /* Observer */
+        GPtrArray *autostarting; /* names of trees still to be started; NULL: none */
+        GSource *idle;           /* NULL: not due */
+        Workers *reloaders;      /* one thread, because there is one library */
+        Work *reload;            /* the current reload; NULL: none */
+        GQueue reloads;          /* ManagerReload: requests that the current reload completes */
+        GQueue next_reloads;     /* requests that came after it began */
+        GQueue replaced;         /* LibraryScan, to be freed in pieces */
+        GSource *freeing;        /* NULL: nothing to free */
+        Workers *loaders;
+        GQueue texts;       /* TextStart: texts that are being loaded */
+        GQueue writings;    /* Writing: files that are being prepared */
+        Timer *reads_check; /* NULL: nothing is being loaded */
+        bool reads_late;    /* the delay was reported */
+        Work *history;      /* NULL: not being read */
         bool stopping;
-        bool abandoned; /* the runs that are left are another daemon's now */
-        bool leaving;   /* some go on with the next daemon */
+        bool abandoned; /* the remaining runs belong to the next btd */
+        bool leaving;   /* some runs continue with the next btd */
 };
 
 #define TELL(manager, callback, ...)                                                                                   \
@@ -48,29 +64,53 @@ struct Manager {
                         observer_->callbacks->callback(__VA_ARGS__ __VA_OPT__(, ) observer_->userdata);                \
         }
 
-/* What somebody wants to be started. */
+/* A request to start a run. */
 typedef struct Order {
         const char *instance;
-        json_object *variables; /* an object, or NULL */
-        const char *starter;    /* for people; NULL: it is started again */
-        uint32_t uid;           /* whose run it is; when it is started again, that of the one before */
+        json_object *variables; /* JSON object, or NULL */
+        const char *starter;    /* who starts it, for messages; NULL: a restart */
+        const char *token;      /* NULL: the run gets its own */
+        uint32_t uid;           /* the owner of the run; for a restart, the owner of the previous run */
 } Order;
 
-/* What can be said before the tree is known: a negative errno with a text for people. */
+/* Checks what does not depend on the tree. Returns a negative errno with an error message. */
 int manager_check_order(const Manager *manager, const Order *order, char **ret_error);
-/* After that. */
+/* Returns MANAGER_NOT_YET and sets the error message. */
+int manager_not_yet(const char *text, char **ret_error);
+/* Checks the rest, and starts the run. */
 int manager_carry_out(Manager *manager, const char *tree, Definition *definition, const Order *order, Run **ret_run,
                       char **ret_error);
 
-/* If the daemon is stopping and nothing runs any more, the observers are to hear of it. */
+/* Does both, for a tree of the library. */
+int manager_order_tree(Manager *manager, const char *tree, const Order *order, Run **ret_run, char **ret_error);
+
+/* Retries all starts that got MANAGER_NOT_YET: restarts, requests, autostarts, loaded texts. */
+void manager_retry_starts(Manager *manager);
+void manager_continue_autostart(Manager *manager);
+void manager_retry_texts(Manager *manager);
+
+/* Prepares the files of the definition on a thread, then retries the starts that wait for them. */
+void manager_write_files(Manager *manager, Definition *definition);
+
+/* Cancels all loading, and reports this to the callers. */
+void manager_stop_loading(Manager *manager);
+/* Cancels all loading without a report. */
+void manager_drop_loading(Manager *manager);
+/* Describes files whose disk has not answered for long. The caller frees it. NULL: none. */
+char *manager_describe_late_reads(const Manager *manager);
+
+/* If btd is stopping and no run is left, tells the observers. */
 void manager_check_idle(Manager *manager);
 
 extern const RunCallbacks manager_run_callbacks;
 
-/* MANAGER_STOPPING: after manager_abandon(), nothing can be done with runs any more. */
+/* MANAGER_STOPPING: after manager_abandon() runs cannot be changed. */
 int manager_check_there(const Manager *manager, char **ret_error);
 void manager_halt(Manager *manager, Run *run, Cause *why);
-/* Halts all of them. */
+/* Halts all runs. */
 void manager_halt_all(Manager *manager, Cause *why);
-/* It is time to start another run; see restarts.h. */
-char *manager_on_restart_due(const char *tree, const char *instance, json_object *variables, void *userdata);
+/* Cancels the restart of a finished run. True: a restart was pending. */
+bool manager_cancel_restart(Manager *manager, Run *run, const Cause *why);
+/* Halts runs whose halt was requested while btd was not running. */
+void manager_halt_requested(Manager *manager);
+extern const RestartsCallbacks manager_restarts_callbacks;

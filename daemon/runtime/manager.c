@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* The trees that there are, those who look on, and the end of it all. */
+/* Implements the manager: trees, observers, stopping. */
 
 #include <string.h>
 
@@ -8,6 +8,12 @@
 #include "basic/log.h"
 #include "runtime/manager-state.h"
 #include "runtime/run-journal.h"
+
+/* How long stopping waits for the disk. */
+#define DISK_PATIENCE_USEC (UINT64_C(5) * G_USEC_PER_SEC)
+
+/* Limit of texts that are loaded at the same time. */
+#define LOADERS_MAX 4u
 
 static void log_warnings(const LibraryEntry *entry) {
         for (size_t i = 0; i < diagnostics_count(entry->diagnostics); i++) {
@@ -54,30 +60,61 @@ static void on_run_removed(Run *run, void *userdata) {
         TELL(manager, run_removed, run);
 }
 
+/* Also retries pending restarts and autostarts. */
+void manager_retry_starts(Manager *manager) {
+        restarts_retry(manager->restarts);
+        manager_retry_texts(manager);
+        manager_continue_autostart(manager);
+        TELL(manager, retry_starts);
+}
+
+static void on_numbers_reserved(void *userdata) {
+        manager_retry_starts(userdata);
+}
+
+static void on_disk_changed(void *userdata) {
+        Manager *manager = userdata;
+
+        TELL(manager, disk_changed);
+}
+
 Manager *manager_new(GMainContext *context, const LeafServices *services, const ManagerOptions *options) {
         Manager *manager = g_new0(Manager, 1);
 
         manager->context = context;
         manager->limits = options->limits ? *options->limits : limits_default;
+        manager->runtime_directory = g_strdup(options->runtime_directory);
         manager->secure = options->secure;
         manager->tables = options->tables;
         manager->services = services;
         manager->ticker = ticker_new(context);
         manager->locks = locks_new();
-        manager->run_services = (RunServices){ .leaves = services, .ticker = manager->ticker, .locks = manager->locks };
+        manager->waiters = waiters_new(services->user, options->runtime_directory);
+        manager->run_services = (RunServices){
+                .leaves = services,
+                .ticker = manager->ticker,
+                .locks = manager->locks,
+                .waiters = manager->waiters,
+        };
         manager->library =
                 library_new(options->directories, options->secure, options->tables, &library_callbacks, manager);
+        manager->reloaders = workers_new(context, 1);
+        manager->loaders = workers_new(context, LOADERS_MAX);
         library_set_max(manager->library, manager->limits.max[LIMIT_TREES]);
-        manager->counter = run_counter_new(options->state_directory ?: options->runtime_directory);
-        manager->journals = journals_new(options->runtime_directory, options->state_directory);
+        manager->disk = disk_queue_new(context, services->timers, on_disk_changed, manager);
+        manager->counter = run_counter_new(options->state_directory ?: options->runtime_directory, manager->disk,
+                                           on_numbers_reserved, manager);
+        manager->journals =
+                journals_new(options->runtime_directory, options->state_directory, manager->disk, services->timers);
         manager->autostarts = autostarts_new(options->runtime_directory);
         manager->runs = runs_new(on_run_removed, manager);
-        manager->restarts = restarts_new(services->timers, options->runtime_directory, manager_on_restart_due, manager);
+        manager->restarts =
+                restarts_new(services->timers, options->runtime_directory, &manager_restarts_callbacks, manager);
         manager->observers = g_array_new(FALSE, FALSE, sizeof(Observer));
         return manager;
 }
 
-/* Does it go on with the next daemon? */
+/* Does the run continue with the next btd? */
 static bool is_left(const Manager *manager, const Run *run) {
         return manager->leaving && run_status(run) == STATUS_RUNNING && run_is_durable(run) &&
                definition_on_stop(run_definition(run)) == ON_STOP_KEEP;
@@ -93,10 +130,10 @@ static unsigned count_left(const Manager *manager) {
         return count;
 }
 
-/* What follows from that the runs go, one after the other, is not for their journals: the next holder of a lock. Of
- * each that has not ended the next daemon finds the journal, also when it should have been halted and there was no time
- * left. */
-void manager_abandon(Manager *manager) {
+/* Close all run records first: freeing a run can grant its lock to another one, which must not be recorded. The
+ * next btd finds the run record of each unfinished run, also of runs that should have been halted but did not end
+ * in time. */
+static void abandon(Manager *manager) {
         const GPtrArray *runs = runs_list(manager->runs);
         g_autoptr(GPtrArray) left = g_ptr_array_new();
 
@@ -110,23 +147,52 @@ void manager_abandon(Manager *manager) {
         manager->abandoned = true;
 }
 
+void manager_abandon(Manager *manager) {
+        const GPtrArray *runs = runs_list(manager->runs);
+
+        for (unsigned i = 0; i < runs->len; i++)
+                run_leave_journal(runs->pdata[i]);
+        abandon(manager);
+        run_counter_give_back(manager->counter);
+}
+
+/* If the disk does not answer in time, the loss is the same as after a power failure. */
+static void finish_writing(Manager *manager) {
+        g_autofree char *late = NULL;
+
+        g_array_set_size(manager->observers, 0);
+        journals_hurry(manager->journals);
+        if (disk_queue_finish(manager->disk, DISK_PATIENCE_USEC))
+                return;
+
+        late = disk_queue_late(manager->disk);
+        log_warning("%s; not waiting for it any longer", late);
+}
+
 void manager_free(Manager *manager) {
         if (!manager)
                 return;
 
-        manager_abandon(manager);
+        abandon(manager);
+        finish_writing(manager);
 
+        manager_drop_loading(manager);
         if (manager->idle)
                 g_source_destroy(manager->idle);
         restarts_free(manager->restarts);
         runs_free(manager->runs);
+        waiters_free(manager->waiters);
         locks_free(manager->locks);
         g_array_unref(manager->observers);
+        if (manager->autostarting)
+                g_ptr_array_unref(manager->autostarting);
         library_free(manager->library);
         run_counter_free(manager->counter);
         autostarts_free(manager->autostarts);
         journals_free(manager->journals);
+        disk_queue_free(manager->disk);
         ticker_free(manager->ticker);
+        g_free(manager->runtime_directory);
         g_free(manager);
 }
 
@@ -164,27 +230,6 @@ void manager_check_idle(Manager *manager) {
         g_source_set_callback(manager->idle, on_idle, manager, NULL);
         g_source_attach(manager->idle, manager->context);
         g_source_unref(manager->idle);
-}
-
-static void reload(Manager *manager, GPtrArray *messages) {
-        library_reload(manager->library, messages);
-        for (unsigned i = 0; i < messages->len; i++)
-                log_error("%s", (const char *) g_ptr_array_index(messages, i));
-}
-
-void manager_load(Manager *manager) {
-        g_autoptr(GPtrArray) messages = g_ptr_array_new_with_free_func(g_free);
-
-        reload(manager, messages);
-}
-
-GPtrArray *manager_reload(Manager *manager) {
-        GPtrArray *messages = g_ptr_array_new_with_free_func(g_free);
-
-        TELL(manager, reloading);
-        reload(manager, messages);
-        TELL(manager, reloaded, messages);
-        return messages;
 }
 
 int manager_find_tree(Manager *manager, const char *name, const LibraryEntry **ret_entry, char **ret_error) {
@@ -233,13 +278,14 @@ void manager_stop(Manager *manager) {
 
         manager->stopping = true;
         TELL(manager, stopping);
+        manager_stop_loading(manager);
         restarts_cancel_all(manager->restarts, NULL);
         autostarts_clear(manager->autostarts);
         manager_halt_all(manager, why);
         manager_check_idle(manager);
 }
 
-/* What is halted for it has not run to its end. */
+/* A run that is halted by stopping has not finished by itself. */
 static void halt_not_left(Manager *manager) {
         g_autoptr(Cause) why = cause_new(CAUSE_HALTED, NULL, "the daemon is stopping");
         const GPtrArray *runs = runs_list(manager->runs);
@@ -261,6 +307,7 @@ void manager_leave(Manager *manager) {
 
         manager->stopping = manager->leaving = true;
         TELL(manager, stopping);
+        manager_stop_loading(manager);
         restarts_leave(manager->restarts);
         halt_not_left(manager);
         manager_check_idle(manager);
@@ -286,6 +333,10 @@ GPtrArray *manager_trees(Manager *manager) {
 
 const GPtrArray *manager_runs(Manager *manager) {
         return runs_list(manager->runs);
+}
+
+char *manager_disk(const Manager *manager) {
+        return disk_queue_late(manager->disk) ?: manager_describe_late_reads(manager);
 }
 
 const Limits *manager_limits(const Manager *manager) {

@@ -2,8 +2,8 @@
 #pragma once
 
 /*
- * What the daemon does as a whole: owns the library and the runs, starts and halts them, reloads. How the bus sees
- * it is service/manager-bus.c.
+ * Owns the library and all runs: starts, halts and recovers runs, and reloads trees. The D-Bus interface
+ * service/manager-bus.c and main.c use it.
  */
 
 #include "basic/limit.h"
@@ -14,25 +14,31 @@
 
 typedef struct Manager Manager;
 
-/* What those who look on are told; every callback may be NULL. */
+/* Callbacks about changes; each may be NULL. */
 typedef struct ManagerObserver {
         void (*tree_added)(const LibraryEntry *entry, void *userdata);
         void (*tree_changed)(const LibraryEntry *entry, void *userdata);
-        void (*tree_removed)(const LibraryEntry *entry, void *userdata); /* about to go */
+        void (*tree_removed)(const LibraryEntry *entry, void *userdata); /* before it is freed */
         void (*run_added)(Run *run, void *userdata);
         void (*run_changed)(Run *run, void *userdata);       /* nodes may have changed */
         void (*run_state_changed)(Run *run, void *userdata); /* paused, resumed, breakpoints: see run-control.h */
+        void (*run_ready)(Run *run, void *userdata);         /* a node has set the run to ready */
         void (*run_halting)(Run *run, void *userdata);
         void (*run_finished)(Run *run, void *userdata);
-        void (*restart_changed)(Run *run, void *userdata); /* it has finished, and no other one follows after all */
-        void (*run_removed)(Run *run, void *userdata);     /* about to go */
+        void (*restart_changed)(Run *run, void *userdata); /* the pending restart of a finished run was cancelled */
+        /* The same, also if the finished run is no longer listed. */
+        void (*restart_dropped)(const char *tree, const char *instance, void *userdata);
+        void (*run_removed)(Run *run, void *userdata); /* before it is freed */
+        void (*retry_starts)(void *userdata);          /* retry starts that got MANAGER_NOT_YET */
+        void (*autostarted)(void *userdata);           /* after manager_autostart(): all autostart trees are started */
+        void (*disk_changed)(void *userdata);          /* see manager_disk() */
         void (*reloading)(void *userdata);
         void (*reloaded)(const GPtrArray *messages, void *userdata);
         void (*stopping)(void *userdata);
         void (*idle)(void *userdata); /* after manager_stop(), from the main loop: no run is left running */
 } ManagerObserver;
 
-/* What manager functions fail with, besides -EINVAL for bad arguments; each with a text for people. */
+/* Errors of the manager, besides -EINVAL for invalid arguments. Each comes with an error message. */
 #define MANAGER_NO_SUCH_TREE (-ENOENT)
 #define MANAGER_NO_SUCH_RUN (-ESRCH)
 #define MANAGER_ALREADY_RUNNING (-EEXIST)
@@ -43,70 +49,131 @@ typedef struct ManagerObserver {
 #define MANAGER_LIMIT (-EDQUOT)
 #define MANAGER_NOT_PAUSED (-ENOTCONN)
 #define MANAGER_NOTHING_HAPPENED (-ENODATA)
+/* No run number is reserved yet, or the run record is being prepared. Observers are told when to retry. */
+#define MANAGER_NOT_YET (-EAGAIN)
 
 typedef struct ManagerOptions {
         const char *const *directories; /* the search path, see library.h */
         bool secure;
-        const NodeType *const *const *tables; /* of node types */
-        const char *runtime_directory;        /* for what is to survive a restart of the daemon, or NULL */
-        const char *state_directory;          /* ... and of the machine, or NULL */
-        const Limits *limits;                 /* copied; NULL: as they are without option */
+        const NodeType *const *const *tables; /* node types */
+        const char *runtime_directory;        /* for state that survives a restart of btd, or NULL */
+        const char *state_directory;          /* for state that survives a restart of the machine, or NULL */
+        const Limits *limits;                 /* copied; NULL: the defaults */
 } ManagerOptions;
 
 Manager *manager_new(GMainContext *context, const LeafServices *services, const ManagerOptions *options);
 void manager_free(Manager *manager);
 
-/* observer is borrowed. */
+/* Borrows the observer. */
 void manager_observe(Manager *manager, const ManagerObserver *observer, void *userdata);
 void manager_unobserve(Manager *manager, const ManagerObserver *observer, void *userdata);
 
 void manager_load(Manager *manager);
-/* Takes up the runs that the daemon before has left; once, when it is known to be gone, and before anything is started.
- * A negative errno with a text for people: another daemon lives where this one wants to; then nothing has happened. */
+/* Recovers the runs that the previous btd left. Call it once, when that btd is known to have ended, and before anything
+ * is started. Returns a negative errno with an error message if another btd uses the runtime directory; then nothing is
+ * changed. */
 int manager_recover(Manager *manager, char **ret_error);
-/* Starts the trees that say "autostart"; once, not after a reload. */
+/* Starts the autostart trees. Call it once; not after a reload. Observers are told when it is done, perhaps during the
+ * call. */
 void manager_autostart(Manager *manager);
-/* The errors of all files, as texts; free with g_ptr_array_unref(). */
-GPtrArray *manager_reload(Manager *manager);
 
-/* variables: an object, may be NULL; borrowed. instance: "" for the plain one. starter: who wants it, for people. */
+/* Reloads the library on a thread; until that is done, the old one is used. Requests that come during a reload are done
+ * together in the next one. */
+typedef struct ManagerReload ManagerReload;
+/* messages: the errors of all files, as strings; NULL: btd is stopping, and nothing was loaded. */
+typedef void (*ManagerReloaded)(const GPtrArray *messages, void *userdata);
+
+/* done: called later, on the main loop; NULL: no callback. */
+ManagerReload *manager_reload(Manager *manager, ManagerReloaded done, void *userdata);
+/* Drops the callback; the reload itself continues. Not after done(). */
+void manager_reload_drop(ManagerReload *reload);
+
+/* variables: JSON object or NULL; borrowed. instance: "" for none. starter: who starts it, for messages. */
 int manager_start(Manager *manager, const char *tree, const char *instance, json_object *variables, const char *starter,
                   Run **ret_run, char **ret_error);
-/* The same for somebody else, who can have only so many. */
+/* The same for a caller, to which the limits per caller apply. */
 int manager_start_for(Manager *manager, const char *tree, const char *instance, json_object *variables,
                       const Caller *who, Run **ret_run, char **ret_error);
-/* Of a tree that is in no file, under a name that no other tree has; it can use those that there are. */
+
+/* Starts a tree that is given as text, under a name that no other tree has. It can use the trees of the library. The
+ * text is loaded on a thread. */
+typedef struct TextStart TextStart;
+/* run NULL: it was not started; r and error say why. */
+typedef void (*ManagerStarted)(Run *run, int r, const char *error, void *userdata);
+
+/* Returns a negative errno with an error message if the text is not even loaded. Otherwise started() is called later,
+ * on the main loop. */
 int manager_start_text(Manager *manager, const char *name, const char *text, json_object *variables, const Caller *who,
-                       Run **ret_run, char **ret_error);
-/* Can it have this name? */
+                       ManagerStarted started, void *userdata, TextStart **ret_start, char **ret_error);
+/* Cancels the start. Not after started(). */
+void text_start_drop(TextStart *start);
+/* Checks whether a tree from a text can have this name. */
 int manager_check_text_name(Manager *manager, const char *name, char **ret_error);
-/* Of runs that have finished, a restart that is due is called off. */
+/* For a finished run, cancels a pending restart. */
 int manager_halt_run(Manager *manager, const char *id, const Caller *who, char **ret_error);
 int manager_halt_tree(Manager *manager, const char *tree, const Caller *who, unsigned *ret_count, char **ret_error);
 
-/* Of a run that has finished: "restarts in 3s (attempt 2 of 5)", or why it is not restarted any more. To be freed;
- * NULL: nothing to say. */
+/* A start that clients can repeat safely if they got no reply. */
+typedef struct TokenStart {
+        const char *tree, *instance;
+        json_object *variables; /* JSON object, or NULL */
+        const char *token;      /* a token starts a tree only once; NULL: the run gets its own */
+        bool attach;            /* if a run is running, return that one; it keeps its token */
+        bool wait;              /* the caller waits for the run, see waiters.h */
+} TokenStart;
+
+/* The state of the last run among a run and its restarts. */
+typedef struct Outcome {
+        char *run, *token;
+        char *status, *cause;
+        uint64_t finished; /* CLOCK_REALTIME µs; 0: not finished */
+        bool followed;     /* it has finished, and a restart is pending */
+} Outcome;
+
+/* ret_begun: a new run was started. ret_outcome: the state now. */
+int manager_start_token(Manager *manager, const TokenStart *start, const Caller *who, bool *ret_begun,
+                        Outcome *ret_outcome, char **ret_error);
+/* MANAGER_NO_SUCH_RUN: no run has this token, or it is no longer in the history. */
+/* Have the summaries in the history been read that manager_find_outcome() needs for this tree? If not, reading starts
+ * now, and observers are told when to retry. tree NULL: all summaries. */
+bool manager_history_is_read(Manager *manager, const char *tree);
+/* MANAGER_NOT_YET: the history must be read first. */
+int manager_find_outcome(Manager *manager, const char *tree, const char *instance, const char *token,
+                         Outcome *ret_outcome, char **ret_error);
+/* Halts the runs with this token, and cancels their pending restarts. instance NULL: any. wait: the caller waits until
+ * they have ended, see waiters.h. ret_halted: the ids of the runs. */
+int manager_halt_token(Manager *manager, const char *tree, const char *instance, const char *token, bool wait,
+                       const Caller *who, GPtrArray **ret_halted, char **ret_error);
+void outcome_clear(Outcome *outcome);
+
+/* For a finished run: "restarts in 3s (attempt 2 of 5)", or why it is not restarted. The caller frees it. NULL: no
+ * description. */
 char *manager_describe_restart(Manager *manager, const Run *run);
 
-/* Halts everything and starts nothing any more; the observers hear of it when all is idle. */
+/* Halts all runs and starts nothing more. Observers are told when all runs have ended. */
 void manager_stop(Manager *manager);
-/* The same, but runs that may go on with the next daemon are left as they are, and not waited for. */
+/* The same, but does not halt or await runs that can continue with the next btd. */
 void manager_leave(Manager *manager);
-/* After manager_leave(), when it is idle: nothing is done any more for those that are left. */
+/* Call it after manager_leave(), when all others have ended or the time is over. It writes a snapshot to the run record
+ * of each remaining run, and stops working for it. Without this call, everything remains as if btd had been killed. */
 void manager_abandon(Manager *manager);
 bool manager_is_stopping(const Manager *manager);
 
-/* With the text that says what there is instead. MANAGER_NO_SUCH_TREE, MANAGER_NO_SUCH_RUN. */
+/* Errors: MANAGER_NO_SUCH_TREE, MANAGER_NO_SUCH_RUN, with a message that suggests similar names. */
 int manager_find_tree(Manager *manager, const char *name, const LibraryEntry **ret_entry, char **ret_error);
 int manager_find_run(Manager *manager, const char *id, Run **ret_run, char **ret_error);
 
-const LibraryEntry *manager_tree(Manager *manager, const char *name); /* NULL for a masked one, too */
+const LibraryEntry *manager_tree(Manager *manager, const char *name); /* NULL for a masked tree, too */
 Run *manager_run(Manager *manager, const char *id);
-GPtrArray *manager_trees(Manager *manager);      /* of LibraryEntry, by name; free the array only */
-const GPtrArray *manager_runs(Manager *manager); /* of Run, in order of start */
+GPtrArray *manager_trees(Manager *manager);      /* LibraryEntry, sorted by name; free the array only */
+const GPtrArray *manager_runs(Manager *manager); /* Run, in order of start */
 unsigned manager_n_running(const Manager *manager);
 const Limits *manager_limits(const Manager *manager);
-/* Of the runs that go on and those that have finished. */
+/* What the disk has not completed for long, for messages, see basic/disk-queue.h. The caller frees it. NULL: nothing is
+ * late. */
+char *manager_disk(const Manager *manager);
+/* The run records of unfinished and finished runs. */
 Journals *manager_journals(const Manager *manager);
 
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Outcome, outcome_clear)
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Manager, manager_free)

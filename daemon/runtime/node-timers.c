@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Few nodes have one at a time, so they are in a table, which is made with the first of them. */
+/* Owns the armed timers of a run, in a table that is created with the first timer: few nodes have one at a time. */
 
 #include "runtime/node-timers.h"
 
@@ -14,7 +14,7 @@ struct NodeTimers {
         Timers *timers;
         void (*expired)(NodeId node, void *userdata);
         void *userdata;
-        GHashTable *by_node; /* NULL until there is one */
+        GHashTable *by_node; /* NULL until the first timer is armed */
 };
 
 static void node_timer_free(NodeTimer *timer) {
@@ -49,7 +49,7 @@ static void on_timer(void *userdata) {
         timers->expired(node, timers->userdata);
 }
 
-void node_timers_arm(NodeTimers *timers, NodeId node, uint64_t deadline) {
+void node_timers_arm(NodeTimers *timers, NodeId node, TimerClock clock, uint64_t deadline) {
         NodeTimer *timer = g_new(NodeTimer, 1);
 
         if (!timers->by_node)
@@ -58,7 +58,7 @@ void node_timers_arm(NodeTimers *timers, NodeId node, uint64_t deadline) {
         *timer = (NodeTimer){
                 .timers = timers,
                 .node = node,
-                .timer = timer_new_at(timers->timers, deadline, on_timer, timer),
+                .timer = timer_new_on(timers->timers, clock, deadline, on_timer, timer),
         };
         g_hash_table_replace(timers->by_node, GUINT_TO_POINTER(node), timer);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * Restarts count against the limit while they are no older than its interval, and the pause before the next one grows
- * with them. A tree that has reached its limit stays as it is until somebody starts it.
+ * Decides when runs are restarted. Restarts within the interval count against the limit, and the delay grows with
+ * each. A tree that has reached its limit is not restarted until a user starts it.
  */
 
 #include <inttypes.h>
@@ -17,21 +17,23 @@
 struct Restarts {
         Timers *timers;
         char *directory;
-        char *(*due)(const char *tree, const char *instance, json_object *variables, void *userdata);
+        const RestartsCallbacks *callbacks;
         void *userdata;
-        GHashTable *by_key; /* of Restart */
+        GHashTable *by_key; /* tree and instance -> Restart */
+        bool leaving;       /* the next btd does the pending restarts */
 };
 
-/* Of one instance of a tree. */
+/* The restarts of one instance of a tree. */
 typedef struct Restart {
         Restarts *restarts;
         char *tree, *instance;
-        char *run;              /* the last that was considered */
-        json_object *variables; /* it was started with, or NULL */
-        int64_t burst;          /* the limit, as the last run had it */
-        GArray *times;          /* of int64_t: when the last ones were decided on, CLOCK_MONOTONIC */
-        Timer *timer;           /* until it is due; NULL: none follows */
-        char *given_up;         /* why none follows though one should, or NULL */
+        char *run;              /* id of the last run */
+        char *token;            /* its token; NULL: unknown */
+        json_object *variables; /* the variables of its start, or NULL */
+        int64_t burst;          /* the limit, from the last run's tree */
+        GArray *times;          /* int64_t: times of the last restarts, CLOCK_MONOTONIC */
+        Timer *timer;           /* until the restart; NULL: none is pending */
+        char *given_up;         /* why it is not restarted any more, or NULL */
 } Restart;
 
 static void restart_free(Restart *restart) {
@@ -41,19 +43,18 @@ static void restart_free(Restart *restart) {
         g_free(restart->tree);
         g_free(restart->instance);
         g_free(restart->run);
+        g_free(restart->token);
         g_free(restart->given_up);
         g_free(restart);
 }
 
-Restarts *restarts_new(Timers *timers, const char *directory,
-                       char *(*due)(const char *tree, const char *instance, json_object *variables, void *userdata),
-                       void *userdata) {
+Restarts *restarts_new(Timers *timers, const char *directory, const RestartsCallbacks *callbacks, void *userdata) {
         Restarts *restarts = g_new(Restarts, 1);
 
         *restarts = (Restarts){
                 .timers = timers,
                 .directory = g_strdup(directory),
-                .due = due,
+                .callbacks = callbacks,
                 .userdata = userdata,
                 .by_key = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, (GDestroyNotify) restart_free),
         };
@@ -69,7 +70,7 @@ void restarts_free(Restarts *restarts) {
         g_free(restarts);
 }
 
-/* Neither of them can have a slash. */
+/* Unique, because names have no slashes. */
 static char *key_of(const char *tree, const char *instance) {
         return g_strconcat(tree, "/", instance, NULL);
 }
@@ -89,6 +90,8 @@ static json_object *to_json(const Restart *restart) {
         json_object_object_add(json, "tree", json_object_new_string(restart->tree));
         json_object_object_add(json, "instance", json_object_new_string(restart->instance));
         json_object_object_add(json, "run", json_object_new_string(restart->run));
+        if (restart->token)
+                json_object_object_add(json, "token", json_object_new_string(restart->token));
         json_object_object_add(json, "variables", json_object_get(restart->variables));
         json_object_object_add(json, "burst", json_object_new_int64(restart->burst));
         json_object_object_add(json, "times", times);
@@ -138,14 +141,41 @@ static Restart *get(Restarts *restarts, const char *tree, const char *instance) 
         return restart;
 }
 
-/* It counts as one that is to come until the new run is there. */
+/* The restart stays pending until the new run exists. */
 static void on_due(void *userdata) {
         Restart *restart = userdata;
         const Restarts *restarts = restart->restarts;
+        char *given_up = NULL;
 
-        restart->given_up = restarts->due(restart->tree, restart->instance, restart->variables, restarts->userdata);
+        if (restarts->leaving)
+                return;
+        if (!restarts->callbacks->due(restart->tree, restart->instance, restart->variables, restart->token, &given_up,
+                                      restarts->userdata))
+                return;
+
+        restart->given_up = given_up;
         g_clear_pointer(&restart->timer, timer_free);
         save(restarts);
+        if (restart->given_up)
+                restarts->callbacks->dropped(restart->tree, restart->instance, restarts->userdata);
+}
+
+void restarts_retry(Restarts *restarts) {
+        uint64_t now = (uint64_t) g_get_monotonic_time();
+        GHashTableIter iter;
+        void *value;
+
+        g_hash_table_iter_init(&iter, restarts->by_key);
+        while (g_hash_table_iter_next(&iter, NULL, &value)) {
+                Restart *restart = value;
+                uint64_t deadline = restart->timer ? timer_deadline(restart->timer) : UINT64_MAX;
+
+                if (deadline > now)
+                        continue;
+
+                timer_free(restart->timer);
+                restart->timer = timer_new_at(restarts->timers, deadline, on_due, restart);
+        }
 }
 
 static json_object *member(json_object *json, const char *name, json_type type) {
@@ -158,7 +188,8 @@ static void recover(Restarts *restarts, json_object *json) {
         json_object *tree = member(json, "tree", json_type_string), *run = member(json, "run", json_type_string),
                     *instance = member(json, "instance", json_type_string),
                     *burst = member(json, "burst", json_type_int), *times = member(json, "times", json_type_array),
-                    *due = member(json, "due", json_type_int), *given_up = member(json, "given_up", json_type_string);
+                    *due = member(json, "due", json_type_int), *given_up = member(json, "given_up", json_type_string),
+                    *token = member(json, "token", json_type_string);
         Restart *restart;
 
         if (!tree || !instance || !run || !burst || !times)
@@ -166,6 +197,7 @@ static void recover(Restarts *restarts, json_object *json) {
 
         restart = get(restarts, json_object_get_string(tree), json_object_get_string(instance));
         restart->run = g_strdup(json_object_get_string(run));
+        restart->token = token ? g_strdup(json_object_get_string(token)) : NULL;
         restart->variables = json_object_get(member(json, "variables", json_type_object));
         restart->burst = json_object_get_int64(burst);
         restart->given_up = given_up ? g_strdup(json_object_get_string(given_up)) : NULL;
@@ -196,21 +228,7 @@ void restarts_begun(Restarts *restarts, const char *tree, const char *instance) 
 }
 
 void restarts_leave(Restarts *restarts) {
-        g_clear_pointer(&restarts->directory, g_free);
-        g_hash_table_remove_all(restarts->by_key);
-}
-
-static bool is_wanted(const RestartPolicy *policy, Status status) {
-        switch (status) {
-        case STATUS_FAILURE:
-        case STATUS_ERROR:
-                return policy->when != RESTART_NO;
-        case STATUS_SUCCESS:
-        case STATUS_SKIPPED:
-                return policy->when == RESTART_ALWAYS;
-        default:
-                return false;
-        }
+        restarts->leaving = true;
 }
 
 static void forget_old(GArray *times, int64_t now, uint64_t interval) {
@@ -244,7 +262,7 @@ void restarts_consider(Restarts *restarts, const Run *run) {
         json_object *variables;
         Restart *restart;
 
-        if (!is_wanted(policy, run_status(run))) {
+        if (!restart_is_wanted(policy, run_status(run))) {
                 drop(restarts, run_tree(run), run_instance(run));
                 return;
         }
@@ -255,11 +273,13 @@ void restarts_consider(Restarts *restarts, const Run *run) {
 
         g_free(restart->run);
         restart->run = g_strdup(run_id(run));
+        g_free(restart->token);
+        restart->token = g_strdup(run_token(run));
         variables = json_object_get(run_given(run));
         json_object_put(restart->variables);
         restart->variables = variables;
         restart->burst = policy->limit->burst;
-        /* Of the run before, where a daemon was killed before it could note that this one had begun. */
+        /* The stored restart is obsolete: btd was killed before it removed it, but after the new run was started. */
         g_clear_pointer(&restart->timer, timer_free);
         g_clear_pointer(&restart->given_up, g_free);
 
@@ -277,12 +297,24 @@ bool restarts_cancel(Restarts *restarts, const char *tree, const char *instance)
         bool due = restart && restart->timer;
 
         drop(restarts, tree, instance);
+        if (due)
+                restarts->callbacks->dropped(tree, instance, restarts->userdata);
         return due;
 }
 
-unsigned restarts_cancel_all(Restarts *restarts, const char *tree) {
-        bool dropped = false;
-        unsigned count = 0;
+static bool is_due(const Restart *restart, const char *token) {
+        return restart->timer && g_strcmp0(restart->token, token) == 0;
+}
+
+const char *restarts_find_due(const Restarts *restarts, const char *tree, const char *instance, const char *token) {
+        const Restart *restart = find(restarts, tree, instance);
+
+        return restart && is_due(restart, token) ? restart->run : NULL;
+}
+
+/* For the case that the previous run is not listed any more, after a restart of btd. */
+unsigned restarts_cancel_token(Restarts *restarts, const char *tree, const char *instance, const char *token) {
+        g_autoptr(GPtrArray) instances = g_ptr_array_new_with_free_func(g_free);
         GHashTableIter iter;
         void *value;
 
@@ -290,17 +322,46 @@ unsigned restarts_cancel_all(Restarts *restarts, const char *tree) {
         while (g_hash_table_iter_next(&iter, NULL, &value)) {
                 const Restart *restart = value;
 
+                if (g_str_equal(restart->tree, tree) && (!instance || g_str_equal(restart->instance, instance)) &&
+                    is_due(restart, token))
+                        g_ptr_array_add(instances, g_strdup(restart->instance));
+        }
+
+        for (unsigned i = 0; i < instances->len; i++)
+                restarts_cancel(restarts, tree, instances->pdata[i]);
+        return instances->len;
+}
+
+unsigned restarts_cancel_all(Restarts *restarts, const char *tree) {
+        g_autoptr(GPtrArray) due = g_ptr_array_new_with_free_func((GDestroyNotify) restart_free);
+        bool dropped = false;
+        GHashTableIter iter;
+        void *key, *value;
+
+        g_hash_table_iter_init(&iter, restarts->by_key);
+        while (g_hash_table_iter_next(&iter, &key, &value)) {
+                Restart *restart = value;
+
                 if (tree && !g_str_equal(restart->tree, tree))
                         continue;
 
-                count += restart->timer ? 1 : 0;
                 dropped = true;
-                g_hash_table_iter_remove(&iter);
+                g_hash_table_iter_steal(&iter);
+                g_free(key);
+                if (restart->timer)
+                        g_ptr_array_add(due, restart);
+                else
+                        restart_free(restart);
         }
 
         if (dropped)
                 save(restarts);
-        return count;
+        for (unsigned i = 0; i < due->len; i++) {
+                const Restart *restart = due->pdata[i];
+
+                restarts->callbacks->dropped(restart->tree, restart->instance, restarts->userdata);
+        }
+        return due->len;
 }
 
 void restarts_forget(Restarts *restarts, const char *tree, const char *instance) {

@@ -2,8 +2,8 @@
 #pragma once
 
 /*
- * The runs that are to follow those that have ended by themselves, by tree and instance: when, and how many more there
- * may be.
+ * Owns the pending restarts of runs that have ended by themselves, by tree and instance: when they are due, and how
+ * many more are allowed.
  */
 
 #include "basic/timers.h"
@@ -11,32 +11,46 @@
 
 typedef struct Restarts Restarts;
 
-/* directory: where a daemon that is restarted finds them, or NULL. due: start it now, with the variables (an object or
- * NULL) that the one before was started with; answers why it cannot be, as a text to be freed, or NULL. */
-Restarts *restarts_new(Timers *timers, const char *directory,
-                       char *(*due)(const char *tree, const char *instance, json_object *variables, void *userdata),
-                       void *userdata);
+typedef struct RestartsCallbacks {
+        /* Start the run now, with the variables (JSON object or NULL) and the token of the previous run. False: not
+         * possible yet, see restarts_retry(). True: done, or ret_given_up says why it cannot be started; the caller
+         * frees that text. */
+        bool (*due)(const char *tree, const char *instance, json_object *variables, const char *token,
+                    char **ret_given_up, void *userdata);
+        /* A pending restart was cancelled. */
+        void (*dropped)(const char *tree, const char *instance, void *userdata);
+} RestartsCallbacks;
+
+/* directory: where pending restarts are stored for the next btd, or NULL. */
+Restarts *restarts_new(Timers *timers, const char *directory, const RestartsCallbacks *callbacks, void *userdata);
 void restarts_free(Restarts *restarts);
 
-/* Those that the daemon before has left; once. */
+/* Reads the restarts that the previous btd stored; call it once. */
 void restarts_recover(Restarts *restarts);
 
-/* The tree runs: it does not have to be started any more. */
+/* Retries restarts that are due but could not be done yet. */
+void restarts_retry(Restarts *restarts);
+
+/* A run of the tree was started: removes its pending restart. */
 void restarts_begun(Restarts *restarts, const char *tree, const char *instance);
-/* Those that are to come are left to the next daemon. */
+/* Does no more restarts; the next btd does them. Runs that finish from now on can still be scheduled. */
 void restarts_leave(Restarts *restarts);
 
-/* The run has ended. What follows is what restarts_describe() says then; of a run that was halted, nothing. */
+/* The run has ended: schedules a restart, see restarts_describe(). A run that was halted is not restarted. */
 void restarts_consider(Restarts *restarts, const Run *run);
 
-/* None follows, and how many there were is forgotten. True: one would have. */
+/* Cancels the pending restart and resets the counter. True: a restart was pending. */
 bool restarts_cancel(Restarts *restarts, const char *tree, const char *instance);
-/* The same for all of the tree, or, NULL, of all trees. How many would have followed. */
+/* The same for all instances of the tree; tree NULL: of all trees. Returns how many were pending. */
 unsigned restarts_cancel_all(Restarts *restarts, const char *tree);
-/* Unless one is to follow, how many there were is forgotten. */
+/* Is a restart with this token pending? Returns the id of the previous run; else NULL. */
+const char *restarts_find_due(const Restarts *restarts, const char *tree, const char *instance, const char *token);
+/* Like restarts_cancel(), for runs with this token. instance NULL: any. */
+unsigned restarts_cancel_token(Restarts *restarts, const char *tree, const char *instance, const char *token);
+/* Resets the counter, unless a restart is pending. */
 void restarts_forget(Restarts *restarts, const char *tree, const char *instance);
 
-/* "restarts in 3s (attempt 2 of 5)", or why it does not any more. To be freed; NULL: nothing to say. */
+/* "restarts in 3s (attempt 2 of 5)", or why it is not restarted any more. The caller frees it. NULL: no description. */
 char *restarts_describe(const Restarts *restarts, const char *tree, const char *instance);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Restarts, restarts_free)

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* A run by hand, as far as it can be told what to do at all. */
+/* Implements the control of a run by hand, with the checks that the run can do itself. */
 
 #include <errno.h>
 #include <json-c/linkhash.h>
 
-#include "runtime/request.h"
 #include "runtime/run-control.h"
 #include "runtime/run-state.h"
+#include "runtime/start-check.h"
 
 static bool is_controllable(const Run *run) {
         return run_status(run) == STATUS_RUNNING && !progress_is_halting(run->progress);
@@ -83,7 +83,7 @@ bool run_force(Run *run, NodeId node, Status status, Cause *why) {
 }
 
 static int check_values(const Run *run, json_object *values, char **ret_error) {
-        int r = request_check("", values, ret_error);
+        int r = start_check("", values, ret_error);
 
         return r < 0 ? r : definition_check_set(run_definition(run), values, ret_error);
 }

@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* What a run wants of the world: activities for its leaves, timers, and a line in the log for a failure. */
+/* Carries out the effects of a run: activities for its leaves, timers, locks, and log messages for failures. */
 
 #include "basic/log.h"
 #include "runtime/run-journal.h"
 #include "runtime/run-state.h"
 
-static void *host_leaf_start(NodeId node, uint32_t attempt, void *userdata) {
+static void *host_leaf_start(NodeId node, uint32_t attempt, json_object *noted, void *userdata) {
         Run *run = userdata;
 
-        return activity_start(&run->context, node, attempt);
+        return activity_start(&run->context, node, attempt, noted);
 }
 
 static Status host_leaf_status(void *leaf) {
         return activity_status(leaf);
 }
 
-static Status host_leaf_look(void *leaf, uint32_t look) {
-        return activity_look(leaf);
+static Status host_leaf_evaluate(void *leaf, uint32_t look) {
+        return activity_evaluate(leaf);
 }
 
 static Cause *host_leaf_cause(void *leaf) {
@@ -37,9 +37,18 @@ static void host_leaf_free(void *leaf) {
 }
 
 static void host_timer_arm(NodeId node, uint64_t deadline, void *userdata) {
-        const Run *run = userdata;
+        Run *run = userdata;
 
-        node_timers_arm(run->timers, node, deadline);
+        if (!run->timers)
+                run->timers = node_timers_new(run->services->leaves->timers, run_on_timer, run);
+        if (node != NODE_NONE && definition_uses_boottime(progress_definition(run->progress), node))
+                node_timers_arm(run->timers, node, TIMER_BOOTTIME, progress_boottime_deadline(run->progress, node));
+        else
+                node_timers_arm(run->timers, node, TIMER_MONOTONIC, deadline);
+}
+
+static uint64_t host_suspended(void *userdata) {
+        return timers_suspended();
 }
 
 static void host_timer_disarm(NodeId node, void *userdata) {
@@ -48,11 +57,15 @@ static void host_timer_disarm(NodeId node, void *userdata) {
         node_timers_drop(run->timers, node);
 }
 
-/* The one who comes last into a deadlock tells of it for all. Only a halt, a timeout or the like can end it. */
-bool run_take_lock(const Run *run, NodeId node) {
-        const char *name = tree_node_name(definition_tree(progress_definition(run->progress)), node);
+/* The claim that completes a deadlock logs it, once for all claims. Only something other than a lock, such as a halt or
+ * timeout, can end it. */
+bool run_take_lock(Run *run, NodeId node) {
+        const Definition *definition = progress_definition(run->progress);
+        const char *name = tree_node_name(definition_tree(definition), node);
         g_autofree char *text = NULL;
 
+        if (!run->locks)
+                run->locks = node_locks_new(run->services->locks, definition, run->id, run_on_lock_granted, run);
         if (node_locks_take(run->locks, node))
                 return true;
         if (!node_locks_is_deadlocked(run->locks, node))
@@ -78,8 +91,8 @@ static bool is_same(const Cause *a, const Cause *b) {
         return a && b && g_str_equal(a->kind, b->kind) && g_strcmp0(a->text, b->text) == 0;
 }
 
-/* Conditions fail all the time, and who tries again fails for the same reason again. What is only handed on has
- * been logged. */
+/* Do not log conditions, which fail often, nor retries that fail again for the same reason, nor causes that are only
+ * passed on from a child. */
 static void host_failed(NodeId node, const Cause *before, void *userdata) {
         const Run *run = userdata;
         const Tree *tree = definition_tree(progress_definition(run->progress));
@@ -103,11 +116,12 @@ static void host_journal_failed(const char *error, void *userdata) {
 const ProgressHost run_host = {
         .leaf_start = host_leaf_start,
         .leaf_status = host_leaf_status,
-        .leaf_look = host_leaf_look,
+        .leaf_evaluate = host_leaf_evaluate,
         .leaf_cause = host_leaf_cause,
         .leaf_halt = host_leaf_halt,
         .leaf_report = host_leaf_report,
         .leaf_free = host_leaf_free,
+        .suspended = host_suspended,
         .timer_arm = host_timer_arm,
         .timer_disarm = host_timer_disarm,
         .lock = host_lock,

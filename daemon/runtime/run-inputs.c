@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * What happens to a run from outside. It takes nothing while it is at work, and what it does then can be what changes a
- * condition or frees a lock; so that is kept until it has done. One that does nothing else any more, such as a Script
- * that always changes what a Condition before it looks at, is slowed down like any other loop.
+ * Feeds inputs from outside into a run. A run takes no input during a tick, but effects of a tick can change a
+ * condition or free a lock; such inputs are kept until the tick is done. A run that only reacts to its own inputs,
+ * such as a Script that always changes a Condition before it, is slowed down like any other loop.
  */
 
 #include "runtime/run-state.h"
@@ -19,8 +19,8 @@ uint64_t run_now(void) {
         return (uint64_t) g_get_monotonic_time();
 }
 
-/* What was kept is the run's own doing. It may have been the last that was done with the condition, and a lock may have
- * been let go again since. */
+/* Gives one kept input to the run. The run caused it itself, so check it again: the condition may have ended, and the
+ * lock may have been released since. */
 static void give(Run *run, const Kept *input, bool kept) {
         switch (input->kind) {
         case RUN_INPUT_CONDITION:
@@ -129,5 +129,5 @@ void run_on_activity_remembers(Activity *activity, json_object *memory, void *us
 void run_on_activity_rerun(Activity *activity, void *userdata) {
         const Run *run = userdata;
 
-        progress_rerun(run->progress, activity_node(activity), run_now());
+        progress_rerun(run->progress, activity_node(activity), activity_noted(activity), run_now());
 }

@@ -1,54 +1,44 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* All that a run was made from goes into the header, since the tree's files may be others when it is read. */
+/* Writes the run record of a run. The header contains all the files of the tree, because these may change before it is
+ * read. */
 
 #include "runtime/run-journal.h"
 #include "basic/log.h"
+#include "engine/engine-version.h"
 #include "runtime/boot-file.h"
 #include "runtime/run-state.h"
-
-static json_object *files_of(const Definition *definition) {
-        json_object *files = json_object_new_array();
-
-        for (size_t i = 0; i < definition_n_files(definition); i++) {
-                json_object *file = json_object_new_object();
-
-                json_object_object_add(file, "path", json_object_new_string(definition_file(definition, i) ?: ""));
-                json_object_object_add(file, "text", json_object_new_string(definition_file_text(definition, i)));
-                json_object_array_add(files, file);
-        }
-
-        return files;
-}
 
 static JournalHeader header_of(const Run *run, const char *boot, const char *starter) {
         const Definition *definition = run_definition(run);
 
         return (JournalHeader){
+                .engine = engine_version(),
                 .boot = g_strdup(boot),
                 .run = g_strdup(run->id),
                 .tree = g_strdup(run->tree),
                 .instance = g_strdup(run->instance),
                 .starter = g_strdup(starter),
+                .token = g_strdup(run_token(run)),
                 .uid = run_caller(run),
                 .hash = g_strdup(definition_hash(definition)),
                 .seed = run->seed,
                 .started = run->started,
                 .start = run->start,
-                .files = files_of(definition),
                 .variables = run->given ? json_object_get(run->given) : json_object_new_object(),
         };
 }
 
 void run_begin_journal(Run *run, Journals *journals, const char *starter) {
         g_auto(JournalHeader) header = {};
-        g_autofree char *error = NULL;
+        g_autofree char *error = NULL, *files = NULL;
         JournalWriter *writer;
 
         if (!journals_are_kept(journals))
                 return;
 
         header = header_of(run, boot_id(), starter);
+        header.files_json = files = definition_take_files(progress_definition(run->progress));
         if (journals_begin(journals, &header, &writer, &error) >= 0)
                 run_set_journal(run, writer);
         else
@@ -71,9 +61,39 @@ void run_close_journal(Run *run) {
         progress_set_journal(run->progress, NULL);
 }
 
+void run_leave_journal(Run *run) {
+        g_autofree char *error = NULL;
+
+        if (run_status(run) == STATUS_RUNNING && progress_close(run->progress, &error) < 0)
+                log_message(LOG_WARNING, &(LogSubject){ .tree = run->tree, .run = run->id },
+                            "has no snapshot for the next btd, which has to replay its record: %s", error);
+}
+
+/* The same summary that journal_summary_read() would read. */
+static JournalSummary summary_of(const Run *run) {
+        return (JournalSummary){
+                .run = g_strdup(run->id),
+                .tree = g_strdup(run->tree),
+                .instance = g_strdup(run->instance),
+                .token = g_strdup(run_token(run)),
+                .status = g_strdup(run_status_text(run)),
+                .cause = g_strdup(run_cause(run) ?: ""),
+                .started = run->started,
+                .finished = run->finished,
+        };
+}
+
 void run_end_journal(Run *run, Journals *journals) {
+        const JournalWriter *writer = progress_journal(run->progress);
+        uint64_t bytes = writer ? journal_writer_size(writer) : 0;
+        g_auto(JournalSummary) summary = {};
+
         run_close_journal(run);
-        journals_finish(journals, run->id);
+        if (bytes == 0)
+                return;
+
+        summary = summary_of(run);
+        journals_finish(journals, &summary, bytes);
 }
 
 bool run_is_durable(const Run *run) {

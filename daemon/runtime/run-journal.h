@@ -2,24 +2,27 @@
 #pragma once
 
 /*
- * The journal of a run, from its start to its end.
+ * Owns the run record of a run, from the start of the run to its end.
  */
 
 #include "runtime/journals.h"
 #include "runtime/run.h"
 
-/* Before run_start(). starter: who has started it, for people. If there cannot be a journal, that is logged. */
+/* Creates the run record; call it before run_start(). starter: who starts the run, for messages. Logs a warning if the
+ * run record cannot be created. */
 void run_begin_journal(Run *run, Journals *journals, const char *starter);
-/* From now on it is written on this one, which is taken. */
+/* Appends to this run record from now on; takes it. */
 void run_set_journal(Run *run, JournalWriter *writer);
-/* It cannot have one, or not any more. */
+/* The run has no run record, or loses it, because of this error. */
 void run_lose_journal(Run *run, const char *error);
-/* Nothing is written any more; what has been stays. */
+/* Closes the run record and keeps the file. */
 void run_close_journal(Run *run);
-/* When it has finished. */
+/* The same for an unfinished run: writes a snapshot first, see progress_close(). */
+void run_leave_journal(Run *run);
+/* Call it when the run has finished. */
 void run_end_journal(Run *run, Journals *journals);
 
-/* Would it survive a restart of the daemon? */
+/* Would the run survive a restart of btd? */
 bool run_is_durable(const Run *run);
-/* Why not, for people; NULL: it would, or there are no journals at all. */
+/* Why the run would not survive, for messages; NULL: it would, or run records are not kept at all. */
 const char *run_not_durable(const Run *run);

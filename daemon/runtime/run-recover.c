@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* What has happened meanwhile is an input now: a time that has passed, a lock that is free, a leaf that has ended. */
+/* Recovers a run. What has happened while btd was not running becomes inputs: an expired timer, a free lock, an ended
+ * leaf. */
 
 #include "runtime/run-recover.h"
 #include "runtime/run-journal.h"
@@ -13,6 +14,7 @@ Run *run_recover(const JournalHeader *header, Replay *replay, JournalWriter *wri
 
         run->given = json_object_object_length(header->variables) > 0 ? json_object_get(header->variables) : NULL;
         run_set_caller(run, header->uid);
+        run_set_token(run, header->token);
         run->started = header->started;
         run->start = header->start;
         run->seed = header->seed;
@@ -31,12 +33,20 @@ void run_recover_lock(Run *run, const ProgressLock *lock) {
                 progress_lock_granted(run->progress, lock->node, run_now());
 }
 
+/* A condition can be false for a new reason, for example because a secret in its parameters was lost. */
+static bool is_as_before(const Activity *activity, const ReplayLeaf *leaf, bool condition) {
+        const Cause *cause = activity_cause(activity);
+
+        return activity_status(activity) == leaf->status &&
+               (!condition || g_strcmp0(cause ? cause->text : NULL, leaf->cause ? leaf->cause->text : NULL) == 0);
+}
+
 static void recover_leaf(Run *run, const ReplayLeaf *leaf) {
         bool condition = definition_tree(run_definition(run))->nodes[leaf->node].type->class == NODE_CONDITION;
         Activity *activity = activity_recover(&run->context, leaf);
 
         progress_set_leaf(run->progress, leaf->node, activity);
-        if (activity_status(activity) == leaf->status)
+        if (is_as_before(activity, leaf, condition))
                 return;
 
         if (condition)

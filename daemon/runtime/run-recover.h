@@ -2,20 +2,20 @@
 #pragma once
 
 /*
- * A run that a daemon before this one has left, as a run of this one: in three steps, each for all runs before the
- * next, since runs have locks in common.
+ * Recovers a run that the previous btd left, in three steps. Each step is done for all runs before the next step,
+ * because runs share locks.
  */
 
 #include "journal/replay.h"
 #include "runtime/run.h"
 
-/* It is where the replay has come to, which is good for the other steps only then; and writes on its journal, which it
- * takes; NULL: it has none. */
+/* Step 1: makes a run in the state of the replay. Takes the execution out of the replay, which can then only be used
+ * for the other steps. Takes the writer, to which the run appends; NULL: no run record. */
 Run *run_recover(const JournalHeader *header, Replay *replay, JournalWriter *writer, const RunServices *services,
                  const RunCallbacks *callbacks, void *userdata);
 
-/* Claims the lock again: those that were held before all that were waited for, each in the order of time. */
+/* Step 2: claims a lock again. Claim all held locks before all waiting ones, each group sorted by time. */
 void run_recover_lock(Run *run, const ProgressLock *lock);
 
-/* Its leaves go on. A run that is over, or had not begun, is told of its end, or begins. */
+/* Step 3: continues the leaves. If the run had finished, its end is processed; if it had not started, it is started. */
 void run_recover_leaves(Run *run, const Replay *replay);

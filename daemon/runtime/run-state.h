@@ -2,9 +2,8 @@
 #pragma once
 
 /*
- * What a run is made of. For its own files only: its life is in run.c, what happens to it in run-inputs.c and, by hand,
- * in run-control.c, what it wants of the world in run-host.c, where it is written down in run-journal.c, and how it is
- * taken up after another daemon in run-recover.c.
+ * Defines the members of a run, for its own files only. Its life is in run.c, inputs in run-inputs.c, control by hand
+ * in run-control.c, effects in run-host.c, the run record in run-journal.c, and recovery in run-recover.c.
  */
 
 #include "definition/node-locks.h"
@@ -14,49 +13,53 @@
 #include "runtime/run.h"
 
 struct Run {
-        char *id, *tree, *instance;
+        const char *id, *tree, *instance; /* stored in names */
         const RunServices *services;
         TickerEntry turn;
         const RunCallbacks *callbacks;
         void *userdata;
 
-        uint32_t caller;    /* whose it is */
-        json_object *given; /* the variables that it was started with, or NULL */
+        char *token;     /* NULL: the id is the token */
+        uint32_t caller; /* UID of the owner */
+        /* Number of kept inputs since the last input from outside. */
+        unsigned unprompted : 31;
+        bool ready_reported : 1;
+        json_object *given; /* the variables of its start, or NULL */
         Progress *progress;
         ActivityContext context;
-        NodeTimers *timers;         /* NULL when it has finished */
-        NodeLocks *locks;           /* as is this */
-        GArray *kept;               /* inputs that have to wait until it is no longer at work; NULL: none */
-        unsigned unprompted;        /* how often it has given itself such, since anything else has happened */
-        Timer *later;               /* until it gets those that it still has to wait for, or NULL */
+        NodeTimers *timers;         /* NULL before the first timer, and after the run has finished */
+        NodeLocks *locks;           /* NULL likewise */
+        GArray *kept;               /* inputs kept until the end of the tick; NULL: none */
+        Timer *later;               /* delays kept inputs of a loop; NULL: none */
         uint64_t started, finished; /* CLOCK_REALTIME */
         uint64_t start;             /* CLOCK_MONOTONIC */
         uint64_t seed;
-        char *not_durable; /* why it is not, or not any more; NULL: it is, or nobody cares */
+        char *not_durable; /* why it does not survive a restart; NULL: it does, or run records are not kept */
+        char names[];
 };
 
-/* All but what it has come to: its progress, its times, its seed. */
+/* Makes a run without progress, times and seed. */
 Run *run_make(const char *id, const char *tree, const char *instance, const RunServices *services,
               const RunCallbacks *callbacks, void *userdata);
-/* Takes the progress, once. */
+/* Takes the progress; call it once. */
 void run_set_progress(Run *run, Progress *progress);
-/* It is over. */
+/* The run has finished. */
 void run_finish(Run *run);
 
-/* What can happen while it is at work. */
+/* Inputs that can occur during a tick. */
 typedef enum RunInput {
         RUN_INPUT_CONDITION,
         RUN_INPUT_LOCK,
 } RunInput;
 
 void run_input(Run *run, RunInput kind, NodeId node);
-/* After anything else that has happened to it, unless it is over. */
+/* Call it after each input, unless the run has finished. */
 void run_settle(Run *run);
 
-/* From the main loop. */
+/* Called from the main loop. */
 void run_on_timer(NodeId node, void *userdata);
 bool run_on_activity_ended(Activity *activity, void *userdata);
-/* At any time. */
+/* Called at any time. */
 void run_on_activity_changed(Activity *activity, void *userdata);
 void run_on_lock_granted(NodeId node, void *userdata);
 void run_on_activity_remembers(Activity *activity, json_object *memory, void *userdata);
@@ -64,11 +67,11 @@ void run_on_activity_rerun(Activity *activity, void *userdata);
 void run_on_activity_output(Activity *activity, const char *key, json_object *value, void *userdata);
 
 extern const ProgressHost run_host;
-/* False: it is to be had later. */
-bool run_take_lock(const Run *run, NodeId node);
+/* False: the run waits for the lock. */
+bool run_take_lock(Run *run, NodeId node);
 
-/* Where it stands, or whether it is paused, may be different now. */
+/* Tells that the run was paused or resumed, or that a breakpoint was reached. */
 void run_tell_moved(Run *run);
 
-/* CLOCK_MONOTONIC. */
+/* CLOCK_MONOTONIC, microseconds. */
 uint64_t run_now(void);

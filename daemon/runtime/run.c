@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* The life of a run: its machine gets a tick whenever something has happened, until that says that it is over. */
+/* Implements the life of a run: the machine gets a tick after each input, until it has finished. */
+
+#include <string.h>
 
 #include "journal/detail.h"
 #include "runtime/run-state.h"
@@ -23,11 +25,23 @@ void run_abandon(Run *run) {
         drop_all(run);
 }
 
-/* The clock may have been set meanwhile; how long it took is right in any case. */
+/* Tell it after the changes of nodes in the same tick. A run that was ready when it was recovered was reported
+ * before. */
+static void report_ready(Run *run) {
+        if (run->ready_reported || !progress_was_made_ready(run->progress))
+                return;
+
+        run->ready_reported = true;
+        if (run->callbacks->ready)
+                run->callbacks->ready(run, run->userdata);
+}
+
+/* CLOCK_REALTIME may have been set meanwhile, so add the duration to the start. */
 void run_finish(Run *run) {
         run->finished = run->started + (progress_now(run->progress) - run->start);
         drop_all(run);
         run->callbacks->changed(run, run->userdata);
+        report_ready(run);
         run->callbacks->finished(run, run->userdata);
 }
 
@@ -41,16 +55,18 @@ static void run_tick(void *userdata) {
 
         run_settle(run);
         run->callbacks->changed(run, run->userdata);
+        report_ready(run);
         run_tell_moved(run);
 }
 
 Run *run_make(const char *id, const char *tree, const char *instance, const RunServices *services,
               const RunCallbacks *callbacks, void *userdata) {
-        Run *run = g_new0(Run, 1);
+        size_t n_id = strlen(id) + 1, n_tree = strlen(tree) + 1, n_instance = strlen(instance) + 1;
+        Run *run = g_malloc0(sizeof(Run) + n_id + n_tree + n_instance);
 
-        run->id = g_strdup(id);
-        run->tree = g_strdup(tree);
-        run->instance = g_strdup(instance);
+        run->id = memcpy(run->names, id, n_id);
+        run->tree = memcpy(run->names + n_id, tree, n_tree);
+        run->instance = memcpy(run->names + n_id + n_tree, instance, n_instance);
         run->services = services;
         run->turn = (TickerEntry){ .tick = run_tick, .userdata = run };
         run->callbacks = callbacks;
@@ -58,26 +74,42 @@ Run *run_make(const char *id, const char *tree, const char *instance, const RunS
         return run;
 }
 
+/* A unit that is started waits until the run is ready; one that is stopped, until the halt of the run completes. */
+static bool is_awaited_by(const char *unit, bool stop, void *userdata) {
+        const Run *run = userdata;
+
+        return run->services->waiters && (stop ? run_halting(run) : run_ready(run) == 0) &&
+               waiters_has(run->services->waiters, run->tree, run->instance, stop, unit);
+}
+
+void run_tell_awaited(Run *run) {
+        for (GList *i = run->context.activities.head; i; i = i->next)
+                activity_tell_awaited(i->data);
+}
+
+static const ActivityCallbacks activity_callbacks = {
+        .ended = run_on_activity_ended,
+        .changed = run_on_activity_changed,
+        .output = run_on_activity_output,
+        .remember = run_on_activity_remembers,
+        .rerun = run_on_activity_rerun,
+        .awaited_by = is_awaited_by,
+};
+
 void run_set_progress(Run *run, Progress *progress) {
         Definition *definition = progress_definition(progress);
-        const LeafServices *leaves = run->services->leaves;
 
         run->progress = progress;
+        run->ready_reported = progress_was_made_ready(progress);
         run->context = (ActivityContext){
                 .tree = run->tree,
                 .run = run->id,
                 .definition = definition,
-                .services = leaves,
+                .services = run->services->leaves,
                 .variables = progress_variables(progress),
-                .ended = run_on_activity_ended,
-                .changed = run_on_activity_changed,
-                .output = run_on_activity_output,
-                .remember = run_on_activity_remembers,
-                .rerun = run_on_activity_rerun,
+                .callbacks = &activity_callbacks,
                 .userdata = run,
         };
-        run->timers = node_timers_new(leaves->timers, run_on_timer, run);
-        run->locks = node_locks_new(run->services->locks, definition, run->id, run_on_lock_granted, run);
 }
 
 Run *run_new(const char *id, const char *tree, const char *instance, Definition *definition,
@@ -98,15 +130,14 @@ void run_free(Run *run) {
         drop_all(run);
         progress_free(run->progress);
         json_object_put(run->given);
-        g_free(run->id);
-        g_free(run->tree);
-        g_free(run->instance);
+        g_free(run->token);
         g_free(run->not_durable);
         g_free(run);
 }
 
 void run_give(Run *run, json_object *variables) {
-        run->given = json_object_get(variables);
+        if (json_object_object_length(variables) > 0)
+                run->given = json_object_get(variables);
         progress_give(run->progress, variables);
 }
 
@@ -120,6 +151,15 @@ void run_set_caller(Run *run, uint32_t uid) {
 
 uint32_t run_caller(const Run *run) {
         return run->caller;
+}
+
+void run_set_token(Run *run, const char *token) {
+        g_free(run->token);
+        run->token = g_strdup(token);
+}
+
+const char *run_token(const Run *run) {
+        return run->token ?: run->id;
 }
 
 void run_start(Run *run) {
@@ -190,7 +230,7 @@ bool run_awaits(const Run *run, NodeId node, uint32_t attempt) {
         if (!activity || activity_attempt(activity) != attempt)
                 return false;
 
-        /* A condition goes on whatever it says. */
+        /* A condition continues whatever its value is. */
         return activity_status(activity) == STATUS_RUNNING || tree->nodes[node].type->class == NODE_CONDITION;
 }
 
@@ -202,6 +242,12 @@ uint64_t run_finished(const Run *run) {
         return run->finished;
 }
 
+uint64_t run_ready(const Run *run) {
+        uint64_t ready = progress_ready(run->progress);
+
+        return ready != UINT64_MAX ? run->started + (ready - run->start) : 0;
+}
+
 void run_set_watched(Run *run, bool watched) {
         progress_set_watched(run->progress, watched);
 }
@@ -210,9 +256,9 @@ GArray *run_take_changes(Run *run) {
         return progress_take_changes(run->progress);
 }
 
-/* A leaf that is being started has to wait until what it replaces has ended. */
+/* A leaf without an activity waits for the node that it replaces to end. */
 static char *leaf_detail(Activity *activity) {
-        return activity ? activity_describe(activity) : g_strdup("waits until what it replaces has ended");
+        return activity ? activity_describe(activity) : g_strdup("waits until the node that it replaces has ended");
 }
 
 static char *node_detail(const Run *run, NodeId node) {
@@ -223,15 +269,19 @@ static char *node_detail(const Run *run, NodeId node) {
         g_autofree char *lock = run->locks ? node_locks_describe(run->locks, node) : NULL;
 
         if (progress_stands_at(run->progress, node))
-                return g_strdup("stands at its breakpoint");
+                return g_strdup("paused at a breakpoint");
         if (lock)
                 return g_strconcat("waits for ", lock, NULL);
 
-        if (activity && activity_is_ending(activity))
+        if (activity ? activity_is_ending(activity) : progress_is_ending(run->progress, node))
                 return g_strdup("ending");
         if (history_status(history, node) == STATUS_RUNNING && tree->nodes[node].flags & NODE_LEAF)
                 return leaf_detail(activity);
 
+        if (deadline != UINT64_MAX && definition_uses_boottime(run_definition(run), node)) {
+                deadline = progress_boottime_deadline(run->progress, node);
+                now = timers_now(TIMER_BOOTTIME);
+        }
         if (deadline != UINT64_MAX)
                 left = deadline - MIN(now, deadline);
         return detail_text(tree, history, node, left);

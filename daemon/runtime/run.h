@@ -2,7 +2,8 @@
 #pragma once
 
 /*
- * One execution of a tree: its machine, its blackboard, its leaves and timers, and what became of each node.
+ * Owns one execution of a tree: its machine, its blackboard, its leaves and timers, and the state of each node. The
+ * manager creates runs, and the D-Bus interface reads them.
  */
 
 #include "basic/locks.h"
@@ -10,50 +11,60 @@
 #include "engine/machine.h"
 #include "leaves/leaf.h"
 #include "runtime/ticker.h"
+#include "runtime/waiters.h"
 
 typedef struct Run Run;
 
-/* What all runs of a daemon share; outlives them. */
+/* What all runs share. It must outlive them. */
 typedef struct RunServices {
         const LeafServices *leaves;
         Ticker *ticker;
         Locks *locks;
+        Waiters *waiters; /* may be NULL */
 } RunServices;
 
-/* What became of a node, for people. Times are CLOCK_REALTIME microseconds. */
+/* The state of a node, for display. Times are CLOCK_REALTIME microseconds. */
 typedef struct NodeReport {
-        Status status;     /* the last thing that happened to it; IDLE: nothing yet */
-        uint64_t since;    /* when it was last started; 0: never */
-        uint64_t duration; /* how long it took, or runs by now */
-        char *detail;      /* what it waits for, or why it failed; NULL: nothing to say. To be freed */
+        Status status;     /* the current status or last outcome; IDLE: never started */
+        uint64_t since;    /* time of the last start; 0: never */
+        uint64_t duration; /* how long it took, or has been running */
+        char *detail;      /* what it waits for, or why it failed; NULL: none. The caller frees it */
 } NodeReport;
 
 typedef struct RunCallbacks {
-        void (*changed)(Run *run, void *userdata); /* nodes have changed: run_take_changes() has them */
-        /* It was paused or resumed, or its breakpoints are others, or where it stands; see run-control.h. Or it is not
-         * durable any more, which can happen while it is at work. */
+        void (*changed)(Run *run, void *userdata); /* nodes have changed, see run_take_changes() */
+        /* The run was paused or resumed, a breakpoint was set, removed or reached; see run-control.h. Or the run is not
+         * durable any more, which can happen during a tick. */
         void (*state_changed)(Run *run, void *userdata);
-        void (*finished)(Run *run, void *userdata); /* once, from the main loop; the run stays until it is freed */
+        void (*ready)(Run *run, void *userdata);    /* once, when a node has set the run to ready; may be NULL */
+        void (*finished)(Run *run, void *userdata); /* once, from the main loop; does not free the run */
 } RunCallbacks;
 
-/* The definition is referenced, services are borrowed. */
+/* References the definition, borrows the services. */
 Run *run_new(const char *id, const char *tree, const char *instance, Definition *definition,
              const RunServices *services, const RunCallbacks *callbacks, void *userdata);
 void run_free(Run *run);
 
-/* Before run_start(): the variables that it is started with, an object, which must not change any more. */
+/* Sets the variables of the start: a JSON object, which must not change any more. Call it before run_start(). */
 void run_give(Run *run, json_object *variables);
-/* These, or NULL; borrowed. */
+/* The variables of the start, or NULL; borrowed. */
 json_object *run_given(const Run *run);
-/* Whose run it is: the user ID of who wanted it; 0, until it is set, for the daemon itself. */
+/* Sets the owner: the UID of the caller. Without it: 0, for btd itself. */
 void run_set_caller(Run *run, uint32_t uid);
 uint32_t run_caller(const Run *run);
+/* Sets the token, which a run and its restarts share: the token of the first start, or else the id of the first run.
+ * Without it: the run's own id. */
+void run_set_token(Run *run, const char *token);
+const char *run_token(const Run *run);
 void run_start(Run *run);
-/* Asks; it is over when the callback says that it has finished. why: the cause to be (taken), "halted by UID 0". Asking
- * again changes nothing. */
+/* Requests a halt; it is complete when finished() is called. why: the cause (taken), such as "halted by UID 0". Another
+ * request changes nothing. */
 void run_halt(Run *run, Cause *why);
 
-/* What it has started is left to the next daemon: it can only be freed after this. */
+/* Another unit waits for the run, see waiters.h. */
+void run_tell_awaited(Run *run);
+
+/* Leaves all that the run has started to the next btd. After this, the run can only be freed. */
 void run_abandon(Run *run);
 
 const char *run_id(const Run *run);
@@ -61,26 +72,28 @@ const char *run_tree(const Run *run);
 const char *run_instance(const Run *run);
 const Definition *run_definition(const Run *run);
 Blackboard *run_blackboard(Run *run);
-/* RUNNING until it has finished: then SUCCESS, FAILURE, SKIPPED, HALTED or ERROR. */
+/* RUNNING until it has finished; then SUCCESS, FAILURE, SKIPPED, HALTED or ERROR. */
 Status run_status(const Run *run);
 bool run_halting(const Run *run);
 /* See progress_status_text(). */
 const char *run_status_text(const Run *run);
-/* Why, for a result other than SUCCESS: "Boot/LoadConfig: exited with status 3"; else NULL. Known already while it is
- * halting. */
+/* Why the result is not SUCCESS, such as "Boot/LoadConfig: exited with status 3"; NULL: no cause. Known already while
+ * the run is halting. */
 const char *run_cause(const Run *run);
-/* The same as it came up, from the run down to where it began. */
+/* The chain of this cause, from the run down to the origin. */
 const Cause *run_cause_chain(const Run *run);
-/* Why the node failed, was skipped or halted, or is in error; NULL: it is in none of these states. */
+/* Why the node failed, was skipped, was halted, or has an error; NULL: none of these. */
 Cause *run_node_cause(const Run *run, NodeId node);
-/* Has this start of the leaf not ended yet? Any numbers can be given. */
+/* Has this attempt of the leaf not ended yet? Accepts any numbers. */
 bool run_awaits(const Run *run, NodeId node, uint32_t attempt);
 uint64_t run_started(const Run *run);
-uint64_t run_finished(const Run *run); /* 0 while it runs */
+uint64_t run_finished(const Run *run); /* 0: not finished */
+/* See progress_ready(); 0: not ready. */
+uint64_t run_ready(const Run *run);
 
 void run_node_report(const Run *run, NodeId node, NodeReport *ret_report);
-/* Nodes that have changed since the last call: NodeIds in order of change, each once; NULL when there are none. Only
- * collected while watched. */
+/* The nodes that have changed since the last call: NodeIds in order of change, each once; NULL: none. Collected only
+ * while the run is watched. */
 void run_set_watched(Run *run, bool watched);
 GArray *run_take_changes(Run *run);
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Which runs are kept, and in what order the finished ones go. */
+/* Stores the listed runs, and removes the oldest finished ones. */
 
 #include "runtime/runs.h"
 #include "basic/nearest.h"
 
 struct Runs {
-        GPtrArray *all; /* of Run, in order of start */
+        GPtrArray *all; /* Run, in order of start */
         GHashTable *by_id;
-        GQueue finished; /* those of them that have, in order of end */
+        GQueue finished; /* finished runs, in order of end */
         void (*removed)(Run *run, void *userdata);
         void *userdata;
 };

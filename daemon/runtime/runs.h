@@ -2,28 +2,28 @@
 #pragma once
 
 /*
- * The runs that are listed: those that run, and of those that have finished the last ones.
+ * Owns the listed runs: all unfinished ones, and the last finished ones.
  */
 
 #include "runtime/run.h"
 
-/* How many that have finished stay, the oldest go first. */
+/* Number of finished runs that are kept; the oldest are removed first. */
 #define RUNS_FINISHED_MAX 64u
 
 typedef struct Runs Runs;
 
-/* removed: one is about to be freed, still listed. */
+/* removed: called before a run is freed, while it is still listed. */
 Runs *runs_new(void (*removed)(Run *run, void *userdata), void *userdata);
-/* Frees them all, without telling. */
+/* Frees all runs without calling removed(). */
 void runs_free(Runs *runs);
 
-/* Takes the run, which is running. */
+/* Takes a running run. */
 void runs_add(Runs *runs, Run *run);
-/* It has finished; another one may go for it. */
+/* The run has finished; may remove an older one. */
 void runs_finished(Runs *runs, Run *run);
 void runs_remove(Runs *runs, Run *run);
 
-/* NULL: there is none. */
+/* NULL: there is no such run. */
 Run *runs_get(const Runs *runs, const char *id);
 Run *runs_last(const Runs *runs, const char *tree, const char *instance);
 const char *runs_nearest(const Runs *runs, const char *id);

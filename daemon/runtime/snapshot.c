@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* A file is as trustworthy as the directory that it is in: who can write there can put another in its place. */
+/* Reads each file once per scan. A file is trusted only if its directory is, because who can write the directory can
+ * replace the file. */
 
 #include <string.h>
 
@@ -11,8 +12,8 @@
 typedef struct File {
         char *text;
         size_t length;
-        char *hash;  /* made when it is first asked for */
-        char *error; /* why it could not be read; NULL: it could */
+        char *hash;  /* computed at the first call; NULL: not computed */
+        char *error; /* why it could not be read; NULL: it was read */
         int r;
 } File;
 
@@ -46,7 +47,7 @@ void snapshot_free(Snapshot *snapshot) {
         g_free(snapshot);
 }
 
-/* Of the file that is open, whatever its path leads to by now, and of its directory. */
+/* Checks the open file, whatever the path leads to by now, and its directory. */
 static char *refusal(const char *path, const struct stat *st) {
         g_autofree char *directory = g_path_get_dirname(path);
         struct stat around;

@@ -2,7 +2,8 @@
 #pragma once
 
 /*
- * Files as they are during one look at the search path: each is read once, so that all trees that use it agree.
+ * Owns the contents of files during one scan of the search path. Each file is read once, so that all trees that use it
+ * get the same text.
  */
 
 #include <stdbool.h>
@@ -12,13 +13,14 @@
 
 typedef struct Snapshot Snapshot;
 
-/* secure: refuses what others than root and the daemon's own user can write. */
+/* secure: refuses files that others than root and btd's own user can write. */
 Snapshot *snapshot_new(bool secure);
 void snapshot_free(Snapshot *snapshot);
 
-/* A copy of the file, ended by a NUL that does not count; to be freed. Negative: a text for people. */
+/* A NUL-terminated copy of the file; the caller frees it. ret_length does not count the NUL. Returns a negative errno
+ * with an error message. */
 int snapshot_read(Snapshot *snapshot, const char *path, char **ret_text, size_t *ret_length, char **ret_error);
-/* SHA-256, in hex; NULL: it has not been read, or cannot be. */
+/* SHA-256 in hexadecimal; NULL: the file was not read. */
 const char *snapshot_hash(const Snapshot *snapshot, const char *path);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Snapshot, snapshot_free)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* First come, first served, with a budget per turn of the main loop. */
+/* Ticks the runs that have inputs, in the order of their requests, with a time limit per turn of the main loop. */
 
 #include "runtime/ticker.h"
 
@@ -8,7 +8,7 @@
 #define TURN_USEC_MAX 2000
 
 struct Ticker {
-        GSource source; /* first: the source is the object, alive until the last dispatch has returned */
+        GSource source; /* must be the first member; GLib keeps it alive until the last dispatch has returned */
         GQueue queue;
 };
 
@@ -21,7 +21,7 @@ static gboolean source_check(GSource *source) {
         return !g_queue_is_empty(&((Ticker *) source)->queue);
 }
 
-/* Those who queue again meanwhile have their next turn in the next dispatch. */
+/* An entry that is queued again meanwhile gets its turn in the next dispatch. */
 static gboolean source_dispatch(GSource *source, GSourceFunc callback, void *userdata) {
         Ticker *ticker = (Ticker *) source;
         int64_t until = g_get_monotonic_time() + TURN_USEC_MAX;

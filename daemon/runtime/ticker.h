@@ -2,8 +2,8 @@
 #pragma once
 
 /*
- * Whose turn it is: everything that wants to be ticked waits in one queue behind one GSource. A turn of the main
- * loop takes only a part of a long queue, and nobody twice, so that the buses and the timers get their share.
+ * Queues the runs that need a tick, behind one GSource. One turn of the main loop does only a part of a long queue,
+ * and each entry at most once, so that buses and timers get their share.
  */
 
 #include <glib.h>
@@ -11,18 +11,18 @@
 
 typedef struct Ticker Ticker;
 
-/* Kept by whoever is ticked; zeroed but for the callback and its userdata. tick may free the entry. */
+/* Embedded in the object that is ticked. Set tick and userdata, and zero the rest. tick may free the entry. */
 typedef struct TickerEntry {
         void (*tick)(void *userdata);
         void *userdata;
-        GList link; /* the ticker's, as is queued */
+        GList link; /* private, like queued */
         bool queued;
 } TickerEntry;
 
 Ticker *ticker_new(GMainContext *context);
 void ticker_free(Ticker *ticker);
 
-/* To be ticked once, soon; nothing when it waits already. */
+/* Queues the entry for one tick; does nothing if it is already queued. */
 void ticker_queue(Ticker *ticker, TickerEntry *entry);
 void ticker_remove(Ticker *ticker, TickerEntry *entry);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* What is not looked at is left out silently; what was meant to be a tree, and cannot be one, is told. */
+/* Lists tree files. Files that are clearly not trees are skipped silently; files that should be trees but cannot be are
+ * reported. */
 
 #include <dirent.h>
 #include <errno.h>

@@ -2,16 +2,16 @@
 #pragma once
 
 /*
- * One directory of the search path, and the files in it that may be trees.
+ * Lists the tree files in one directory of the search path.
  */
 
 #include <glib.h>
 #include <stdbool.h>
 
-/* The names of the trees, in order of their files. secure: refuses what others than root and the daemon's own user can
- * write. What is wrong, with the directory or with a name, is added to the messages. -ENOENT: there is no such
- * directory, which is fine; else negative when it is refused. */
+/* The names of the trees, sorted by file name. secure: refuse files that others than root and btd's own user can write.
+ * Adds problems of the directory and of names to messages. -ENOENT: the directory does not exist, which is not an
+ * error; other negative values: it was refused. */
 int tree_directory_read(const char *directory, bool secure, GPtrArray **ret_names, GPtrArray *messages);
 
-/* Of the file of one of the trees. To be freed. */
+/* The path of a tree's file. The caller frees it. */
 char *tree_directory_path(const char *directory, const char *name);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * Looks at owner and mode of a file and of all that leads to it. The way is walked one name at a time, as the kernel
- * does it; since nobody but root could change what has been found to be trusted, it is still the same when it is used.
+ * Checks owner and mode of a file and of each directory and link on its path. The path is walked name by name, like
+ * the kernel does. Only root can change a trusted path, so it is still the same when it is used.
  */
 
 #include <errno.h>
@@ -13,33 +13,38 @@
 
 #include "runtime/trust.h"
 
-/* As many as the kernel follows, see path_resolution(7). */
+/* The same limit as the kernel's, see path_resolution(7). */
 #define LINKS_MAX 40u
 
+/* Another user may have created the file, so the advice is to check it first. */
+#define LOOK_FIRST                                                                                                     \
+        "a tree can do anything as root: find out first who put it there and what it does; if that is right: "
+
 typedef struct Walk {
-        GString *at;      /* what has been walked: absolute, without links; "" is the root directory */
-        char *path;       /* what is walked, since the last link */
-        const char *rest; /* of it */
+        GString *at;      /* the walked path: absolute, without links; "" is the root directory */
+        char *path;       /* the path to walk, since the last link */
+        const char *rest; /* the rest of it */
         unsigned links;
-        struct stat st; /* of at */
+        struct stat st; /* status of at */
 } Walk;
 
 static bool is_trusted(uid_t uid) {
         return uid == 0 || uid == geteuid();
 }
 
-/* what: how the text calls it. */
+/* what: the subject of the message. */
 static char *refuse_owner(const char *what, const char *path, const struct stat *st) {
         g_autofree char *quoted = g_shell_quote(path);
 
-        return g_strdup_printf("refused: %s belongs to UID %" PRIuMAX ", not to root; fix with: chown %sroot %s", what,
-                               (uintmax_t) st->st_uid, S_ISLNK(st->st_mode) ? "-h " : "", quoted);
+        return g_strdup_printf("refused: %s belongs to UID %" PRIuMAX ", not to root; " LOOK_FIRST "chown %sroot %s",
+                               what, (uintmax_t) st->st_uid, S_ISLNK(st->st_mode) ? "-h " : "", quoted);
 }
 
 static char *refuse_mode(const char *what, const char *path, const struct stat *st) {
         g_autofree char *quoted = g_shell_quote(path);
 
-        return g_strdup_printf("refused: %s can be written by others than root (mode %04o); fix with: chmod go-w %s",
+        return g_strdup_printf("refused: %s can be written by others than root (mode %04o); " LOOK_FIRST
+                               "chmod go-w %s",
                                what, (unsigned) (st->st_mode & 07777), quoted);
 }
 
@@ -52,7 +57,7 @@ char *trust_refusal(const char *path, const struct stat *st) {
         return NULL;
 }
 
-/* Where the sticky bit is set, others can add names to a directory, but not replace those of root. */
+/* If the sticky bit is set, others can add names to a directory, but not replace those of root. */
 static char *refuse_step(const Walk *walk) {
         const char *path = walk->at->len > 0 ? walk->at->str : "/";
         g_autofree char *what = g_strdup_printf("'%s', on the way to it,", path);
@@ -70,14 +75,14 @@ static char *refuse_errno(const Walk *walk, int error) {
                                g_strerror(error));
 }
 
-/* Back to the directory that the last name is in. */
+/* Goes up to the directory of the last name. */
 static void leave_last(Walk *walk) {
         const char *slash = strrchr(walk->at->str, '/');
 
         g_string_truncate(walk->at, slash ? (size_t) (slash - walk->at->str) : 0);
 }
 
-/* From the directory that the link is in, or from the root, on along its target. */
+/* Continues along the target of the link, from the directory of the link or from the root. */
 static char *follow(Walk *walk) {
         g_autofree char *target = g_file_read_link(walk->at->str, NULL);
         char *path = g_strconcat(target ?: "", "/", walk->rest, NULL);

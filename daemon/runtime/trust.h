@@ -2,17 +2,17 @@
 #pragma once
 
 /*
- * Who could have written it: a system daemon does as root what its tree files say, so it takes only those that
- * nobody but root (or the user that it runs as) can write, and put in their place.
+ * Checks who could have written a file. A system daemon does as root what its tree files say, so it accepts only files
+ * that nobody but root (or the user that it runs as) can write or replace.
  */
 
 #include <stdbool.h>
 #include <sys/stat.h>
 
-/* Why a file or directory is refused, and what to do: "refused: it can be written by others than root (mode 0664); fix
- * with: chmod go-w PATH". To be freed; NULL: it is trusted. */
+/* Returns why the file or directory is refused and what to do: "refused: it can be written by others than root (mode
+ * 0664); fix with: chmod go-w PATH". The caller frees it. NULL: it is trusted. */
 char *trust_refusal(const char *path, const struct stat *st);
 
-/* The same for what has been opened at the path, and in addition for everything on the way there: each directory and
- * each symbolic link, and the directories on the way to where that leads. */
+/* The same for an open file, and also for each directory and symbolic link on the path to it, including the paths that
+ * the links lead along. */
 char *trust_refusal_on_way(const char *path, const struct stat *st);

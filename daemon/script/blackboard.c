@@ -1,33 +1,36 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * The variables of a run, by key. Values are never changed in place, only replaced, so they can be shared. A watch is
- * registered at each of its variables in the scope that holds it.
+ * Holds the variables of a run, by key, and calls the watches when they change. Values are never changed in place, only
+ * replaced, so they can be shared. A watch is registered at each of its variables in the scope that holds it.
  */
 
+#include <errno.h>
 #include <json-c/linkhash.h>
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "basic/limit.h"
 #include "script/blackboard.h"
 
 #define KEY_MAX 255u
 
 typedef struct BlackboardVariable {
         json_object *value;
-        uint64_t bytes; /* that the value comes to; 0 when it is not set */
+        uint64_t bytes; /* size of the value; 0 if it is not set */
         bool is_set;
-        GPtrArray *watches; /* BlackboardWatch, NULL when there are none */
+        GPtrArray *watches; /* BlackboardWatch, or NULL */
 } Variable;
 
 struct Blackboard {
         uint64_t id;
-        Blackboard *outermost; /* itself when it is that */
+        Blackboard *outermost; /* may be itself */
         Blackboard *parent;    /* of a local scope, else NULL */
-        char **names;          /* that a local scope holds */
+        char **names;          /* of a local scope's own variables */
         GHashTable *variables; /* key (owned) -> Variable; NULL until there is one */
         uint64_t n_changes;
-        uint64_t bytes; /* of its own variables */
-        /* Of an outermost scope: */
+        /* Only in an outermost scope: */
         uint64_t total; /* bytes of the variables of all scopes */
         BlackboardObserver observer;
         void *observer_userdata;
@@ -35,9 +38,9 @@ struct Blackboard {
 
 struct BlackboardWatch {
         unsigned n_refs;
-        BlackboardChanged callback; /* NULL: freed, but somebody is still calling */
+        BlackboardChanged callback; /* NULL: freed while call_back() still uses it */
         void *userdata;
-        GPtrArray *watched; /* Variable; each forgotten when its scope ends */
+        GPtrArray *watched; /* Variable; each is removed when its scope is freed */
 };
 
 static void variable_free(void *data) {
@@ -55,7 +58,7 @@ static void variable_free(void *data) {
 }
 
 static Blackboard *scope_new(Blackboard *outermost) {
-        static uint64_t n_scopes;
+        static _Atomic uint64_t n_scopes; /* trees are loaded in threads */
         Blackboard *blackboard = g_new0(Blackboard, 1);
 
         blackboard->id = ++n_scopes;
@@ -79,11 +82,23 @@ Blackboard *blackboard_new_local(Blackboard *parent, const char *const *names) {
         return blackboard;
 }
 
+static void forget_bytes(Blackboard *blackboard) {
+        GHashTableIter iter;
+        void *variable;
+
+        if (!blackboard->variables)
+                return;
+
+        g_hash_table_iter_init(&iter, blackboard->variables);
+        while (g_hash_table_iter_next(&iter, NULL, &variable))
+                blackboard->outermost->total -= ((const Variable *) variable)->bytes;
+}
+
 void blackboard_free(Blackboard *blackboard) {
         if (!blackboard)
                 return;
 
-        blackboard->outermost->total -= blackboard->bytes;
+        forget_bytes(blackboard);
         g_clear_pointer(&blackboard->variables, g_hash_table_unref);
         g_strfreev(blackboard->names);
         g_free(blackboard);
@@ -135,7 +150,7 @@ static void watch_unref(BlackboardWatch *watch) {
         g_free(watch);
 }
 
-/* The callbacks may do what they like, even end the scope, so nothing but the list itself is looked at. */
+/* A callback may even free the scope, so only a copy of the list is used. */
 static void call_back(const GPtrArray *watches) {
         g_autoptr(GPtrArray) called = g_ptr_array_new_with_free_func((GDestroyNotify) watch_unref);
 
@@ -151,7 +166,6 @@ static void call_back(const GPtrArray *watches) {
 }
 
 static void account(Blackboard *holder, Variable *variable, uint64_t bytes) {
-        holder->bytes += bytes - variable->bytes;
         holder->outermost->total += bytes - variable->bytes;
         variable->bytes = bytes;
 }
@@ -166,11 +180,35 @@ bool blackboard_has_room(const Blackboard *blackboard, int64_t growth) {
         return growth <= 0 || blackboard->outermost->total + (uint64_t) growth <= blackboard_bytes_max();
 }
 
+/* For values that are equal in C: 0.0 and -0.0 are different values for scripts and leaves. */
+static bool same_zeros(json_object *a, json_object *b) {
+        bool same = true;
+
+        switch (json_object_get_type(a)) {
+        case json_type_double:
+                return signbit(json_object_get_double(a)) == signbit(json_object_get_double(b));
+        case json_type_array:
+                for (size_t i = 0; same && i < json_object_array_length(a); i++)
+                        same = same_zeros(json_object_array_get_idx(a, i), json_object_array_get_idx(b, i));
+                return same;
+        case json_type_object: {
+                json_object_object_foreach(a, key, member) same &= same_zeros(member, json_object_object_get(b, key));
+                return same;
+        }
+        default:
+                return true;
+        }
+}
+
+bool blackboard_same_value(json_object *a, json_object *b) {
+        return json_object_equal(a, b) && same_zeros(a, b);
+}
+
 void blackboard_set(Blackboard *blackboard, const char *key, json_object *value) {
         Blackboard *holder = (Blackboard *) holder_of(blackboard, key);
         Variable *variable = look_up_or_add(holder, key);
 
-        if (variable->is_set && json_object_equal(variable->value, value)) {
+        if (variable->is_set && blackboard_same_value(variable->value, value)) {
                 json_object_put(value);
                 return;
         }
@@ -257,7 +295,7 @@ static void collect_own(const Blackboard *blackboard, GHashTable *visible) {
                         g_hash_table_replace(visible, key, variable);
 }
 
-/* Those of the scope itself, over what is around it. */
+/* The scope's own variables hide those of its parent. */
 static void collect(const Blackboard *blackboard, GHashTable *visible) {
         if (blackboard->parent)
                 collect(blackboard->parent, visible);
@@ -268,7 +306,7 @@ static void collect(const Blackboard *blackboard, GHashTable *visible) {
         collect_own(blackboard, visible);
 }
 
-/* In order of key. */
+/* Sorted by key. */
 static json_object *to_json(GHashTable *visible) {
         g_autoptr(GList) keys = g_list_sort(g_hash_table_get_keys(visible), compare_keys);
         json_object *object = json_object_new_object();
@@ -367,4 +405,94 @@ bool blackboard_key_valid(const char *key) {
 
 bool blackboard_name_valid(const char *name) {
         return blackboard_key_valid(plain_key(name));
+}
+
+static uint64_t bytes_of_array(json_object *array) {
+        uint64_t bytes = 2;
+
+        for (size_t i = 0; i < json_object_array_length(array); i++)
+                bytes += blackboard_bytes_of(json_object_array_get_idx(array, i)) + 1;
+
+        return bytes;
+}
+
+static uint64_t bytes_of_object(json_object *object) {
+        uint64_t bytes = 2;
+
+        json_object_object_foreach(object, key, member) bytes += strlen(key) + blackboard_bytes_of(member) + 4;
+
+        return bytes;
+}
+
+uint64_t blackboard_bytes_of(json_object *value) {
+        switch (json_object_get_type(value)) {
+        case json_type_string:
+                return (uint64_t) json_object_get_string_len(value) + 2;
+        case json_type_array:
+                return bytes_of_array(value);
+        case json_type_object:
+                return bytes_of_object(value);
+        default:
+                return sizeof(uint64_t); /* about the size of a number */
+        }
+}
+
+uint64_t blackboard_bytes_max(void) {
+        return (uint64_t) limits_in_force(LIMIT_VARIABLES) * 1024;
+}
+
+char *blackboard_full_text(void) {
+        g_autofree char *size = limit_size_text(limits_in_force(LIMIT_VARIABLES));
+
+        return g_strdup_printf("the variables of the run would come to more than %s", size);
+}
+
+/* FLT_EPSILON, as BehaviorTree.CPP allows. */
+#define NUMBERS_DIFFER 1.2e-7
+
+static bool as_integer(const char *text, int64_t *ret_integer) {
+        char *end;
+
+        errno = 0;
+        *ret_integer = g_ascii_strtoll(text, &end, 10);
+        return *text != 0 && *end == 0 && errno == 0;
+}
+
+static bool as_number(const char *text, double *ret_number) {
+        char *end;
+
+        errno = 0;
+        *ret_number = g_ascii_strtod(text, &end);
+        return *text != 0 && *end == 0 && errno == 0;
+}
+
+static bool texts_match(const char *a, const char *b) {
+        double x, y;
+        int64_t i, j;
+
+        if (g_str_equal(a, b))
+                return true;
+        if (as_integer(a, &i) && as_integer(b, &j))
+                return i == j;
+
+        return as_number(a, &x) && as_number(b, &y) && ABS(x - y) <= NUMBERS_DIFFER;
+}
+
+uint32_t blackboard_match_value(json_object *value, const char *const *cases) {
+        uint32_t n = 0;
+
+        if (!value)
+                return g_strv_length((char **) cases);
+
+        while (cases[n] && !texts_match(cases[n], json_object_get_string(value)))
+                n++;
+
+        return n;
+}
+
+uint32_t blackboard_match(const Blackboard *blackboard, const char *key, const char *const *cases) {
+        json_object *value = NULL;
+
+        blackboard_get(blackboard, key, &value);
+        return blackboard_match_value(value, cases);
 }

@@ -2,13 +2,12 @@
 #pragma once
 
 /*
- * The JSON variables of a run, in scopes.
+ * The JSON variables of a run, in scopes. Scripts, references and leaves read and set them.
  *
- * A run has an outermost scope. Another scope is either isolated from all that is around it (what a SubTree sees), or
- * local: it holds a few names of its own, and every other name is that of the scope around it. Wherever a variable is
- * named, "@key" is the outermost scope's.
+ * A run has an outermost scope. Another scope is either isolated (that of a SubTree), or local: it has a few variables
+ * of its own, and finds all others in its parent. In every scope, "@key" is a variable of the outermost scope.
  *
- * Values are shared, not copied: whoever holds one must not change it.
+ * Values are shared, not copied, so they must never be changed in place.
  */
 
 #include <glib.h>
@@ -19,19 +18,22 @@
 typedef struct Blackboard Blackboard;
 
 Blackboard *blackboard_new(void);
-/* An isolated scope. The outermost one is borrowed, and must be there longer. */
+/* An isolated scope. The outermost one is borrowed, and must outlive it. */
 Blackboard *blackboard_new_scope(Blackboard *outermost);
-/* A local scope that holds these names (NULL-terminated). Its parent is borrowed, and must be there longer. */
+/* A local scope with variables of these names (NULL-terminated). Its parent is borrowed, and must outlive it. */
 Blackboard *blackboard_new_local(Blackboard *parent, const char *const *names);
 void blackboard_free(Blackboard *blackboard);
 
-/* Takes the value (NULL is JSON null). A value that equals the one before is no change. */
+/* Equal, and with the same signs of their zeros. */
+bool blackboard_same_value(json_object *a, json_object *b);
+
+/* Takes the value (NULL is JSON null). Setting the same value again is not a change. */
 void blackboard_set(Blackboard *blackboard, const char *key, json_object *value);
 /* Borrowed. False: there is no such variable. */
 bool blackboard_get(const Blackboard *blackboard, const char *key, json_object **ret_value);
 
-/* For who asks for the same variables again and again: one that is set, or NULL. It is there as long as the scope,
- * whose id no other scope ever has; when it is unset, its value is NULL. */
+/* For repeated lookups of a variable; NULL: it is not set. The result is valid as long as its scope exists; the id of a
+ * scope is never used again. If the variable is unset later, its value is NULL. */
 typedef struct BlackboardVariable BlackboardVariable;
 const BlackboardVariable *blackboard_find(const Blackboard *blackboard, const char *key);
 json_object *blackboard_variable_value(const BlackboardVariable *variable);
@@ -40,21 +42,21 @@ uint64_t blackboard_id(const Blackboard *blackboard);
 const Blackboard *blackboard_outermost(const Blackboard *blackboard);
 /* Is "key" the same variable as "@key" here? */
 bool blackboard_is_outermost(const Blackboard *blackboard, const char *key);
-/* All variables that can be named here without '@', as one object in order of key; a new reference. */
+/* All variables that are visible here without '@', as an object sorted by key; a new reference. */
 json_object *blackboard_to_json(const Blackboard *blackboard);
 
-/* Of these, only those that the scope itself holds. */
+/* The same for the scope's own variables only. */
 json_object *blackboard_own_to_json(const Blackboard *blackboard);
 
-/* From now on the scope itself has these variables, an object, and no others. Setting the same again is no change. */
+/* Replaces the scope's own variables by the members of the object. Setting the same value again is not a change. */
 void blackboard_reset(Blackboard *blackboard, json_object *variables);
 
-/* Another number whenever a variable that can be seen from here has got another value. */
+/* A number that grows whenever a variable that is visible here changes. */
 uint64_t blackboard_version(const Blackboard *blackboard);
 
 /*
- * Calls back after one of the variables (NULL-terminated) has got another value. The callback may set variables, and
- * free this and other watches. A watch of a scope that is gone is never called, and still to be freed.
+ * Calls back after one of the variables (NULL-terminated) has changed. The callback may set variables, and free this
+ * and other watches. A watch of a scope that was freed is never called, and must still be freed.
  */
 typedef struct BlackboardWatch BlackboardWatch;
 typedef void (*BlackboardChanged)(void *userdata);
@@ -62,27 +64,33 @@ BlackboardWatch *blackboard_watch(Blackboard *blackboard, const char *const *key
                                   void *userdata);
 void blackboard_watch_free(BlackboardWatch *watch);
 
-/* Calls back whenever a variable has got another value, in whichever scope of this outermost one. The callback only
- * looks. NULL: no more. */
+/* Calls back whenever a variable has changed, in any scope of this outermost one. The callback must not set variables.
+ * NULL: stop. */
 typedef void (*BlackboardObserver)(const char *key, json_object *value, void *userdata);
 void blackboard_observe(Blackboard *outermost, BlackboardObserver observer, void *userdata);
 
 /*
- * All variables of a run, in all scopes, may come to so many bytes (LIMIT_VARIABLES), about as many as they have as
- * JSON. Whoever brings in something new sees to it; the variables do so for nobody.
+ * The limit of all variables of a run together, in bytes (LIMIT_VARIABLES). A value counts about as many bytes as its
+ * JSON. Callers that add new values must check the limit; blackboard_set() does not.
  */
 uint64_t blackboard_bytes_max(void);
-/* What is said about more. To be freed. */
+/* The error message for exceeding the limit. To be freed. */
 char *blackboard_full_text(void);
 
 uint64_t blackboard_bytes_of(json_object *value);
-/* How many more, or fewer, there are when the variable has that value. */
+/* The change in bytes if the variable is set to the value. */
 int64_t blackboard_growth(const Blackboard *blackboard, const char *key, json_object *value);
 bool blackboard_has_room(const Blackboard *blackboard, int64_t growth);
 
+/* The index of the first case (NULL-terminated) that the value equals: as text, as integers ("01" and 1), or as numbers
+ * that differ by no more than a single-precision rounding ("2.50" and 2.5). The number of cases if none does. */
+uint32_t blackboard_match_value(json_object *value, const char *const *cases);
+/* The same for the value of a variable. */
+uint32_t blackboard_match(const Blackboard *blackboard, const char *key, const char *const *cases);
+
 /* A letter or underscore, then letters, digits, '_', '-' and '.', 255 characters at most. */
 bool blackboard_key_valid(const char *key);
-/* The same, or '@' and the same. */
+/* A key, or '@' and a key. */
 bool blackboard_name_valid(const char *name);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Blackboard, blackboard_free)

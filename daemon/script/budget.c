@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * Lua counts instructions, and asks for memory here. The garbage collector rests during an evaluation: how much memory
- * a chunk may use would otherwise depend on when garbage is collected, and a chunk that keeps just below the limit
- * would spend its time with that.
+ * Limits the steps, memory and time of an evaluation. Lua counts instructions, and allocates its memory here. The
+ * garbage collector is off during an evaluation: otherwise the memory of a chunk would depend on when garbage is
+ * collected, and a chunk close to the limit would spend its time collecting.
  *
- * A few instructions take long with long strings (a comparison may look at megabytes). Counting does not help there, so
- * the processor time is bounded, too; a chunk that does anything sensible is far below that.
+ * A few instructions take long with long strings (a comparison can read megabytes). Counting does not limit these, so
+ * the processor time is limited, too; a sensible chunk needs far less.
  */
 
 #include <glib.h>
@@ -43,14 +43,14 @@ static void *allocate(void *userdata, void *block, size_t old_size, size_t new_s
 
         moved = realloc(block, new_size);
         if (!moved && block && new_size <= old_size)
-                moved = block; /* Lua relies on it that a block can be made smaller */
+                moved = block; /* Lua requires that shrinking a block succeeds */
         if (moved)
                 budget->used = others + new_size;
 
         return moved;
 }
 
-/* Outside of an evaluation there is no other reason for an error. */
+/* Outside of an evaluation, only a lack of memory can raise an error. */
 static int on_panic(lua_State *lua) {
         g_error("Lua: %s", lua_tostring(lua, -1));
         return 0;
@@ -77,7 +77,7 @@ static int64_t now_ns(clockid_t clock) {
         return (int64_t) now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-/* Asking for the processor time is a system call, so that is done only when much time has passed on the clock. */
+/* Reading the processor time is a system call, so it is read only when enough time has passed on the clock. */
 static bool took_long(Budget *budget) {
         if (budget->start == 0) {
                 budget->start = now_ns(CLOCK_MONOTONIC);
@@ -89,7 +89,7 @@ static bool took_long(Budget *budget) {
                now_ns(CLOCK_THREAD_CPUTIME_ID) - budget->processor_start > TIME_MAX_NS;
 }
 
-/* The message after the place in the chunk that level says, as luaL_error() would. */
+/* Raises the message with the place of the given level, like luaL_error(). */
 static void raise_at(lua_State *lua, int level, const char *message) {
         luaL_where(lua, level);
         lua_pushstring(lua, message);

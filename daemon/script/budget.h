@@ -2,9 +2,8 @@
 #pragma once
 
 /*
- * What chunks may use of the machine: so and so many steps and bytes for each evaluation. A step is an
- * instruction, or what a function of the library does in about the same time. The number of both depends on nothing
- * but the chunk and its variables.
+ * The limits of an evaluation: a number of steps and of bytes. A step is an instruction, or the work of a library
+ * function that takes about the same time. Both numbers depend only on the chunk and its variables.
  */
 
 #include <lua.h>
@@ -18,17 +17,17 @@
 
 typedef struct Budget {
         size_t used;    /* bytes that the state has allocated */
-        size_t most;    /* that it may have */
-        size_t live;    /* that it had when there was no garbage */
-        bool exhausted; /* it has asked for more, and gets nothing until the end of the evaluation */
+        size_t most;    /* the limit of these bytes */
+        size_t live;    /* bytes after the last garbage collection */
+        bool exhausted; /* it exceeded the limit, and gets no more until the end of the evaluation */
         uint64_t steps;
-        int64_t start, processor_start; /* in ns; 0 until somebody has looked */
+        int64_t start, processor_start; /* in ns; 0 until first needed */
 } Budget;
 
 /* A Lua state with this budget, and nothing else in it. */
 lua_State *budget_new_state(Budget *budget);
 
-/* Between these two it is spent. */
+/* Between these two calls the limits apply. */
 void budget_begin(lua_State *lua);
 void budget_end(lua_State *lua);
 
@@ -36,8 +35,8 @@ void budget_end(lua_State *lua);
 bool budget_has_garbage(lua_State *lua);
 void budget_collect(lua_State *lua);
 
-/* For functions of the library whose time depends on what they are given, before they begin. Raises an error when it is
- * too much. */
+/* For library functions whose time depends on their arguments: counts steps before the work is done. Raises an error if
+ * they exceed the limit. */
 void budget_charge(lua_State *lua, uint64_t steps);
-/* How many may still be charged. */
+/* The number of steps that are left. */
 uint64_t budget_steps_left(lua_State *lua);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * Lua says in which line an error is. To learn the place itself, it is given its text byte by byte: it has then read
- * one byte more than the token that it complains about.
+ * Compiles chunks. Lua reports only the line of an error. To find the exact place, Lua gets the text byte by byte: when
+ * it fails, it has read one byte more than the token that it complains about.
  */
 
 #include <errno.h>
@@ -15,9 +15,9 @@
 #include "script/lexer.h"
 
 typedef struct Source {
-        const char *prefix; /* before the code; NULL when it has been read */
+        const char *prefix; /* before the code; NULL when it was read */
         const char *code, *p;
-        bool at_end; /* Lua has been told that there is no more */
+        bool at_end; /* Lua knows that the text has ended */
 } Source;
 
 static const char *on_read(lua_State *lua, void *userdata, size_t *ret_size) {
@@ -36,7 +36,7 @@ static const char *on_read(lua_State *lua, void *userdata, size_t *ret_size) {
         return piece;
 }
 
-/* Where the token begins that ends where Lua has stopped to read; in a text with a bad escape, where that is. */
+/* The start of the token that ends where Lua stopped reading; in a string with a bad escape, the escape. */
 static size_t error_offset(const Source *source, const char *message) {
         const char *end = source->code + strlen(source->code), *escape;
         const char *stop = source->at_end || source->p == source->code ? source->p : source->p - 1;
@@ -57,7 +57,7 @@ static size_t error_offset(const Source *source, const char *message) {
         return (size_t) (MIN(token.start, stop) - source->code);
 }
 
-/* What people write who know other languages better. */
+/* Help for syntax that is common in other languages. */
 static const char *hint(ScriptKind kind, const char *code, size_t offset) {
         const char *p = code + offset;
 
@@ -77,7 +77,7 @@ static const char *hint(ScriptKind kind, const char *code, size_t offset) {
         return "";
 }
 
-/* Lua's message without the line before it, which is told otherwise. */
+/* Lua's message without the line number, since the place is reported otherwise. */
 static const char *skip_line(const char *message) {
         const char *p = message + strlen(CHUNK_NAME ":");
 
@@ -88,7 +88,7 @@ static const char *skip_line(const char *message) {
         return g_str_has_prefix(p, ": ") ? p + strlen(": ") : message;
 }
 
-/* In words of people, and with a token that can be read. */
+/* Replaces Lua's internal words in the message, and quotes the token. */
 static char *describe(const char *message) {
         const char *near = strstr(message, " near "), *first = "", *rest = message;
         g_autofree char *token = NULL;
@@ -123,7 +123,7 @@ static void fail(ScriptKind kind, const Source *source, const char *message, cha
 
 int chunk_load(lua_State *lua, ScriptKind kind, const char *code, char **ret_error, size_t *ret_offset) {
         Source source = {
-                /* Nothing that begins with a space is taken for bytecode. */
+                /* Lua does not take text that begins with a space for bytecode. */
                 .prefix = kind == SCRIPT_EXPRESSION ? "return " : " ",
                 .code = code,
                 .p = code,

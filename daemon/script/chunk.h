@@ -2,7 +2,7 @@
 #pragma once
 
 /*
- * Text that becomes a function of Lua.
+ * Compiles code to a function of Lua, and finds the place of a syntax error. scripts.c uses it.
  */
 
 #include <lua.h>
@@ -13,5 +13,5 @@
 /* In Lua's messages: "code:3: ...". */
 #define CHUNK_NAME "code"
 
-/* Leaves the function on the stack. -EINVAL: nothing; a text for people, and the byte of the code that it is about. */
+/* Leaves the function on the stack. -EINVAL: leaves nothing; with an error message, and the offset in the code. */
 int chunk_load(lua_State *lua, ScriptKind kind, const char *code, char **ret_error, size_t *ret_offset);

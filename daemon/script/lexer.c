@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Where the tokens of Lua's text begin and end. */
+/* Finds the beginning and end of each token. */
 
 #include <glib.h>
 #include <string.h>
@@ -12,6 +12,14 @@ static const char *const keywords[] = {
         "in",  "local", "nil", "not",  "or",     "repeat", "return", "then", "true",     "until", "while",
 };
 
+bool lexer_is_keyword(const char *word) {
+        for (size_t i = 0; i < G_N_ELEMENTS(keywords); i++)
+                if (g_str_equal(word, keywords[i]))
+                        return true;
+
+        return false;
+}
+
 static bool is_name_start(char c) {
         return g_ascii_isalpha(c) || c == '_';
 }
@@ -20,7 +28,7 @@ static bool is_name_part(char c) {
         return g_ascii_isalnum(c) || c == '_';
 }
 
-/* Behind the long bracket that begins at p ("[[" or "[==["); p itself where there is none. */
+/* The end of the long bracket that begins at p ("[[" or "[==["); p itself if there is none. */
 static const char *skip_long_bracket(const char *p, const char *end) {
         const char *q = p + 1;
         size_t level;

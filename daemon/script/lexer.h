@@ -2,8 +2,8 @@
 #pragma once
 
 /*
- * The tokens of Lua's text. The text has already been accepted by Lua itself, so this only has to find where they
- * begin and end; in any other text it comes to the end all the same.
+ * Splits the text of a chunk into tokens, for names.c and chunk.c. Lua has already accepted the text, so only the
+ * beginning and end of each token matter; any other text is read to its end, too.
  */
 
 #include <stdbool.h>
@@ -24,6 +24,9 @@ typedef struct Token {
         size_t length;
 } Token;
 
-/* The first token at p or behind it, in a text that ends at end. */
+/* The first token at or after p, in a text that ends at end. */
 Token token_next(const char *p, const char *end);
 bool token_is(const Token *token, const char *text);
+
+/* Is it a keyword of Lua, which cannot be the name of a variable in an expression? */
+bool lexer_is_keyword(const char *word);

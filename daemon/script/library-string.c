@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Functions over text: all that match patterns, and others that can take long or show addresses. */
+/* Replaces Lua's functions over strings: all that match patterns, and others that can take long or show addresses. */
 
 #include <glib.h>
 #include <string.h>
@@ -16,7 +16,7 @@
 /* The text and the pattern of a function, its first two arguments. */
 typedef struct Search {
         const char *pattern;
-        bool is_anchored; /* the pattern is behind the '^' */
+        bool is_anchored; /* the pattern begins after a '^' */
         Match match;
 } Search;
 
@@ -35,7 +35,7 @@ static void search_init(lua_State *lua, int text_index, int pattern_index, bool 
         };
 }
 
-/* Tries at one place. What that has cost is charged, and what is wrong with the pattern is raised. */
+/* Tries one position. Charges the steps, and raises an error of the pattern. */
 static const char *search_at(lua_State *lua, Search *search, const char *start) {
         const char *end;
 
@@ -49,7 +49,7 @@ static const char *search_at(lua_State *lua, Search *search, const char *start) 
         return end;
 }
 
-/* From start on, the first place where the pattern matches. */
+/* The first position from start on at which the pattern matches. */
 static const char *search_from(lua_State *lua, Search *search, const char *start, const char **ret_end) {
         for (; start <= search->match.text_end; start++) {
                 const char *end = search_at(lua, search, start);
@@ -65,7 +65,7 @@ static const char *search_from(lua_State *lua, Search *search, const char *start
         return NULL;
 }
 
-/* Without captures the whole match is the first. */
+/* Without captures, the whole match is the first one. */
 static void push_capture(lua_State *lua, const Match *match, unsigned i, const char *start, const char *end) {
         const Capture *capture = &match->captures[i];
 
@@ -89,7 +89,7 @@ static int push_captures(lua_State *lua, const Match *match, const char *start, 
         return (int) n;
 }
 
-/* The place that an optional argument says, counted from the end when negative. NULL: behind the text. */
+/* The position of an optional argument, from the end if negative. NULL: after the text. */
 static const char *start_argument(lua_State *lua, int index, const Match *match) {
         lua_Integer start = luaL_optinteger(lua, index, 1), length = match->text_end - match->text;
 
@@ -166,7 +166,7 @@ static int string_match(lua_State *lua) {
         return 1;
 }
 
-/* Upvalues: the text, the pattern, where to go on, and the end of the last match (or -1), which must not match as an
+/* Upvalues: the text, the pattern, the next position, and the end of the last match (or -1), which must not match as an
  * empty text again. */
 static int gmatch_next(lua_State *lua) {
         const char *start, *end, *last;
@@ -318,7 +318,7 @@ static int string_byte(lua_State *lua) {
         return library_call_original(lua, 0);
 }
 
-/* Nothing, as often as one likes, would be counted off one by one. */
+/* Lua counts the repetitions of an empty string one by one, so that case is handled here. */
 static int string_rep(lua_State *lua) {
         size_t length, separator_length;
         lua_Integer n = luaL_checkinteger(lua, 2);
@@ -333,7 +333,7 @@ static int string_rep(lua_State *lua) {
         return library_call_original(lua, n > 0 ? (lua_Unsigned) MIN(n, BUDGET_MEMORY) / BYTES_PER_STEP : 0);
 }
 
-/* Behind the flags, width and precision of a conversion. */
+/* Skips the flags, width and precision of a conversion. */
 static const char *skip_modifiers(const char *p, const char *end) {
         while (p < end && *p && strchr("-+ #0123456789.", *p))
                 p++;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Functions over tables: those that go through all of it, and those that order it. */
+/* Replaces Lua's functions over tables: those that visit all elements, and those that sort them. */
 
 #include <glib.h>
 #include <stdbool.h>
@@ -107,14 +107,14 @@ static int table_unpack(lua_State *lua) {
         return library_call_original(lua, 0);
 }
 
-/* A number has to be written, which takes longer than to move it. */
+/* Writing a number takes longer than moving it. */
 static int table_concat(lua_State *lua) {
         lua_Integer length = library_charge_list(lua, 1);
 
         return library_call_original(lua, (lua_Unsigned) MIN(length, BUDGET_STEPS) * STEPS_TO_WRITE);
 }
 
-/* At the end of the list nothing has to be moved. */
+/* Inserting at the end moves no elements. */
 static int table_insert(lua_State *lua) {
         return lua_gettop(lua) <= 2 ? library_call_original(lua, 0) : call_over_list(lua);
 }

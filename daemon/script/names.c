@@ -1,15 +1,235 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * A walk along the grammar of Lua, which only needs to know where a local name begins and ceases to hold, and which
- * names are assigned to. Operators bind as they like, since that changes nothing about names.
+ * Finds the variables that a chunk uses by walking its tokens along the grammar of Lua. The walk only needs to know
+ * where a local name begins and ends to be valid, and which names are assigned to; the precedence of operators does not
+ * matter for names.
  */
 
 #include <errno.h>
 #include <string.h>
 
+#include "basic/excerpt.h"
+#include "basic/nearest.h"
+#include "script/lexer.h"
 #include "script/names.h"
-#include "script/walk.h"
+#include "script/sandbox.h"
+
+typedef struct Walk {
+        ScriptKind kind;
+        Token token; /* the current one */
+        const char *code, *end;
+        const char *const *extra;
+        const char *const *members; /* of the values that extra names; NULL: any */
+        GArray *locals;             /* Token, innermost last */
+        GHashTable *reads, *writes; /* sets of owned names */
+        char *error;                /* the first one */
+        size_t offset;
+} Walk;
+
+static void walk_advance(Walk *walk) {
+        walk->token = token_next(walk->token.start + walk->token.length, walk->end);
+}
+
+static Token walk_peek(const Walk *walk) {
+        return token_next(walk->token.start + walk->token.length, walk->end);
+}
+
+static bool walk_at(const Walk *walk, const char *text) {
+        return token_is(&walk->token, text);
+}
+
+static bool walk_at_end(const Walk *walk) {
+        return walk->token.kind == TOKEN_END;
+}
+
+static bool walk_accept(Walk *walk, const char *text) {
+        bool is_there = walk_at(walk, text);
+
+        if (is_there)
+                walk_advance(walk);
+
+        return is_there;
+}
+
+/* Only the first error counts. */
+static void G_GNUC_PRINTF(3, 4) walk_fail(Walk *walk, const Token *token, const char *format, ...) {
+        va_list args;
+
+        if (walk->error)
+                return;
+
+        va_start(args, format);
+        walk->error = g_strdup_vprintf(format, args);
+        va_end(args);
+        walk->offset = (size_t) (token->start - walk->code);
+}
+
+static bool tokens_equal(const Token *a, const Token *b) {
+        return a->length == b->length && memcmp(a->start, b->start, a->length) == 0;
+}
+
+static void walk_declare(Walk *walk, const Token *name) {
+        if (token_is(name, "_G") || token_is(name, "_ENV"))
+                walk_fail(walk, name, "'%.*s' cannot be a local name", (int) name->length, name->start);
+
+        g_array_append_val(walk->locals, *name);
+}
+
+/* Forgets the local names beyond the first n_locals. */
+static void walk_leave_scope(Walk *walk, unsigned n_locals) {
+        g_array_set_size(walk->locals, n_locals);
+}
+
+static bool is_local(const Walk *walk, const Token *name) {
+        for (unsigned i = walk->locals->len; i > 0; i--)
+                if (tokens_equal(name, &g_array_index(walk->locals, Token, i - 1)))
+                        return true;
+
+        return false;
+}
+
+static bool is_extra(const Walk *walk, const Token *name) {
+        for (const char *const *extra = walk->extra; extra && *extra; extra++)
+                if (token_is(name, *extra))
+                        return true;
+
+        return false;
+}
+
+static bool walk_at_arguments(const Walk *walk) {
+        return walk_at(walk, "(") || walk_at(walk, "{") || walk->token.kind == TOKEN_STRING;
+}
+
+/* A function or library can only be used as such. So a variable with the same name causes an error, and is not silently
+ * hidden. */
+static void check_library_use(Walk *walk, const Token *name, const char *shown) {
+        g_autofree char *member = NULL;
+        Token next;
+
+        if (sandbox_is_function(shown)) {
+                if (!walk_at_arguments(walk))
+                        walk_fail(walk, name,
+                                  "'%s' is a function and can only be called; a variable cannot have this name", shown);
+                return;
+        }
+
+        next = walk_peek(walk);
+        if (!walk_at(walk, ".") || next.kind != TOKEN_NAME) {
+                walk_fail(walk, name,
+                          "'%s' is a library and can only be used as '%s.NAME'; a variable cannot have this name",
+                          shown, shown);
+                return;
+        }
+
+        member = g_strndup(next.start, next.length);
+        if (!sandbox_has(shown, member))
+                walk_fail(walk, name, "there is no '%s.%s'", shown, member);
+}
+
+/* After "_G": the name of a variable of the outermost scope, as a field. NULL: it is not a name, which was reported. */
+static char *walk_outermost(Walk *walk, const Token *outermost) {
+        g_autofree char *key = NULL;
+        Token name;
+
+        if (walk_accept(walk, ".")) {
+                name = walk->token;
+                walk_advance(walk);
+                key = g_strndup(name.start, name.length);
+        } else if (walk_at(walk, "[") && walk_peek(walk).kind == TOKEN_STRING) {
+                walk_advance(walk);
+                name = walk->token;
+                walk_advance(walk);
+                if (name.length >= 2 && *name.start != '[' && walk_at(walk, "]"))
+                        key = g_strndup(name.start + 1, name.length - 2);
+                walk_accept(walk, "]");
+        }
+
+        if (key && blackboard_key_valid(key))
+                return g_strdup_printf("@%s", key);
+
+        walk_fail(walk, outermost, "'_G' can only be used with the name of a variable: '_G.NAME' or '_G[\"NAME\"]'");
+        return NULL;
+}
+
+/* The member after the name of a value: "value.result" or "value['result']". False: none, or one that is computed. */
+static bool find_member(const Walk *walk, Token *ret_member) {
+        Token next = walk_peek(walk), behind;
+
+        if (walk_at(walk, ".") && next.kind == TOKEN_NAME) {
+                *ret_member = next;
+                return true;
+        }
+
+        if (!walk_at(walk, "[") || next.kind != TOKEN_STRING || *next.start == '[' || next.length < 2)
+                return false;
+
+        behind = token_next(next.start + next.length, walk->end);
+        *ret_member = (Token){ .kind = TOKEN_NAME, .start = next.start + 1, .length = next.length - 2 };
+        return token_is(&behind, "]");
+}
+
+/* An unknown member is always nil in Lua, so nobody would notice a misspelt one. */
+static void check_member(Walk *walk, const Token *name) {
+        g_autofree char *shown = NULL, *word = NULL, *members = NULL, *hint = NULL;
+        Nearest nearest = {};
+        Token member;
+
+        if (!walk->members || !find_member(walk, &member))
+                return;
+
+        nearest.word = word = g_strndup(member.start, member.length);
+        if (g_strv_contains(walk->members, word))
+                return;
+
+        for (const char *const *known = walk->members; *known; known++)
+                nearest_offer(&nearest, *known);
+        hint = nearest.best ? g_strdup_printf("; did you mean '%s'?", nearest.best) : NULL;
+        members = g_strjoinv(", ", (char **) walk->members);
+        shown = excerpt(word, strlen(word));
+        walk_fail(walk, &member, "'%.*s' has no member '%s'%s (it has: %s)", (int) name->length, name->start, shown,
+                  hint ?: "", members);
+}
+
+/* The variable of a name, to be freed; NULL: it is not a variable. Afterwards the current token follows the name. */
+static char *walk_name(Walk *walk) {
+        Token name = walk->token;
+        g_autofree char *text = g_strndup(name.start, name.length);
+
+        walk_advance(walk);
+        if (is_local(walk, &name))
+                return NULL;
+        if (is_extra(walk, &name)) {
+                check_member(walk, &name);
+                return NULL;
+        }
+        if (g_str_equal(text, "_G"))
+                return walk_outermost(walk, &name);
+        if (g_str_equal(text, "_ENV"))
+                walk_fail(walk, &name, "'_ENV' cannot be used here");
+        else if (sandbox_is_name(text))
+                check_library_use(walk, &name, text);
+        else if (!blackboard_key_valid(text))
+                walk_fail(walk, &name, "the name of a variable must not be longer than 255 characters");
+        else
+                return g_steal_pointer(&text);
+
+        return NULL;
+}
+
+static void walk_assign(Walk *walk, const Token *place, char *variable) {
+        if (!variable)
+                return;
+
+        if (walk->kind == SCRIPT_EXPRESSION)
+                walk_fail(walk, place, "an expression cannot set a variable, but this sets '%s'", variable);
+        g_hash_table_add(walk->writes, variable);
+}
+
+static void walk_read(Walk *walk, char *variable) {
+        if (variable)
+                g_hash_table_add(walk->reads, variable);
+}
 
 static void visit_expression(Walk *walk);
 static void visit_block(Walk *walk);
@@ -69,8 +289,8 @@ static bool visit_suffix(Walk *walk) {
         return true;
 }
 
-/* A variable, a call, a field, or something in parentheses. The variable, if it is nothing but that and is not read
- * yet; to be freed. */
+/* A variable, a call, a field, or an expression in parentheses. Returns the variable if there is nothing else and it is
+ * not counted as read yet; to be freed. */
 static char *visit_suffixed(Walk *walk) {
         g_autofree char *variable = NULL;
         bool is_variable = walk->token.kind == TOKEN_NAME, has_suffix = false;
@@ -172,7 +392,7 @@ static void visit_body(Walk *walk) {
         walk_accept(walk, "end");
 }
 
-/* Names with or without attributes, which are names, too: "a <const>, b". They begin to hold where the caller says. */
+/* Names with or without attributes: "a <const>, b". The caller declares them, where they become valid. */
 static GArray *visit_declared(Walk *walk) {
         GArray *names = g_array_new(false, false, sizeof(Token));
 
@@ -220,7 +440,7 @@ static void visit_local(Walk *walk) {
         declare_all(walk, names);
 }
 
-/* What is in the loop holds in its condition, too. */
+/* The local names of the loop are valid in its condition, too. */
 static void visit_repeat(Walk *walk) {
         unsigned n_locals = walk->locals->len;
 
@@ -301,11 +521,11 @@ static void visit_block(Walk *walk) {
 
 static void visit_whole_expression(Walk *walk) {
         if (walk_at_end(walk) || walk_at(walk, ";"))
-                walk_complain(walk, &walk->token, "there is no expression");
+                walk_fail(walk, &walk->token, "the expression is empty");
 
         visit_expression(walk);
         if (!walk_at_end(walk))
-                walk_complain(walk, &walk->token, "an expression has one value, and ends before this");
+                walk_fail(walk, &walk->token, "an expression has one value; unexpected text after it");
 }
 
 static int compare_names(const void *a, const void *b) {
@@ -330,8 +550,8 @@ static GHashTable *set_new(void) {
         return g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
 }
 
-int names_find(ScriptKind kind, const char *code, const char *const *extra, Names *ret_names, char **ret_error,
-               size_t *ret_offset) {
+int names_find(ScriptKind kind, const char *code, const char *const *extra, const char *const *members,
+               Names *ret_names, char **ret_error, size_t *ret_offset) {
         g_autoptr(GArray) locals = g_array_new(false, false, sizeof(Token));
         g_autoptr(GHashTable) reads = set_new(), writes = set_new();
         Walk walk = {
@@ -339,6 +559,7 @@ int names_find(ScriptKind kind, const char *code, const char *const *extra, Name
                 .code = code,
                 .end = code + strlen(code),
                 .extra = extra,
+                .members = members,
                 .locals = locals,
                 .reads = reads,
                 .writes = writes,

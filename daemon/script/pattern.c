@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * A matcher that tries one way after the other. It calls itself for what follows a repetition or a bracket, so never
- * deeper than the pattern is long.
+ * Matches patterns by backtracking. It calls itself for the rest of the pattern after a repetition or a bracket, so
+ * never deeper than the pattern is long.
  */
 
 #include <glib.h>
@@ -148,7 +148,7 @@ static bool item_matches(Match *match, const char *s, const Item *item) {
         }
 }
 
-/* What stands behind a repetition or bracket. */
+/* The rest of the pattern after a repetition or bracket. */
 static const char *match_rest(Match *match, const char *s, const char *p) {
         const char *end;
 
@@ -239,7 +239,7 @@ static const char *match_balance(Match *match, const char *s, const char *p) {
         return NULL;
 }
 
-/* "%f[set]" at p: between a character that is not of the set and one that is. */
+/* "%f[set]" at p: between a character that is not in the set and one that is. */
 static bool match_frontier(Match *match, const char *s, const char *p, Item *ret_set) {
         unsigned char before = s == match->text ? 0 : (unsigned char) s[-1];
         unsigned char after = s == match->text_end ? 0 : (unsigned char) *s;
@@ -267,8 +267,8 @@ static const char *match_again(Match *match, const char *s, const char *p) {
 }
 
 typedef enum Step {
-        STEP_ON,   /* s and p are behind what has matched */
-        STEP_DONE, /* s is the end of all, or NULL */
+        STEP_ON,   /* s and p are after the part that has matched */
+        STEP_DONE, /* s is the end of the match, or NULL */
 } Step;
 
 static Step finish(const char **s, const char *end) {
@@ -304,7 +304,7 @@ static Step match_item(Match *match, const char **s, const char **p) {
         return match->error ? finish(s, NULL) : STEP_ON;
 }
 
-/* What begins with '%', and is not the class of a single character. */
+/* An escape that is not the class of a single character. */
 static bool is_special_escape(const Match *match, const char *p) {
         return *p == ESCAPE && p + 1 < match->pattern_end && (p[1] == 'b' || p[1] == 'f' || g_ascii_isdigit(p[1]));
 }

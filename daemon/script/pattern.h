@@ -2,8 +2,8 @@
 #pragma once
 
 /*
- * Lua's patterns, matched in a bounded number of steps: some patterns try so many ways that the library of Lua would
- * take years.
+ * Matches Lua's patterns in a limited number of steps, for library-string.c. Lua's own matcher has no limit: some
+ * patterns have so many possible matches that it would take years.
  */
 
 #include <stdbool.h>
@@ -27,14 +27,14 @@ typedef struct Match {
         const char *pattern_end;
         uint64_t steps; /* used so far */
         uint64_t steps_max;
-        const char *error; /* for people: the pattern is wrong, or has taken too many steps */
+        const char *error; /* a message: the pattern is wrong, or took too many steps */
         unsigned depth;
         unsigned n_captures;
         Capture captures[PATTERN_CAPTURES_MAX];
 } Match;
 
-/* The end of what matches the pattern at start, which is inside of the text; NULL: nothing does, or there was an error.
- * An anchor ('^') is left to the caller. */
+/* The end of the match at start, which is inside of the text; NULL: no match, or an error. The caller handles an anchor
+ * ('^'). */
 const char *pattern_match(Match *match, const char *start, const char *pattern);
 /* Is it plain text? */
 bool pattern_is_plain(const char *pattern, size_t length);

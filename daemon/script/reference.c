@@ -1,12 +1,113 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* What references there are, and whether they are as they must be. */
+/* Parses, checks and expands the references in strings: "{key}", "{secret:NAME}", and "{{" for a brace. */
 
+#include <errno.h>
 #include <json-c/linkhash.h>
+#include <limits.h>
 #include <string.h>
 
-#include "script/piece.h"
+#include "basic/cleanup.h"
+#include "basic/excerpt.h"
+#include "basic/nearest.h"
+#include "script/blackboard.h"
 #include "script/reference.h"
+#include "script/secrets.h"
+
+/* A part of a string: plain text, an escaped brace, or a reference to a variable or secret. */
+typedef struct Piece {
+        const char *start; /* of the text, or of the name */
+        size_t length;
+        bool is_key;
+        bool is_secret;
+} Piece;
+
+/* Decides whether the reference is to a variable or to a secret. */
+static void settle_kind(Piece *piece) {
+        size_t prefix = strlen(SECRET_PREFIX);
+
+        piece->is_secret = piece->length >= prefix && memcmp(piece->start, SECRET_PREFIX, prefix) == 0;
+        piece->is_key = !piece->is_secret;
+        if (piece->is_secret) {
+                piece->start += prefix;
+                piece->length -= prefix;
+        }
+}
+
+/* Takes the piece that begins at *p. 1: there is one; 0: the text has ended; -EINVAL: a '{' has no '}'. */
+static int piece_next(const char **p, const char *end, Piece *ret_piece) {
+        const char *start = *p, *brace;
+
+        if (start == end)
+                return 0;
+
+        if (*start != '{') {
+                brace = memchr(start, '{', (size_t) (end - start)) ?: end;
+                *ret_piece = (Piece){ .start = start, .length = (size_t) (brace - start) };
+                *p = brace;
+                return 1;
+        }
+
+        if (start + 1 < end && start[1] == '{') {
+                *ret_piece = (Piece){ .start = start, .length = 1 };
+                *p = start + 2;
+                return 1;
+        }
+
+        brace = memchr(start, '}', (size_t) (end - start));
+        if (!brace)
+                return -EINVAL;
+
+        *ret_piece = (Piece){ .start = start + 1, .length = (size_t) (brace - start) - 1 };
+        *p = brace + 1;
+        settle_kind(ret_piece);
+        return 1;
+}
+
+static int piece_bad_brace(const char *p, const char *end, char **ret_error) {
+        g_autofree char *rest = excerpt(p, (size_t) (end - p));
+
+        *ret_error = g_strdup_printf("the '{' of \"%s\" has no '}'; write '{{' for a brace", rest);
+        return -EINVAL;
+}
+
+/* The name of the variable, or of the secret, to be freed. -EINVAL: invalid, with an error message. */
+static int piece_key(const Piece *piece, char **ret_key, char **ret_error) {
+        g_autofree char *key = g_strndup(piece->start, piece->length);
+        g_autofree char *shown = NULL;
+
+        if (strlen(key) == piece->length && blackboard_name_valid(key)) {
+                *ret_key = g_steal_pointer(&key);
+                return 0;
+        }
+
+        shown = excerpt(piece->start, piece->length);
+        *ret_error = g_strdup_printf("'{%s}' does not name a variable (a letter or '_', then letters, digits, '_', "
+                                     "'-' and '.'); write '{{' for a brace",
+                                     shown);
+        return -EINVAL;
+}
+
+static int piece_secret(const Piece *piece, char **ret_name, char **ret_error) {
+        g_autofree char *name = g_strndup(piece->start, piece->length);
+        g_autofree char *shown = NULL;
+
+        if (strlen(name) == piece->length && secret_name_valid(name)) {
+                *ret_name = g_steal_pointer(&name);
+                return 0;
+        }
+
+        shown = excerpt(piece->start, piece->length);
+        *ret_error = g_strdup_printf("'{" SECRET_PREFIX "%s}' does not name a credential (letters, digits, '_', '-' "
+                                     "and '.', which does not come first)",
+                                     shown);
+        return -EINVAL;
+}
+
+/* Does the text consist of this reference to a variable? */
+static bool piece_is_whole(const Piece *piece, const char *text, size_t length) {
+        return piece->is_key && piece->length + 2 == length && piece->start == text + 1;
+}
 
 char *reference_next(const char *text, size_t length, size_t *at, size_t *ret_start) {
         const char *p = text + *at, *start = p;
@@ -24,7 +125,8 @@ char *reference_next(const char *text, size_t length, size_t *at, size_t *ret_st
         return NULL;
 }
 
-/* Calls back for each string inside of the value until one answers less than 0; the greatest answer otherwise. */
+/* Called for each string in a value. The first negative answer ends it and is the result; else the greatest answer is.
+ */
 typedef int (*StringVisit)(const char *text, size_t length, void *userdata);
 
 static int each_string(json_object *value, StringVisit visit, void *userdata);
@@ -79,29 +181,33 @@ bool reference_inside(json_object *value) {
         return each_string(value, visit_has_brace, NULL) > 0;
 }
 
-static int visit_check(const char *text, size_t length, void *userdata) {
-        char **ret_error = userdata;
+int reference_check(const char *text, size_t length, ReferenceFault on_fault, void *userdata) {
         const char *p = text;
         int found = 0, r;
         Piece piece;
 
-        while ((r = piece_next(&p, text + length, &piece)) > 0) {
+        for (const char *start = p; (r = piece_next(&p, text + length, &piece)) > 0; start = p) {
                 g_autofree char *key = NULL;
+                char *error;
 
                 if (!piece.is_key && !piece.is_secret)
                         continue;
 
-                r = piece.is_secret ? piece_secret(&piece, &key, ret_error) : piece_key(&piece, &key, ret_error);
+                r = piece.is_secret ? piece_secret(&piece, &key, &error) : piece_key(&piece, &key, &error);
                 if (r < 0)
-                        return r;
-                found = 1;
+                        on_fault(error, (size_t) (start - text), userdata);
+                found = r < 0 || found < 0 ? -EINVAL : 1;
         }
 
-        return r < 0 ? piece_bad_brace(p, text + length, ret_error) : found;
-}
+        if (r < 0) {
+                char *error;
 
-int reference_check(json_object *value, char **ret_error) {
-        return each_string(value, visit_check, ret_error);
+                piece_bad_brace(p, text + length, &error);
+                on_fault(error, (size_t) (p - text), userdata);
+                found = -EINVAL;
+        }
+
+        return found;
 }
 
 static int visit_has_secret(const char *text, size_t length, void *userdata) {
@@ -113,6 +219,37 @@ static int visit_has_secret(const char *text, size_t length, void *userdata) {
                         return 1;
 
         return 0;
+}
+
+typedef struct Noting {
+        const Blackboard *blackboard;
+        json_object *noted;
+} Noting;
+
+static int visit_note(const char *text, size_t length, void *userdata) {
+        const Noting *noting = userdata;
+        size_t at = 0, start;
+        char *name;
+
+        while ((name = reference_next(text, length, &at, &start))) {
+                g_autofree char *key = name;
+                json_object *value;
+
+                if (blackboard_get(noting->blackboard, key, &value))
+                        json_object_object_add(noting->noted, key, json_object_get(value));
+        }
+
+        return 0;
+}
+
+void reference_note(const Blackboard *blackboard, json_object *value, json_object *noted) {
+        Noting noting = { .blackboard = blackboard, .noted = noted };
+
+        (void) each_string(value, visit_note, &noting);
+}
+
+bool reference_to_secret(const char *text, size_t length) {
+        return visit_has_secret(text, length, NULL) > 0;
 }
 
 bool reference_to_secret_inside(json_object *value) {
@@ -135,4 +272,201 @@ char *reference_key(json_object *value) {
                 return NULL;
 
         return piece_key(&piece, &key, &error) < 0 ? NULL : key;
+}
+
+/* The values for references. */
+typedef struct Expansion {
+        const Blackboard *blackboard;
+        json_object *noted; /* earlier values of the variables; NULL: those of the blackboard are used */
+        Secrets *secrets;   /* NULL: references to secrets are kept */
+} Expansion;
+
+static void offer_variables(Nearest *nearest, json_object *variables) {
+        json_object_object_foreach(variables, name, value) {
+                (void) value;
+                nearest_offer(nearest, name);
+        }
+}
+
+static int no_variable(const Blackboard *blackboard, const char *key, char **ret_error) {
+        bool outermost = *key == '@';
+        g_autoptr(json_object) variables =
+                blackboard_to_json(outermost ? blackboard_outermost(blackboard) : blackboard);
+        Nearest nearest = { .word = outermost ? key + 1 : key };
+
+        offer_variables(&nearest, variables);
+        *ret_error = nearest.best ? g_strdup_printf("there is no variable '%s'; did you mean '%s%s'?", key,
+                                                    outermost ? "@" : "", nearest.best)
+                                  : g_strdup_printf("there is no variable '%s'", key);
+        return -ENOENT;
+}
+
+static int look_up(const Expansion *expansion, const Piece *piece, json_object **ret_value, char **ret_error) {
+        g_autofree char *key = NULL;
+        int r = piece_key(piece, &key, ret_error);
+        bool found;
+
+        if (r < 0)
+                return r;
+
+        found = expansion->noted ? json_object_object_get_ex(expansion->noted, key, ret_value)
+                                 : blackboard_get(expansion->blackboard, key, ret_value);
+        return found ? 0 : no_variable(expansion->blackboard, key, ret_error);
+}
+
+static void append_value(GString *text, json_object *value) {
+        const char *written;
+        size_t length;
+
+        if (json_object_is_type(value, json_type_string)) {
+                g_string_append_len(text, json_object_get_string(value), json_object_get_string_len(value));
+                return;
+        }
+
+        written = json_object_to_json_string_length(value, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE,
+                                                    &length);
+        g_string_append_len(text, written, (gssize) length);
+}
+
+/* A secret is always a text. */
+static int append_secret(const Expansion *expansion, GString *text, const Piece *piece, char **ret_error) {
+        g_autofree char *name = NULL;
+        const char *secret;
+        int r;
+
+        r = piece_secret(piece, &name, ret_error);
+        if (r < 0)
+                return r;
+        if (!expansion->secrets) {
+                g_string_append_printf(text, "{" SECRET_PREFIX "%s}", name);
+                return 0;
+        }
+
+        r = secrets_get(expansion->secrets, name, &secret, ret_error);
+        if (r < 0)
+                return r;
+
+        g_string_append(text, secret);
+        return 0;
+}
+
+static int append_variable(const Expansion *expansion, GString *text, const Piece *piece, char **ret_error) {
+        json_object *value;
+        int r = look_up(expansion, piece, &value, ret_error);
+
+        if (r >= 0)
+                append_value(text, value);
+        return r;
+}
+
+static int append_piece(const Expansion *expansion, GString *text, const Piece *piece, char **ret_error) {
+        if (piece->is_secret)
+                return append_secret(expansion, text, piece, ret_error);
+        if (piece->is_key)
+                return append_variable(expansion, text, piece, ret_error);
+
+        g_string_append_len(text, piece->start, (gssize) piece->length);
+        return 0;
+}
+
+static int expand_text(const Expansion *expansion, const char *text, size_t length, GString *expanded,
+                       char **ret_error) {
+        const char *p = text;
+        Piece piece;
+        int r;
+
+        while ((r = piece_next(&p, text + length, &piece)) > 0) {
+                r = append_piece(expansion, expanded, &piece, ret_error);
+                if (r < 0)
+                        return r;
+        }
+        if (r < 0)
+                return piece_bad_brace(p, text + length, ret_error);
+        if (expanded->len <= INT_MAX)
+                return 0;
+
+        *ret_error = g_strdup("the text becomes too long");
+        return -EINVAL;
+}
+
+static int expand_string(const Expansion *expansion, json_object *string, json_object **ret_value, char **ret_error) {
+        const char *text = json_object_get_string(string), *p = text;
+        size_t length = (size_t) json_object_get_string_len(string);
+        g_autoptr(GString) expanded = NULL;
+        json_object *value;
+        Piece piece;
+        int r;
+
+        if (piece_next(&p, text + length, &piece) > 0 && piece_is_whole(&piece, text, length)) {
+                r = look_up(expansion, &piece, &value, ret_error);
+                if (r >= 0)
+                        *ret_value = json_object_get(value);
+                return r;
+        }
+
+        expanded = g_string_sized_new(length);
+        r = expand_text(expansion, text, length, expanded, ret_error);
+        if (r >= 0)
+                *ret_value = json_object_new_string_len(expanded->str, (int) expanded->len);
+        return r;
+}
+
+static int expand(const Expansion *expansion, json_object *value, json_object **ret_value, char **ret_error);
+
+static int expand_array(const Expansion *expansion, json_object *array, json_object **ret_value, char **ret_error) {
+        g_autoptr(json_object) copy = json_object_new_array();
+
+        for (size_t i = 0; i < json_object_array_length(array); i++) {
+                json_object *element;
+                int r = expand(expansion, json_object_array_get_idx(array, i), &element, ret_error);
+
+                if (r < 0)
+                        return r;
+
+                json_object_array_add(copy, element);
+        }
+
+        *ret_value = g_steal_pointer(&copy);
+        return 0;
+}
+
+static int expand_object(const Expansion *expansion, json_object *object, json_object **ret_value, char **ret_error) {
+        g_autoptr(json_object) copy = json_object_new_object();
+
+        json_object_object_foreach(object, key, member) {
+                json_object *expanded;
+                int r = expand(expansion, member, &expanded, ret_error);
+
+                if (r < 0)
+                        return r;
+
+                json_object_object_add(copy, key, expanded);
+        }
+
+        *ret_value = g_steal_pointer(&copy);
+        return 0;
+}
+
+static int expand(const Expansion *expansion, json_object *value, json_object **ret_value, char **ret_error) {
+        switch (json_object_get_type(value)) {
+        case json_type_string:
+                return expand_string(expansion, value, ret_value, ret_error);
+        case json_type_array:
+                return expand_array(expansion, value, ret_value, ret_error);
+        case json_type_object:
+                return expand_object(expansion, value, ret_value, ret_error);
+        default:
+                *ret_value = json_object_get(value);
+                return 0;
+        }
+}
+
+int reference_expand(const Blackboard *blackboard, json_object *value, json_object **ret_value, char **ret_error) {
+        return reference_reveal(blackboard, NULL, NULL, value, ret_value, ret_error);
+}
+
+int reference_reveal(const Blackboard *blackboard, json_object *noted, Secrets *secrets, json_object *value,
+                     json_object **ret_value, char **ret_error) {
+        return expand(&(Expansion){ .blackboard = blackboard, .noted = noted, .secrets = secrets }, value, ret_value,
+                      ret_error);
 }

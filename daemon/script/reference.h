@@ -2,10 +2,10 @@
 #pragma once
 
 /*
- * References inside of values. In any string, "{key}" stands for a variable, "{secret:NAME}" for a secret, and "{{" for
- * a brace. A string that is nothing but one reference becomes the variable's value with its type; elsewhere the value
- * is put into the text (a string as it is, anything else as JSON). A '}' that closes nothing is itself. The keys of
- * objects are not looked at.
+ * Checks and expands the references in the parameters of nodes. In any string of a value, "{key}" is a variable,
+ * "{secret:NAME}" a secret, and "{{" a brace. A string that consists of one reference becomes the variable's value with
+ * its type; elsewhere the value is inserted as text (a string as it is, others as JSON). A '}' without a '{' is itself.
+ * Keys of objects have no references.
  */
 
 #include "script/blackboard.h"
@@ -13,19 +13,27 @@
 
 /* Does any string inside the value have a reference or an escaped brace? */
 bool reference_inside(json_object *value);
-/* The key, when the value is a string that is nothing but one reference; else NULL. To be freed. */
+/* The key if the value is a string that consists of one reference; else NULL. To be freed. */
 char *reference_key(json_object *value);
-/* 1: there are references inside; 0: none, but perhaps escaped braces; -EINVAL: the syntax of one is wrong, with a
- * text for people. */
-int reference_check(json_object *value, char **ret_error);
-/* The key of the next reference of a string whose syntax has been checked, at *at or behind it, and where its brace is;
- * *at moves behind it. To be freed; NULL: there is none. */
+/* Receives a syntax error of a reference, and its offset in the string. Takes the message. */
+typedef void (*ReferenceFault)(char *text, size_t offset, void *userdata);
+
+/* 1: there are references in the string; 0: none, but perhaps escaped braces; -EINVAL: errors were reported. */
+int reference_check(const char *text, size_t length, ReferenceFault on_fault, void *userdata);
+/* The key of the next reference at or after *at, and the offset of its brace, in a string with valid syntax. *at moves
+ * after it. To be freed; NULL: there is none. */
 char *reference_next(const char *text, size_t length, size_t *at, size_t *ret_start);
-/* A copy of the value with all references replaced and escapes undone (a new reference). Those to secrets stay as they
- * are. -ENOENT: no such variable; -EINVAL: bad syntax. */
+/* A copy of the value with all references and escaped braces expanded (a new reference). References to secrets are
+ * kept. -ENOENT: no such variable; -EINVAL: bad syntax. */
 int reference_expand(const Blackboard *blackboard, json_object *value, json_object **ret_value, char **ret_error);
-/* The same with the secrets put in, too: a NULL leaves them. Also the errors of secrets_get(). */
-int reference_reveal(const Blackboard *blackboard, Secrets *secrets, json_object *value, json_object **ret_value,
-                     char **ret_error);
-/* Is there one to a secret, anywhere inside? */
+/* The same, and expands secrets, too; NULL: it keeps them. Also has the errors of secrets_get(). noted: the values from
+ * reference_note(); NULL: the present values of the variables. */
+int reference_reveal(const Blackboard *blackboard, json_object *noted, Secrets *secrets, json_object *value,
+                     json_object **ret_value, char **ret_error);
+/* Adds the present values of the variables that the value refers to, to the object "noted". Variables that are not set
+ * are left out. */
+void reference_note(const Blackboard *blackboard, json_object *value, json_object *noted);
+/* Is there a reference to a secret in the string? */
+bool reference_to_secret(const char *text, size_t length);
+/* Is there one in any string of the value? */
 bool reference_to_secret_inside(json_object *value);

@@ -1,19 +1,88 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * Each library is opened as Lua has it; what is not named here is removed, what has to be otherwise is replaced, and
- * chunks see the rest behind a table that cannot be written to. The global table itself is left to the variables.
+ * Opens the libraries of Lua for chunks. Each library is opened as Lua has it; members that are not listed here are
+ * removed, some are replaced (library.h), and chunks get the rest as a table that they cannot write to. The global
+ * table itself is left to the variables.
  */
 
 #include <glib.h>
 #include <lauxlib.h>
 #include <lualib.h>
 
+#include "script/budget.h"
 #include "script/library.h"
 #include "script/sandbox.h"
 
+#define BYTES_PER_STEP 16
+#define RESULTS_MAX 10000
+
+int library_call_original(lua_State *lua, lua_Unsigned steps) {
+        budget_charge(lua, steps);
+        return lua_tocfunction(lua, lua_upvalueindex(1))(lua);
+}
+
+lua_Integer library_charge_list(lua_State *lua, int index) {
+        lua_Integer length;
+
+        luaL_checktype(lua, index, LUA_TTABLE);
+        length = luaL_len(lua, index);
+        budget_charge(lua, (lua_Unsigned) length);
+        return length;
+}
+
+void library_charge_results(lua_State *lua, lua_Integer first, lua_Integer last) {
+        if (first > last)
+                return;
+
+        if ((lua_Unsigned) last - (lua_Unsigned) first >= RESULTS_MAX)
+                luaL_error(lua, "more than " G_STRINGIFY(RESULTS_MAX) " values at once");
+        budget_charge(lua, (lua_Unsigned) (last - first) + 1);
+}
+
+/* For functions whose time depends on the length of a text. */
+static int call_over_text(lua_State *lua) {
+        size_t length = 0;
+
+        if (lua_type(lua, 1) == LUA_TSTRING)
+                lua_tolstring(lua, 1, &length);
+
+        return library_call_original(lua, length / BYTES_PER_STEP);
+}
+
+/* utf8.codepoint returns at most as many values as it reads bytes. */
+static int utf8_codepoint(lua_State *lua) {
+        library_charge_text_results(lua);
+        return library_call_original(lua, 0);
+}
+
+/* Shows no addresses of tables and functions. */
+static int basic_tostring(lua_State *lua) {
+        luaL_checkany(lua, 1);
+        if (lua_type(lua, 1) == LUA_TTABLE || lua_type(lua, 1) == LUA_TFUNCTION)
+                lua_pushstring(lua, luaL_typename(lua, 1));
+        else
+                luaL_tolstring(lua, 1, NULL);
+
+        return 1;
+}
+
+static const luaL_Reg library_basic[] = {
+        { "pairs", library_pairs },
+        { "tonumber", call_over_text },
+        { "tostring", basic_tostring },
+        {},
+};
+
+static const luaL_Reg library_utf8[] = {
+        { "codepoint", utf8_codepoint },
+        { "len", call_over_text },
+        { "offset", call_over_text },
+        {},
+};
+
 typedef struct Library {
-        const char *name; /* NULL: those that are in no library */
+        const char *name; /* NULL: the functions outside of libraries */
         lua_CFunction open;
         const luaL_Reg *replacements;
         const char *const *members;
@@ -40,7 +109,7 @@ static const Library libraries[] = {
         { "utf8", luaopen_utf8, library_utf8, utf8_members },
 };
 
-/* The table on top becomes one that has only the members of the library. */
+/* Replaces the table on top by one with only the listed members. */
 static void keep_members(lua_State *lua, const Library *library) {
         lua_newtable(lua);
         for (const char *const *member = library->members; *member; member++) {
@@ -66,10 +135,10 @@ static void open_library(lua_State *lua, const Library *library) {
 }
 
 static int on_written(lua_State *lua) {
-        return luaL_error(lua, "the functions that there are cannot be changed");
+        return luaL_error(lua, "library functions cannot be changed");
 }
 
-/* In the place of the table on top comes one that only shows it. */
+/* Replaces the table on top by a read-only view of it. */
 static void protect(lua_State *lua) {
         lua_newtable(lua);
         lua_newtable(lua);
@@ -80,7 +149,7 @@ static void protect(lua_State *lua) {
         lua_setmetatable(lua, -2);
 }
 
-/* What ("text"):upper() finds. The rest of the metatable lets texts that are numbers be counted with. */
+/* For ("text"):upper(). The rest of the metatable converts texts to numbers in arithmetic. */
 static void share_with_texts(lua_State *lua) {
         lua_pushliteral(lua, "");
         lua_getmetatable(lua, -1);
@@ -99,7 +168,7 @@ void sandbox_open(lua_State *lua) {
                 lua_setfield(lua, -2, libraries[i].name);
         }
 
-        /* A global table of its own, whose names are the variables; what it has not, the sandbox has. */
+        /* The variables get a global table of their own; other names are looked up in the sandbox. */
         lua_newtable(lua);
         lua_newtable(lua);
         lua_rotate(lua, -3, -1);

@@ -2,8 +2,8 @@
 #pragma once
 
 /*
- * What there is for chunks to use: functions that compute, and nothing that reaches out, keeps anything, or gives
- * something else each time. Nothing of it can be changed.
+ * The functions that chunks can use. They only compute: none has access to the system, keeps state, or depends on
+ * chance. Chunks cannot change them.
  */
 
 #include <lua.h>

@@ -1,9 +1,45 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* An expression that is false is told with what it saw; one that fails says that by itself. */
+/* Evaluates the script of a leaf to a status, and describes the variables that a false expression read. An error
+ * describes itself. */
 
+#include <json-c/linkhash.h>
+#include <string.h>
+
+#include "basic/excerpt.h"
 #include "script/script-status.h"
-#include "script/seen.h"
+
+json_object *traced_inputs(const Blackboard *scope, const char *const *names) {
+        json_object *values = json_object_new_object();
+
+        for (; *names; names++) {
+                json_object *value = NULL;
+
+                (void) blackboard_get(scope, *names, &value);
+                json_object_object_add(values, *names, json_object_get(value));
+        }
+
+        return values;
+}
+
+char *traced_inputs_describe(json_object *values) {
+        GString *text = g_string_new(NULL);
+
+        json_object_object_foreach(values, name, value) {
+                const char *json = json_object_to_json_string_ext(value, JSON_C_TO_STRING_NOSLASHESCAPE);
+                g_autofree char *shown = value ? excerpt(json, strlen(json)) : g_strdup("not set");
+
+                g_string_append_printf(text, "%s%s is %s", text->len > 0 ? ", " : "", name, shown);
+        }
+
+        return g_string_free(text, false);
+}
+
+char *traced_inputs_explain(const char *expression, json_object *values) {
+        g_autofree char *shown = traced_inputs_describe(values);
+
+        return g_strdup_printf("%s is false%s%s%s", expression, *shown ? " (" : "", shown, *shown ? ")" : "");
+}
 
 static Status fail(const Script *script, const char *error, Cause **ret_cause) {
         *ret_cause = cause_new(CAUSE_EXPRESSION, facts_new("expression", fact_text(script_code(script)), NULL), error);
@@ -13,7 +49,7 @@ static Status fail(const Script *script, const char *error, Cause **ret_cause) {
 Status script_status_of_test(const Script *script, const Blackboard *scope, const char *const *names,
                              json_object *const *values, Cause **ret_cause) {
         g_autofree char *error = NULL, *text = NULL;
-        json_object *seen;
+        json_object *inputs;
         bool truth;
 
         if (script_test(script, scope, values, &truth, &error) < 0)
@@ -21,13 +57,13 @@ Status script_status_of_test(const Script *script, const Blackboard *scope, cons
         if (truth)
                 return STATUS_SUCCESS;
 
-        seen = seen_variables(scope, script_reads(script));
+        inputs = traced_inputs(scope, script_reads(script));
         for (; names && *names; names++, values++)
-                json_object_object_add(seen, *names, json_object_get(*values));
+                json_object_object_add(inputs, *names, json_object_get(*values));
 
-        text = seen_falsity(script_code(script), seen);
+        text = traced_inputs_explain(script_code(script), inputs);
         *ret_cause = cause_new(CAUSE_CONDITION,
-                               facts_new("expression", fact_text(script_code(script)), "seen", seen, NULL), text);
+                               facts_new("expression", fact_text(script_code(script)), "seen", inputs, NULL), text);
         return STATUS_FAILURE;
 }
 

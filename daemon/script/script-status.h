@@ -2,15 +2,23 @@
 #pragma once
 
 /*
- * What a leaf comes to by an expression or by code: its status, and the cause of one that is no success. In a run and
- * in a simulation alike.
+ * Evaluates the expression or code of a leaf: its status, and the cause if that is not SUCCESS. Runs and simulations
+ * use it. Also describes the variables that an expression read ("traced inputs"), because they show why it was false.
  */
 
 #include "basic/cause.h"
 #include "engine/status.h"
 #include "script/scripts.h"
 
-/* SUCCESS, FAILURE or ERROR. names, values: what the expression takes besides variables, NULL-terminated, or NULL. */
+/* An object with the values of the variables (NULL-terminated); variables that are not set are null. A new reference.
+ */
+json_object *traced_inputs(const Blackboard *scope, const char *const *names);
+/* "battery is 15, online is not set". To be freed. */
+char *traced_inputs_describe(json_object *values);
+/* "battery > 20 is false (battery is 15)". To be freed. */
+char *traced_inputs_explain(const char *expression, json_object *values);
+
+/* SUCCESS, FAILURE or ERROR. names, values: inputs of the expression besides variables, NULL-terminated, or NULL. */
 Status script_status_of_test(const Script *script, const Blackboard *scope, const char *const *names,
                              json_object *const *values, Cause **ret_cause);
 /* SUCCESS or ERROR. */

@@ -1,21 +1,195 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* All chunks of one tree are functions in the registry of one Lua state. */
+/*
+ * Compiles and evaluates the expressions and the code of one tree: all of them are functions in the registry of one Lua
+ * state. An evaluation sets the variables as global names, calls Lua within the budget, reads the values back, and
+ * explains an error in terms of variables.
+ *
+ * All chunks share the global names, so each evaluation sets every name that its chunk uses: it never sees a value of
+ * another chunk. The variables of the outermost scope have a table of their own, since other variables can have the
+ * same names. But if a chunk uses one variable under both names, there must be only one place for it. So "_G" is an
+ * empty table that looks up for each name which of the two tables has it.
+ */
 
+#include <errno.h>
 #include <lauxlib.h>
+#include <stdlib.h>
+#include <string.h>
 
-#include "script/bindings.h"
+#include "basic/excerpt.h"
 #include "script/budget.h"
 #include "script/chunk.h"
+#include "script/names.h"
 #include "script/sandbox.h"
-#include "script/script.h"
+#include "script/scripts.h"
 #include "script/values.h"
+
+/* An error message of Lua is cut after so many bytes. */
+#define MESSAGE_MAX 1000
+
+/* A variable that a chunk uses. */
+typedef struct Use {
+        const char *name; /* "key" or "@key", as in script_reads() */
+        const char *key;
+        int key_in_registry;
+        bool is_outermost;
+        bool has_twin; /* the chunk uses both "key" and "@key" */
+        /* The last lookup: the variable, and the scope that it is valid for. */
+        const BlackboardVariable *variable;
+        uint64_t scope_id;
+} Use;
+
+struct Script {
+        lua_State *lua;
+        int function; /* in the registry */
+        ScriptKind kind;
+        char *code;
+        const char *const *extra; /* borrowed, or NULL */
+        Names names;
+        GArray *uses; /* Use */
+};
 
 struct Scripts {
         lua_State *lua;
         Budget budget;
         GPtrArray *compiled; /* Script */
 };
+
+/* The tables that are always on the stack, from the bottom. */
+enum {
+        BINDINGS_GLOBALS = 1, /* the variables */
+        BINDINGS_VALUES,      /* the variables of the outermost scope that are not in BINDINGS_GLOBALS */
+        BINDINGS_PLACES,      /* name -> which of these two tables has an outermost variable */
+        BINDINGS_OUTERMOST,   /* "_G" */
+        BINDINGS_TOP = BINDINGS_OUTERMOST,
+};
+
+/* Pushes the table that has a name. */
+static void push_place(lua_State *lua, int name) {
+        lua_pushvalue(lua, name);
+        lua_rawget(lua, lua_upvalueindex(1));
+}
+
+static int outermost_get(lua_State *lua) {
+        push_place(lua, 2);
+        lua_pushvalue(lua, 2);
+        lua_rawget(lua, -2);
+        return 1;
+}
+
+static int outermost_set(lua_State *lua) {
+        push_place(lua, 2);
+        lua_replace(lua, 1);
+        lua_rawset(lua, 1);
+        return 0;
+}
+
+static void set_method(lua_State *lua, const char *name, lua_CFunction function) {
+        lua_pushvalue(lua, BINDINGS_PLACES);
+        lua_pushcclosure(lua, function, 1);
+        lua_setfield(lua, -2, name);
+}
+
+static void clear(lua_State *lua, int table) {
+        lua_pushnil(lua);
+        while (lua_next(lua, table)) {
+                lua_pop(lua, 1);
+                lua_pushvalue(lua, -1);
+                lua_pushnil(lua);
+                lua_rawset(lua, table);
+        }
+}
+
+static void bindings_clear(lua_State *lua) {
+        clear(lua, BINDINGS_GLOBALS);
+        clear(lua, BINDINGS_VALUES);
+        lua_pushvalue(lua, BINDINGS_OUTERMOST);
+        lua_setfield(lua, BINDINGS_GLOBALS, "_G");
+}
+
+static void bindings_prepare(lua_State *lua) {
+        lua_pushglobaltable(lua);
+        lua_newtable(lua);
+        lua_newtable(lua);
+
+        lua_newtable(lua);
+        lua_newtable(lua);
+        set_method(lua, "__index", outermost_get);
+        set_method(lua, "__newindex", outermost_set);
+        lua_setmetatable(lua, -2);
+        bindings_clear(lua);
+}
+
+/* The table that has a variable. */
+static int place_of(const Blackboard *blackboard, const Use *use) {
+        if (!use->is_outermost || (use->has_twin && blackboard_is_outermost(blackboard, use->key)))
+                return BINDINGS_GLOBALS;
+
+        return BINDINGS_VALUES;
+}
+
+/* The key is on top. */
+static int load(lua_State *lua, int place, const char *key, json_object *value, char **ret_error) {
+        g_autofree char *reason = NULL;
+        int r = value_push(lua, value, &reason);
+
+        if (r < 0) {
+                *ret_error = g_strdup_printf("%s: %s", key, reason);
+                return r;
+        }
+
+        lua_rawset(lua, place);
+        return 0;
+}
+
+static void push_key(lua_State *lua, const Use *use) {
+        lua_rawgeti(lua, LUA_REGISTRYINDEX, use->key_in_registry);
+}
+
+/* NULL if it is null or not set. Mostly the same run evaluates again, and the lookup would be most of the work. */
+static json_object *value_of(const Blackboard *blackboard, Use *use) {
+        if (use->scope_id != blackboard_id(blackboard)) {
+                use->variable = blackboard_find(blackboard, use->name);
+                use->scope_id = use->variable ? blackboard_id(blackboard) : 0;
+        }
+
+        return use->variable ? blackboard_variable_value(use->variable) : NULL;
+}
+
+static int load_variable(lua_State *lua, const Blackboard *blackboard, Use *use, char **ret_error) {
+        int place = place_of(blackboard, use);
+
+        if (use->is_outermost) {
+                push_key(lua, use);
+                lua_pushvalue(lua, place);
+                lua_rawset(lua, BINDINGS_PLACES);
+        }
+
+        push_key(lua, use);
+        return load(lua, place, use->key, value_of(blackboard, use), ret_error);
+}
+
+static int bindings_load(const Script *script, const Blackboard *blackboard, json_object *const *extra,
+                         char **ret_error) {
+        const char *const *names = script->extra;
+        lua_State *lua = script->lua;
+        int r = 0;
+
+        for (unsigned i = 0; r == 0 && i < script->uses->len; i++)
+                r = load_variable(lua, blackboard, &g_array_index(script->uses, Use, i), ret_error);
+
+        for (unsigned i = 0; r == 0 && names && names[i]; i++) {
+                lua_pushstring(lua, names[i]);
+                r = load(lua, BINDINGS_GLOBALS, names[i], extra ? extra[i] : NULL, ret_error);
+        }
+
+        return r;
+}
+
+static void bindings_push(const Script *script, const Blackboard *blackboard, const Use *use) {
+        push_key(script->lua, use);
+        lua_rawget(script->lua, place_of(blackboard, use));
+}
 
 static void script_free(void *data) {
         Script *script = data;
@@ -78,8 +252,8 @@ static GArray *uses_of(lua_State *lua, const Names *names) {
         return uses;
 }
 
-int scripts_compile(Scripts *scripts, ScriptKind kind, const char *code, const char *const *extra, const Script **ret,
-                    char **ret_error, size_t *ret_offset) {
+int scripts_compile(Scripts *scripts, ScriptKind kind, const char *code, const char *const *extra,
+                    const char *const *members, const Script **ret, char **ret_error, size_t *ret_offset) {
         g_auto(Names) names = {};
         Script *script;
         int r;
@@ -88,7 +262,7 @@ int scripts_compile(Scripts *scripts, ScriptKind kind, const char *code, const c
         if (r < 0)
                 return r;
 
-        r = names_find(kind, code, extra, &names, ret_error, ret_offset);
+        r = names_find(kind, code, extra, members, &names, ret_error, ret_offset);
         if (r < 0) {
                 lua_pop(scripts->lua, 1);
                 return r;
@@ -122,4 +296,269 @@ const char *const *script_reads(const Script *script) {
 
 const char *const *script_writes(const Script *script) {
         return (const char *const *) script->names.writes;
+}
+
+/* "code:3: message": removes the line number from the message and returns it. 0: there is none. */
+static unsigned take_line(const char **message) {
+        unsigned long line;
+        char *end;
+
+        if (!g_str_has_prefix(*message, CHUNK_NAME ":"))
+                return 0;
+
+        line = strtoul(*message + strlen(CHUNK_NAME ":"), &end, 10);
+        if (!g_str_has_prefix(end, ": "))
+                return 0;
+
+        *message = end + strlen(": ");
+        return (unsigned) line;
+}
+
+/* The text of a line, stripped of space. */
+static char *quote_line(const char *code, unsigned line) {
+        const char *end;
+
+        for (; line > 1 && strchr(code, '\n'); line--)
+                code = strchr(code, '\n') + 1;
+
+        end = strchrnul(code, '\n');
+        while (code < end && g_ascii_isspace(*code))
+                code++;
+        while (end > code && g_ascii_isspace(end[-1]))
+                end--;
+
+        return excerpt(code, (size_t) (end - code));
+}
+
+/* The quoted code at the beginning of each message. */
+static char *quote(const char *code, unsigned line) {
+        g_autofree char *text = NULL;
+
+        if (line == 0)
+                return excerpt(code, strlen(code));
+
+        text = quote_line(code, line);
+        return strchr(code, '\n') ? g_strdup_printf("line %u: %s", line, text) : g_steal_pointer(&text);
+}
+
+/* "battery is not set" */
+static bool describe_missing(const Script *script, const Blackboard *blackboard, const Use *use, GString *text) {
+        json_object *value = NULL;
+        bool is_set = blackboard_get(blackboard, use->name, &value);
+
+        if (value || !g_strv_contains((const char *const *) script->names.reads, use->name))
+                return false;
+
+        g_string_append_printf(text, "%s%s%s %s", text->len > 0 ? ", " : "", use->is_outermost ? "_G." : "", use->key,
+                               is_set ? "is null" : "is not set");
+        return true;
+}
+
+/* Finds the name in messages such as "attempt to call a nil value (global 'battery')". */
+static const char *find_name(const char *message, char **ret_name) {
+        const char *place = g_strrstr(message, " ("), *name, *end;
+
+        if (!place || !g_str_has_suffix(message, "')"))
+                return NULL;
+
+        name = strchr(place, '\'') + 1;
+        end = message + strlen(message) - strlen("')");
+        *ret_name = g_strndup(name, name < end ? (size_t) (end - name) : 0);
+        return place;
+}
+
+/* The message with the variables that may have been nil, instead of Lua's own note; NULL: there are none. */
+static char *explain_nil(const Script *script, const Blackboard *blackboard, const char *message) {
+        g_autoptr(GString) missing = g_string_new(NULL);
+        g_autofree char *name = NULL;
+        const char *place;
+
+        if (!strstr(message, "nil"))
+                return NULL;
+
+        place = find_name(message, &name);
+        for (unsigned i = 0; i < script->uses->len; i++) {
+                const Use *use = &g_array_index(script->uses, Use, i);
+
+                if (!name || g_str_equal(name, use->key))
+                        describe_missing(script, blackboard, use, missing);
+        }
+
+        if (missing->len == 0)
+                return NULL;
+
+        return g_strdup_printf("%.*s (%s)", (int) (place ? (size_t) (place - message) : strlen(message)), message,
+                               missing->str);
+}
+
+/* Lua's "global" is a variable of the blackboard. */
+static char *rename_global(const char *message) {
+        const char *global = strstr(message, " (global '");
+
+        if (!global)
+                return g_strdup(message);
+
+        return g_strdup_printf("%.*s (variable '%s", (int) (global - message), message, global + strlen(" (global '"));
+}
+
+/* A valid text on one line, cut at MESSAGE_MAX. */
+static char *clean(const char *message) {
+        char *text = g_utf8_make_valid(message, (gssize) strnlen(message, MESSAGE_MAX));
+
+        for (char *p = text; *p; p++)
+                if (g_ascii_iscntrl(*p))
+                        *p = ' ';
+
+        return text;
+}
+
+static char *script_error(const Script *script, const Blackboard *blackboard, int status) {
+        g_autofree char *text = NULL, *where = NULL, *valid = NULL;
+        const char *message;
+        unsigned line;
+
+        if (status == LUA_ERRMEM)
+                message = "used more than " BUDGET_MEMORY_TEXT " of memory";
+        else if (lua_type(script->lua, -1) != LUA_TSTRING)
+                message = "an error value that is not text";
+        else
+                message = lua_tostring(script->lua, -1);
+
+        line = take_line(&message);
+        valid = clean(message);
+        where = quote(script->code, line);
+        text = explain_nil(script, blackboard, valid) ?: rename_global(valid);
+        return g_strdup_printf("%s: %s", where, text);
+}
+
+static char *script_error_value(const Script *script, const char *reason) {
+        g_autofree char *where = quote(script->code, 0);
+
+        return g_strdup_printf("%s: %s", where, reason);
+}
+
+static void on_value_dropped(void *value) {
+        json_object_put(value);
+}
+
+static void end(const Script *script) {
+        lua_settop(script->lua, BINDINGS_TOP);
+        if (budget_has_garbage(script->lua)) {
+                bindings_clear(script->lua);
+                budget_collect(script->lua);
+        }
+}
+
+/* Leaves the value on the stack. */
+static int call(const Script *script, const Blackboard *blackboard, json_object *const *extra, char **ret_error) {
+        g_autofree char *reason = NULL;
+        lua_State *lua = script->lua;
+        int status;
+
+        if (bindings_load(script, blackboard, extra, &reason) < 0) {
+                *ret_error = script_error_value(script, reason);
+                return -EINVAL;
+        }
+
+        lua_rawgeti(lua, LUA_REGISTRYINDEX, script->function);
+        budget_begin(lua);
+        status = lua_pcall(lua, 0, 1, 0);
+        budget_end(lua);
+        if (status == LUA_OK)
+                return 0;
+
+        *ret_error = script_error(script, blackboard, status);
+        return -EINVAL;
+}
+
+int script_test(const Script *script, const Blackboard *blackboard, json_object *const *extra, bool *ret_truth,
+                char **ret_error) {
+        int r = call(script, blackboard, extra, ret_error);
+
+        if (r == 0)
+                *ret_truth = lua_toboolean(script->lua, -1);
+        end(script);
+        return r;
+}
+
+int script_evaluate(const Script *script, const Blackboard *blackboard, json_object *const *extra,
+                    json_object **ret_value, char **ret_error) {
+        g_autofree char *reason = NULL;
+        int r = call(script, blackboard, extra, ret_error);
+
+        if (r == 0 && (r = value_read(script->lua, -1, "", ret_value, &reason)) < 0)
+                *ret_error = script_error_value(script, reason);
+        end(script);
+        return r;
+}
+
+/* The values of the variables after the code has run, in the order of the uses. */
+static int read_variables(const Script *script, const Blackboard *blackboard, json_object **values, char **ret_error) {
+        for (unsigned i = 0; i < script->uses->len; i++) {
+                const Use *use = &g_array_index(script->uses, Use, i);
+                g_autofree char *reason = NULL;
+                int r;
+
+                bindings_push(script, blackboard, use);
+                r = value_read(script->lua, -1, use->key, &values[i], &reason);
+                lua_pop(script->lua, 1);
+                if (r < 0) {
+                        *ret_error = script_error_value(script, reason);
+                        return r;
+                }
+        }
+
+        return 0;
+}
+
+static bool has_changed(const Blackboard *blackboard, const char *name, json_object *value) {
+        json_object *before = NULL;
+
+        (void) blackboard_get(blackboard, name, &before);
+        return !value_same(before, value);
+}
+
+static int check_room(const Script *script, const Blackboard *blackboard, json_object *const *values,
+                      char **ret_error) {
+        g_autofree char *text = NULL;
+        int64_t growth = 0;
+
+        for (unsigned i = 0; i < script->uses->len; i++) {
+                const char *name = g_array_index(script->uses, Use, i).name;
+
+                if (has_changed(blackboard, name, values[i]))
+                        growth += blackboard_growth(blackboard, name, values[i]);
+        }
+        if (blackboard_has_room(blackboard, growth))
+                return 0;
+
+        text = blackboard_full_text();
+        *ret_error = script_error_value(script, text);
+        return -EINVAL;
+}
+
+/* Lua must not be in use here, because a watch of a variable can start another evaluation. */
+static void set_variables(const Script *script, Blackboard *blackboard, json_object *const *values) {
+        for (unsigned i = 0; i < script->uses->len; i++) {
+                const char *name = g_array_index(script->uses, Use, i).name;
+
+                if (has_changed(blackboard, name, values[i]))
+                        blackboard_set(blackboard, name, json_object_get(values[i]));
+        }
+}
+
+int script_run(const Script *script, Blackboard *blackboard, char **ret_error) {
+        g_autoptr(GPtrArray) values = g_ptr_array_new_with_free_func(on_value_dropped);
+        int r = call(script, blackboard, NULL, ret_error);
+
+        g_ptr_array_set_size(values, (int) script->uses->len);
+        if (r == 0)
+                r = read_variables(script, blackboard, (json_object **) values->pdata, ret_error);
+        end(script);
+        if (r == 0)
+                r = check_room(script, blackboard, (json_object *const *) values->pdata, ret_error);
+        if (r == 0)
+                set_variables(script, blackboard, (json_object *const *) values->pdata);
+
+        return r;
 }

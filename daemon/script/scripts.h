@@ -2,11 +2,11 @@
 #pragma once
 
 /*
- * The expressions and the code of a tree: chunks of Lua that see the variables of a scope under their names, and the
- * outermost scope's as "_G.key".
+ * The compiled expressions and code of a tree: chunks of Lua that see the variables of a scope under their names, and
+ * the outermost scope's as "_G.key". The loader compiles them; nodes and leaves evaluate them.
  *
- * What a chunk computes depends on these variables alone: it can reach nothing else, and keeps nothing. It may run for
- * a bounded number of steps, and use a bounded amount of memory.
+ * The result of a chunk depends on these variables alone: it has access to nothing else, and keeps no state. Its steps
+ * and its memory are limited.
  */
 
 #include <stdbool.h>
@@ -23,32 +23,34 @@ typedef enum ScriptKind {
 } ScriptKind;
 
 Scripts *scripts_new(void);
-/* All that has been compiled goes with it. */
+/* Frees all compiled scripts, too. */
 void scripts_free(Scripts *scripts);
 
 /*
- * extra: names of what the evaluator will give besides the variables (NULL-terminated, borrowed), or NULL.
- * -EINVAL: a text for people, and the byte of the code that it is about.
+ * extra: names of values that each evaluation passes besides the variables (NULL-terminated, borrowed), or NULL.
+ * members: if these values are objects with known members, their names (NULL-terminated): a script that uses another
+ * one is refused. NULL: a script can use any member.
+ * -EINVAL: with an error message, and the offset in the code that it is about.
  */
-int scripts_compile(Scripts *scripts, ScriptKind kind, const char *code, const char *const *extra, const Script **ret,
-                    char **ret_error, size_t *ret_offset);
+int scripts_compile(Scripts *scripts, ScriptKind kind, const char *code, const char *const *extra,
+                    const char *const *members, const Script **ret, char **ret_error, size_t *ret_offset);
 
 const char *script_code(const Script *script);
-/* The variables that it may read, sorted, each once: "key", or "@key" where it says _G.key. */
+/* The variables that it may read, sorted, each once: "key", or "@key" for _G.key. */
 const char *const *script_reads(const Script *script);
-/* The same, of those that it may assign. What is changed inside of (config.tries = 3) counts as read. */
+/* The variables that it may assign, likewise. A variable that is changed inside (config.tries = 3) counts as read. */
 const char *const *script_writes(const Script *script);
 
 /*
- * extra: a value for each of the names, in their order (borrowed; NULL is null), or NULL when there are none.
- * -EINVAL, with a text for people: "battery < 20: attempt to compare nil with number (battery is not set)".
+ * extra: a value for each of the names, in their order (borrowed; NULL is null), or NULL if there are none.
+ * -EINVAL, with an error message: "battery < 20: attempt to compare nil with number (battery is not set)".
  */
 int script_test(const Script *script, const Blackboard *blackboard, json_object *const *extra, bool *ret_truth,
                 char **ret_error);
 /* A new reference; NULL is null. */
 int script_evaluate(const Script *script, const Blackboard *blackboard, json_object *const *extra,
                     json_object **ret_value, char **ret_error);
-/* Sets all variables that have another value afterwards, or none of them when there was an error. */
+/* Sets all variables that the code has changed; none of them if there was an error. */
 int script_run(const Script *script, Blackboard *blackboard, char **ret_error);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Scripts, scripts_free)

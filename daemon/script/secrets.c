@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* A secret is looked for as it is and as JSON writes it, the longest first: none may be left over around another. */
+/* Reads credentials, and finds secrets in texts: as they are and as JSON writes them, the longest first, so that no
+ * part of one is left around another. */
 
 #include <errno.h>
 #include <fcntl.h>
@@ -14,7 +15,7 @@
 
 #define NAME_MAX_LENGTH 255u
 
-/* Less of a secret before "..." can be anything. */
+/* Fewer characters before "..." match by chance too often. */
 #define CUT_MIN 4u
 
 typedef struct Secret {
@@ -170,7 +171,7 @@ static bool hide_whole(GString *text, const Secret *secret) {
         return found;
 }
 
-/* How much of the beginning of the secret stands before the end. */
+/* The length of the secret's beginning that the text has just before "end"; 0: none. */
 static size_t cut_length(const Secret *secret, const char *text, size_t end) {
         for (size_t length = MIN(secret->length, end); length >= CUT_MIN; length--)
                 if (memcmp(text + end - length, secret->text, length) == 0)

@@ -2,22 +2,22 @@
 #pragma once
 
 /*
- * Secrets: texts that the service manager gives the daemon as credentials (systemd.exec(5)), each in a file of a
- * directory that nobody else can read. A parameter of a leaf has them as "{secret:NAME}", and they are put in only
- * while the leaf is started. Whatever comes from the leaf then has its secrets taken out again.
+ * Reads secrets, and hides them again. A secret is a text that the service manager gives the daemon as a credential
+ * (systemd.exec(5)), in a file that no other user can read. A parameter of a leaf refers to it as "{secret:NAME}"; it
+ * is expanded only while the leaf starts. Secrets are removed from everything that the leaf returns.
  */
 
 #include <glib.h>
 #include <json-c/json_object.h>
 #include <stdbool.h>
 
-/* What stands before the name in a reference. */
+/* The prefix of the name in a reference. */
 #define SECRET_PREFIX "secret:"
 
-/* As long as systemd lets one be. */
+/* The limit of systemd. */
 #define SECRET_LENGTH_MAX (1024u * 1024)
 
-/* Those that one leaf has been given. Zeroed but for the directory, there are none yet. */
+/* The secrets that one leaf got. Initialize it with zeros and the directory. */
 typedef struct Secrets {
         const char *directory; /* borrowed; NULL: there are no credentials */
         GPtrArray *known;
@@ -26,15 +26,14 @@ typedef struct Secrets {
 /* Letters, digits, '_', '-' and '.', not at the beginning; 255 characters at most. */
 bool secret_name_valid(const char *name);
 
-/* Without a line feed at its end; borrowed until secrets_clear(). Negative: with a text for people. */
+/* Without a line feed at the end; borrowed until secrets_clear(). Negative: with an error message. */
 int secrets_get(Secrets *secrets, const char *name, const char **ret_text, char **ret_error);
 void secrets_clear(Secrets *secrets);
 
-/* The text with "{secret:NAME}" wherever one of these secrets stood, whole or cut off by "..."; to be freed. NULL:
- * there is none in it. */
+/* The text with each of these secrets, whole or cut off by "...", replaced by "{secret:NAME}"; to be freed. NULL: there
+ * is none in it. */
 char *secrets_hide(const Secrets *secrets, const char *text);
-/* The same of all strings and keys in the value. Takes it; the answer is the same one where there is nothing to hide.
- */
+/* The same for all strings and keys in the value. Takes it, and may return it unchanged. */
 json_object *secrets_hide_all(const Secrets *secrets, json_object *value);
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Secrets, secrets_clear)

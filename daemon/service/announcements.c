@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* The signals of the objects, as the manager tells of what they show. */
+/* Sends the D-Bus signals of all objects. It listens to the manager's events. */
 
 #include "service/announcements.h"
 #include "service/manager-bus.h"
+#include "service/object-changes.h"
 #include "service/object-path.h"
-#include "service/property-changes.h"
 #include "service/run-bus.h"
 #include "service/tree-bus.h"
 
@@ -13,22 +13,23 @@ struct Announcements {
         sd_bus *bus;
         Manager *manager;
         Subscribers *subscribers;
-        PropertyChanges *changes;
+        ObjectChanges *changes;
 };
 
 static void change(const Announcements *announcements, const char *path, const char *interface, const char *property) {
-        property_changes_add(announcements->changes, path, interface, property);
+        object_changes_property(announcements->changes, path, interface, property);
 }
 
 static void change_manager(Announcements *announcements, const char *property) {
         change(announcements, SERVICE_PATH, MANAGER_INTERFACE, property);
 }
 
+/* Collected and sent later, because a reload may add thousands of trees at once. */
 static void on_tree_added(const LibraryEntry *entry, void *userdata) {
         Announcements *announcements = userdata;
         g_autofree char *path = object_path_of_tree(entry->name);
 
-        (void) sd_bus_emit_object_added(announcements->bus, path);
+        object_changes_add(announcements->changes, path, TREE_INTERFACE);
         change_manager(announcements, "NTrees");
 }
 
@@ -36,21 +37,20 @@ static void on_tree_changed(const LibraryEntry *entry, void *userdata) {
         static const char *const properties[] = { "Description", "SourcePath", "Hash",       "Autostart",
                                                   "NodeCount",   "State",      "Diagnostics" };
         g_autofree char *path = object_path_of_tree(entry->name);
+        Announcements *announcements = userdata;
 
-        for (size_t i = 0; i < G_N_ELEMENTS(properties); i++)
-                change(userdata, path, TREE_INTERFACE, properties[i]);
+        object_changes_properties(announcements->changes, path, TREE_INTERFACE, properties, G_N_ELEMENTS(properties));
 }
 
 static void on_tree_removed(const LibraryEntry *entry, void *userdata) {
         Announcements *announcements = userdata;
         g_autofree char *path = object_path_of_tree(entry->name);
 
-        property_changes_forget(announcements->changes, path);
-        (void) sd_bus_emit_object_removed(announcements->bus, path);
+        object_changes_remove(announcements->changes, path, TREE_INTERFACE);
         change_manager(announcements, "NTrees");
 }
 
-/* A tree that is gone can still have runs. */
+/* A removed tree can still have runs. */
 static void change_tree_of_run(Announcements *announcements, const Run *run, const char *property) {
         g_autofree char *path = object_path_of_tree(run_tree(run));
 
@@ -77,7 +77,8 @@ static void on_run_changed(Run *run, void *userdata) {
         g_autoptr(GList) names = nodes ? subscribers_names(announcements->subscribers) : NULL;
 
         for (const GList *i = names; i; i = i->next)
-                if (subscribers_listening(announcements->subscribers, i->data, run_id(run), nodes->len))
+                if (subscribers_may_tell(announcements->subscribers, i->data, run_id(run),
+                                         definition_tree(run_definition(run))->n_nodes, nodes))
                         run_bus_tell_nodes(announcements->bus, i->data, run, nodes);
 }
 
@@ -99,6 +100,14 @@ static void on_run_state_changed(Run *run, void *userdata) {
         change(userdata, path, RUN_INTERFACE, "NotDurable");
 }
 
+static void on_run_ready(Run *run, void *userdata) {
+        Announcements *announcements = userdata;
+        g_autofree char *path = object_path_of_run(run_id(run));
+
+        change(announcements, path, RUN_INTERFACE, "Ready");
+        manager_bus_emit_run_ready(announcements->bus, run);
+}
+
 static void on_run_finished(Run *run, void *userdata) {
         Announcements *announcements = userdata;
         g_autofree char *path = object_path_of_run(run_id(run));
@@ -106,6 +115,7 @@ static void on_run_finished(Run *run, void *userdata) {
         change(announcements, path, RUN_INTERFACE, "Status");
         change(announcements, path, RUN_INTERFACE, "Cause");
         change(announcements, path, RUN_INTERFACE, "CauseChain");
+        change(announcements, path, RUN_INTERFACE, "Ready");
         change(announcements, path, RUN_INTERFACE, "Finished");
         change(announcements, path, RUN_INTERFACE, "Restart");
         change_manager(announcements, "NRunning");
@@ -120,11 +130,17 @@ static void on_restart_changed(Run *run, void *userdata) {
         change(userdata, path, RUN_INTERFACE, "Restart");
 }
 
+static void on_restart_dropped(const char *tree, const char *instance, void *userdata) {
+        const Announcements *announcements = userdata;
+
+        manager_bus_emit_restart_dropped(announcements->bus, tree, instance);
+}
+
 static void on_run_removed(Run *run, void *userdata) {
         Announcements *announcements = userdata;
         g_autofree char *path = object_path_of_run(run_id(run));
 
-        property_changes_forget(announcements->changes, path);
+        object_changes_forget(announcements->changes, path);
         (void) sd_bus_emit_object_removed(announcements->bus, path);
         change_tree_of_run(announcements, run, "Runs");
 }
@@ -139,6 +155,10 @@ void announcements_status_changed(Announcements *announcements) {
         change_manager(announcements, "Status");
 }
 
+static void on_disk_changed(void *userdata) {
+        change_manager(userdata, "Disk");
+}
+
 static void on_stopping(void *userdata) {
         announcements_status_changed(userdata);
 }
@@ -150,9 +170,12 @@ static const ManagerObserver observer = {
         .run_added = on_run_added,
         .run_changed = on_run_changed,
         .run_state_changed = on_run_state_changed,
+        .run_ready = on_run_ready,
         .run_halting = on_run_halting,
         .run_finished = on_run_finished,
+        .disk_changed = on_disk_changed,
         .restart_changed = on_restart_changed,
+        .restart_dropped = on_restart_dropped,
         .run_removed = on_run_removed,
         .reloaded = on_reloaded,
         .stopping = on_stopping,
@@ -165,7 +188,7 @@ Announcements *announcements_new(GMainContext *context, sd_bus *bus, Manager *ma
                 .bus = bus,
                 .manager = manager,
                 .subscribers = subscribers,
-                .changes = property_changes_new(context, bus),
+                .changes = object_changes_new(context, bus, SERVICE_PATH),
         };
         manager_observe(manager, &observer, announcements);
         return announcements;
@@ -176,14 +199,14 @@ void announcements_free(Announcements *announcements) {
                 return;
 
         manager_unobserve(announcements->manager, &observer, announcements);
-        property_changes_free(announcements->changes);
+        object_changes_free(announcements->changes);
         g_free(announcements);
 }
 
-void announcements_repeat(Announcements *announcements, const char *name, const char *run_id) {
+bool announcements_tell(Announcements *announcements, const char *name, const char *run_id, const GArray *nodes) {
         const Run *run = manager_run(announcements->manager, run_id);
-        unsigned n_nodes = run ? definition_tree(run_definition(run))->n_nodes : 0;
 
-        if (run && subscribers_listening(announcements->subscribers, name, run_id, n_nodes))
-                run_bus_tell_nodes(announcements->bus, name, run, NULL);
+        if (run)
+                run_bus_tell_nodes(announcements->bus, name, run, nodes);
+        return run != NULL;
 }

@@ -2,8 +2,8 @@
 #pragma once
 
 /*
- * What becomes of trees and runs, told on a bus: objects that come and go, properties that change, and the signals of
- * the interfaces. Of the nodes of a run only while somebody has subscribed to that.
+ * Sends signals about trees and runs on one connection: added and removed objects, changed properties, and the signals
+ * of the interfaces. Signals about nodes are sent only while there are subscribers.
  */
 
 #include "runtime/manager.h"
@@ -11,14 +11,14 @@
 
 typedef struct Announcements Announcements;
 
-/* Everything is borrowed. */
+/* Borrows all arguments. */
 Announcements *announcements_new(GMainContext *context, sd_bus *bus, Manager *manager, Subscribers *subscribers);
 void announcements_free(Announcements *announcements);
 
-/* The daemon has another status. */
+/* Call it when the status of btd has changed. */
 void announcements_status_changed(Announcements *announcements);
 
-/* Tells one subscriber how all nodes of a run are now; nothing if the run is gone. */
-void announcements_repeat(Announcements *announcements, const char *name, const char *run_id);
+/* Sends the current state of these nodes of a run to one subscriber. False: the run no longer exists. */
+bool announcements_tell(Announcements *announcements, const char *name, const char *run_id, const GArray *nodes);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Announcements, announcements_free)

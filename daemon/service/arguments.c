@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Compares what came with what the method takes, before sd-bus would answer in its own words. What is long is texts: of
- * all else there can be only so much. */
+/* Checks the types of a call's arguments before sd-bus does, to reply with a clearer error. The size of a call is the
+ * length of its texts, because all other types have a fixed size. */
 
 #include <glib.h>
 #include <stdbool.h>
@@ -18,7 +18,7 @@ static const sd_bus_vtable *find_method(const sd_bus_vtable *vtable, const char 
         return NULL;
 }
 
-/* sd-bus has NULL for no arguments, here and there. */
+/* sd-bus uses NULL or "" for no arguments. */
 static const char *signature_text(const char *signature) {
         return signature ? signature : "";
 }

@@ -2,14 +2,14 @@
 #pragma once
 
 /*
- * A call with arguments of other types than the method has, answered with an error of our own and a text that says
- * what they are. sd-bus would answer it before any handler is called.
+ * Replies with a clear error, which names the expected types, if the arguments of a call have the wrong types.
+ * Otherwise sd-bus would reply with its own error, before any handler is called.
  */
 
 #include <systemd/sd-bus.h>
 
-/* Positive: it was answered. 0: it is right, or no method of the table. */
+/* Positive: replied with an error. 0: the arguments are right, or the table has no such method. */
 int arguments_check(sd_bus_message *message, const sd_bus_vtable *vtable);
 
-/* How long all texts of a call are together; it is still to be read after that. */
+/* Total length of all strings in a call. Rewinds the message. */
 size_t arguments_size(sd_bus_message *message);

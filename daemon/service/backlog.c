@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Every library answers Ping by itself, as soon as the program reads. */
+/* Counts unread signals of one subscriber, and sends it a Ping. Every D-Bus library replies to Ping by itself as soon
+ * as the program reads. */
 
 #include "service/backlog.h"
 #include "basic/cleanup.h"
@@ -13,9 +14,8 @@ struct Backlog {
         const BacklogCallbacks *callbacks;
         void *userdata;
         unsigned unread;
-        bool turned_away; /* something has been, since he was last known to read */
         Call *question;
-        unsigned asked_about; /* what was unread when he was asked */
+        unsigned asked_about; /* the unread amount when the Ping was sent */
         GSource *patience;
 };
 
@@ -46,16 +46,13 @@ void backlog_free(Backlog *backlog) {
         g_free(backlog);
 }
 
-/* An error is an answer, too, also that of a bus that lets nobody ask. */
+/* An error counts as a reply, also the error of a bus that forbids the call. */
 static void on_answer(sd_bus_message *reply, const sd_bus_error *error, void *userdata) {
         Backlog *backlog = userdata;
-        bool turned_away = backlog->turned_away;
 
         end_question(backlog);
         backlog->unread -= backlog->asked_about;
-        backlog->turned_away = false;
-        if (turned_away)
-                backlog->callbacks->caught_up(backlog->userdata);
+        backlog->callbacks->caught_up(backlog->userdata);
 }
 
 static gboolean on_impatience(void *userdata) {
@@ -85,15 +82,12 @@ static void ask(Backlog *backlog) {
         g_source_attach(backlog->patience, backlog->context);
 }
 
-bool backlog_add(Backlog *backlog, unsigned amount, unsigned max) {
-        bool room = backlog->unread < max;
-
-        if (room)
-                backlog->unread += amount;
-        else
-                backlog->turned_away = true;
-
+unsigned backlog_room(Backlog *backlog, unsigned max) {
         if (backlog->unread >= max / 2)
                 ask(backlog);
-        return room;
+        return backlog->unread < max ? max - backlog->unread : 0;
+}
+
+void backlog_add(Backlog *backlog, unsigned amount) {
+        backlog->unread += amount;
 }

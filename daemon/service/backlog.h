@@ -2,9 +2,10 @@
 #pragma once
 
 /*
- * What somebody has been sent and, as far as is known, has not read yet. The bus keeps it for him, and a dbus-daemon
- * that keeps too much takes nothing more from the sender: who never reads would stop the daemon for everybody else. Who
- * has much unread is asked whether he is there, and once he has answered he has read all that came before the question.
+ * Counts what was sent to one subscriber and may be unread. The bus queues unread messages for a peer, and a
+ * dbus-daemon that queues too many stops reading from the sender: one subscriber that does not read would block btd
+ * for all others. So a subscriber with many unread messages gets a Ping. When it replies, it has read everything that
+ * was sent before.
  */
 
 #include "bus/connection.h"
@@ -12,18 +13,19 @@
 typedef struct Backlog Backlog;
 
 typedef struct BacklogCallbacks {
-        void (*caught_up)(void *userdata); /* what was turned away could be sent now */
-        void (*given_up)(void *userdata);  /* he does not read */
-        /* The connection for the questions, which is not that of what is sent, since one that is never answered takes
-         * away from what a connection may have under way. */
+        void (*caught_up)(void *userdata); /* it has read; there is room again */
+        void (*given_up)(void *userdata);  /* it did not reply for 30 s */
+        /* Returns the connection for the Pings. It is not the connection of the signals: a call without a reply uses up
+         * the number of calls that one connection can have pending. */
         Connection *(*asking)(void *userdata);
 } BacklogCallbacks;
 
-/* All but the name is borrowed. */
+/* Copies the name, borrows the rest. */
 Backlog *backlog_new(GMainContext *context, const char *name, const BacklogCallbacks *callbacks, void *userdata);
 void backlog_free(Backlog *backlog);
 
-/* May he be sent so much more? max: how much may be unread. */
-bool backlog_add(Backlog *backlog, unsigned amount, unsigned max);
+/* How much more can be sent if max can be unread. 0: nothing until caught_up() is called. */
+unsigned backlog_room(Backlog *backlog, unsigned max);
+void backlog_add(Backlog *backlog, unsigned amount);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Backlog, backlog_free)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* What a node hands on from a child gets its words here: "LoadConfig failed". */
+/* Writes causes to D-Bus messages. Here a cause that was passed on from a child gets its text: "LoadConfig failed". */
 
 #include "service/cause-bus.h"
 #include "definition/title.h"
@@ -74,7 +74,7 @@ static int append_cause_fields(sd_bus_message *message, const Run *run, const Ca
         return r;
 }
 
-/* cause NULL: of that level nothing is to be told but its status. */
+/* cause NULL: append only the status of this level. */
 static int append_level(sd_bus_message *message, const Run *run, NodeId node, const Cause *cause) {
         int r;
 
@@ -105,7 +105,7 @@ int cause_bus_append_run(sd_bus_message *message, const Run *run) {
         return r < 0 ? r : sd_bus_message_close_container(message);
 }
 
-/* From the run down to the node's parent. */
+/* Appends the run and the nodes above the given one. */
 static int append_above(sd_bus_message *message, const Run *run, NodeId node) {
         const Node *nodes = definition_tree(run_definition(run))->nodes;
         g_autoptr(GArray) above = g_array_new(FALSE, FALSE, sizeof(NodeId));
@@ -134,7 +134,7 @@ int cause_bus_append_node(sd_bus_message *message, const Run *run, NodeId node) 
         return r < 0 ? r : sd_bus_message_close_container(message);
 }
 
-static int append_cause(sd_bus_message *message, const Run *run, NodeId node) {
+int cause_bus_append_cause(sd_bus_message *message, const Run *run, NodeId node) {
         g_autoptr(Cause) cause = run_node_cause(run, node);
         g_autofree char *child = NULL;
 
@@ -145,14 +145,4 @@ static int append_cause(sd_bus_message *message, const Run *run, NodeId node) {
         return sd_bus_message_append(message, CAUSE_SIGNATURE, node, cause->kind, cause->text ?: child,
                                      cause->facts ? facts_text(cause) : "",
                                      cause->because ? cause->because->node : NODE_NONE);
-}
-
-int cause_bus_append_all(sd_bus_message *message, const Run *run) {
-        uint32_t n_nodes = definition_tree(run_definition(run))->n_nodes;
-        int r = sd_bus_message_open_container(message, 'a', CAUSE_SIGNATURE);
-
-        for (NodeId node = 0; r >= 0 && node < n_nodes; node++)
-                r = append_cause(message, run, node);
-
-        return r < 0 ? r : sd_bus_message_close_container(message);
 }

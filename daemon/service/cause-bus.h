@@ -2,21 +2,22 @@
 #pragma once
 
 /*
- * How the bus sees why a run, or a node of it, is over: an aa{sv} from the run down to where it began. The run has
- * "run", a node "node", "path", "name", "type" and, where it has one, "title"; each "status", "kind", "text" and, where
- * there are some, "facts" (an object, as JSON text).
+ * Writes the cause chain of a run or node to a D-Bus message, as aa{sv} from the run down to the origin. The entry of
+ * a run has "run"; the entry of a node has "node", "path", "name", "type" and, if set, "title". Each has "status",
+ * "kind", "text" and, if there are any, "facts" (a JSON object as text).
  */
 
 #include <systemd/sd-bus.h>
 
 #include "runtime/run.h"
 
-/* Of the run; empty while there is nothing to say. */
+/* The chain of the run; empty if it has no cause. */
 int cause_bus_append_run(sd_bus_message *message, const Run *run);
-/* Of the node, with the run and the nodes above it. */
+/* The chain of the node, preceded by the run and the nodes above it. */
 int cause_bus_append_node(sd_bus_message *message, const Run *run, NodeId node);
 
-/* One level each of all nodes that have a cause: the node, "kind", "text", "facts" or "", and the node whose cause is
- * the next one on the way down, UINT32_MAX: it begins here. */
+/* The cause of one node, without its chain: the node, "kind", "text", "facts" or "", and the node with the next cause
+ * of the chain; UINT32_MAX: this is the origin. */
 #define CAUSE_SIGNATURE "(usssu)"
-int cause_bus_append_all(sd_bus_message *message, const Run *run);
+/* Appends nothing if the node has no cause. */
+int cause_bus_append_cause(sd_bus_message *message, const Run *run, NodeId node);

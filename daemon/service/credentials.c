@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* It does not go through the connection's queue of calls, since a command must not wait for the calls of trees. */
+/* Asks the bus for credentials, without the connection's queue of calls: a command must not wait behind the calls of
+ * trees. */
 
 #include <string.h>
 
 #include "basic/cleanup.h"
 #include "service/credentials.h"
 
-/* A bus that says nothing for so long is as good as gone. */
+/* A bus that does not reply within this time counts as lost. */
 #define TIMEOUT_USEC (25 * UINT64_C(1000000))
 
 int credentials_ask(sd_bus *bus, const char *sender, sd_bus_message_handler_t callback, void *userdata,
@@ -84,6 +85,11 @@ int credentials_read(sd_bus_message *reply, Credentials *ret_credentials) {
         *ret_credentials = credentials;
         credentials = (Credentials){ 0 };
         return 0;
+}
+
+void credentials_copy(const Credentials *credentials, Credentials *ret_copy) {
+        *ret_copy = *credentials;
+        ret_copy->groups = g_memdup2(credentials->groups, credentials->n_groups * sizeof(uint32_t));
 }
 
 void credentials_clear(Credentials *credentials) {

@@ -2,7 +2,7 @@
 #pragma once
 
 /*
- * Who a caller is, as the bus tells it: the reply to GetConnectionCredentials (D-Bus specification, "Bus messages").
+ * Reads who a caller is from the reply to GetConnectionCredentials (D-Bus specification, "Bus messages").
  */
 
 #include <glib.h>
@@ -12,12 +12,13 @@
 
 typedef struct Credentials {
         bool known;
-        uint32_t uid, pid; /* pid 0: not told */
-        uint32_t *groups;  /* all that the caller is in */
+        uint32_t uid, pid; /* pid 0: unknown */
+        uint32_t *groups;  /* all groups of the caller */
         size_t n_groups;
 } Credentials;
 
 void credentials_clear(Credentials *credentials);
+void credentials_copy(const Credentials *credentials, Credentials *ret_copy);
 
 int credentials_ask(sd_bus *bus, const char *sender, sd_bus_message_handler_t callback, void *userdata,
                     sd_bus_slot **ret_slot);

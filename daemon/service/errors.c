@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Tells sd-bus the names of our errors, and turns what the manager fails with into them. */
+/* Registers the names of our errors with sd-bus, and maps the errors of the manager to them. */
 
-#include <assert.h>
 #include <errno.h>
 #include <stddef.h>
 
@@ -29,11 +28,16 @@ static const sd_bus_error_map errors[] = {
 void errors_register(void) {
         int r = sd_bus_error_add_map(errors);
 
-        assert(r >= 0);
+        if (r < 0)
+                g_error("cannot register errors: %s", g_strerror(-r)); /* out of memory: abort like g_new() */
 }
 
 int error_from_manager(sd_bus_error *ret_error, int r, const char *text) {
         const sd_bus_error_map *error = errors;
+
+        /* The caller gets no reply yet, see operations_retry(). */
+        if (r == MANAGER_NOT_YET)
+                return r;
 
         while (error->name && error->code != -r)
                 error++;

@@ -2,7 +2,7 @@
 #pragma once
 
 /*
- * The errors of the D-Bus interface, by name.
+ * Names the errors of the D-Bus interface.
  */
 
 #include <systemd/sd-bus.h>
@@ -21,11 +21,11 @@
 #define ERROR_LIMIT_EXCEEDED "org.btd1.Error.LimitExceeded"
 #define ERROR_ACCESS_DENIED "org.btd1.Error.AccessDenied"
 
-/* With ERROR_LIMIT_EXCEEDED: how many a caller may have. */
+/* For ERROR_LIMIT_EXCEEDED, with the limit per caller. */
 #define TEXT_TOO_MANY_CALLS "%u calls of yours are waiting to be answered; wait for one of them"
 
-/* To be called once: lets sd-bus know the errno of each, since it keeps no error without one. */
+/* Call it once, at start. It maps each error to an errno, because sd-bus does not keep errors without one. */
 void errors_register(void);
 
-/* Gives what a function of the manager has failed with its name, and returns what a method handler returns. */
+/* Sets the D-Bus error for a negative errno of the manager, and returns what a method handler has to return. */
 int error_from_manager(sd_bus_error *ret_error, int r, const char *text);

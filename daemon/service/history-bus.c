@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* A journal is read in parts, so that a long one does not keep the daemon from its work, nor gets too long for a
- * message; a part is no more than a bus takes at once, see bus_source_pace(). */
+/* Serves run records and the history. A run record is read in parts, so that a long one neither blocks the main loop
+ * nor exceeds the size of a message. A part is not larger than what a bus takes at once, see bus_source_pace(). */
 
 #include <errno.h>
 
@@ -11,84 +11,165 @@
 #include "service/history-bus.h"
 #include "service/published.h"
 
+/* run, tree, instance, status, started, finished, cause */
+#define SUMMARY_SIGNATURE "(sssstts)"
 #define PART_MAX ((size_t) 1 << 17)
 
-/* Of a run that is listed: why it has none. NULL: there is nothing to say. */
+/* Why a listed run has no run record; NULL: it has one. */
 static char *explain(Manager *manager, const Run *run) {
         const char *why = run ? run_not_durable(run) : NULL;
 
         if (run && !journals_are_kept(manager_journals(manager)))
-                return g_strdup_printf("run '%s' has no journal, since btd was started without --runtime=",
+                return g_strdup_printf("run '%s' has no run record, since btd was started without --runtime=",
                                        run_id(run));
 
-        return why ? g_strdup_printf("run '%s' has no journal: %s", run_id(run), why) : NULL;
+        return why ? g_strdup_printf("run '%s' has no run record: %s", run_id(run), why) : NULL;
 }
 
-static int get_journal(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
-        g_autoptr(sd_bus_message) reply = NULL;
-        g_autoptr(GByteArray) bytes = NULL;
-        g_autofree char *error = NULL, *why = NULL;
-        Manager *manager = published_manager(userdata);
+static int refuse_name(sd_bus_message *message, sd_bus_error *ret_error) {
+        g_autofree char *error = NULL;
         const char *run;
-        uint64_t offset;
-        int r;
+        int r = sd_bus_message_read(message, "s", &run);
 
-        r = sd_bus_message_read(message, "st", &run, &offset);
         if (r < 0)
                 return r;
 
-        r = journals_read(manager_journals(manager), run, offset, PART_MAX, &bytes, &error);
-        if (r < 0) {
-                why = explain(manager, manager_run(manager, run));
-                return error_from_manager(ret_error, r == -ENOENT || why ? MANAGER_NO_SUCH_RUN : r, why ?: error);
-        }
-
-        r = sd_bus_message_new_method_return(message, &reply);
-        if (r >= 0)
-                r = sd_bus_message_append_array(reply, 'y', bytes->data, bytes->len);
-
-        return r < 0 ? r : sd_bus_message_send(reply);
+        error = journals_no_such(run);
+        return error_from_manager(ret_error, MANAGER_NO_SUCH_RUN, error);
 }
 
-typedef struct List {
-        sd_bus_message *reply;
-        const char *tree; /* "": all of them */
+/* One call of GetJournal, which reads on a thread. */
+typedef struct Part {
+        Published *published;
+        Work *work; /* NULL: reading is done */
+        JournalsRead *read;
+        GByteArray *bytes; /* NULL: failed, see error */
         int r;
-} List;
+        char *error;
+} Part;
 
-static void append_summary(const JournalSummary *summary, void *userdata) {
-        List *list = userdata;
+static void run_part(Work *work, void *data) {
+        Part *part = data;
 
-        if (list->r < 0 || (*list->tree && !g_str_equal(list->tree, summary->tree)))
-                return;
+        part->r = journals_read_run(part->read, work, &part->bytes, &part->error);
+}
 
-        list->r = sd_bus_message_append(list->reply, "(sssstts)", summary->run, summary->tree, summary->instance,
-                                        summary->status, summary->started, summary->finished, summary->cause);
+static void on_part_read(void *data, void *userdata) {
+        Part *part = data;
+
+        part->work = NULL;
+        answers_retry(part->published->answers);
+}
+
+static void part_free(Part *part) {
+        journals_read_free(part->read);
+        if (part->bytes)
+                g_byte_array_unref(part->bytes);
+        g_free(part->error);
+        g_free(part);
+}
+
+/* After on_part_read() the answer owns the part. */
+static void free_work(void *data) {
+        Part *part = data;
+
+        if (part->work)
+                part_free(part);
+}
+
+static int begin_journal(Answer *answer, sd_bus_error *ret_error) {
+        static const WorkKind kind = {
+                .what = "a caller",
+                .run = run_part,
+                .done = on_part_read,
+                .free = free_work,
+        };
+        Published *published = answer->userdata;
+        const char *run;
+        uint64_t offset;
+        Part *part;
+        int r;
+
+        r = sd_bus_message_read(answer->question, "st", &run, &offset);
+        if (r < 0)
+                return r;
+
+        part = g_new0(Part, 1);
+        part->published = published;
+        part->read = journals_read_new(manager_journals(published->manager), run, offset, PART_MAX);
+        answer->run = g_strdup(run);
+        answer->data = part;
+        part->work = workers_start(published->workers, &kind, part, NULL);
+        return 0;
+}
+
+static int append_journal(Answer *answer, sd_bus_error *ret_error) {
+        Manager *manager = published_manager(answer->userdata);
+        const Part *part = answer->data;
+        g_autofree char *why = NULL;
+
+        if (part->work)
+                return ANSWER_WAITS;
+        if (part->bytes)
+                return MIN(sd_bus_message_append_array(answer->reply, 'y', part->bytes->data, part->bytes->len), 0);
+
+        why = explain(manager, manager_run(manager, answer->run));
+        return error_from_manager(ret_error, part->r == -ENOENT || why ? MANAGER_NO_SUCH_RUN : part->r,
+                                  why ?: part->error);
+}
+
+/* If the thread still uses the part, the thread frees it. */
+static void end_journal(Answer *answer) {
+        Part *part = answer->data;
+
+        if (part->work)
+                work_drop(part->work);
+        else
+                part_free(part);
 }
 
 int history_bus_get_journal(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
-        return published_answer(userdata, message, get_journal, ret_error);
+        static const AnswerKind kind = { .begin = begin_journal, .append = append_journal, .end = end_journal };
+
+        if (published_is_long(message))
+                return refuse_name(message, ret_error);
+
+        return published_answer_long(userdata, message, &kind, ret_error);
 }
 
-static int list_history(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
-        Archive *archive = journals_archive(manager_journals(published_manager(userdata)));
-        g_autoptr(sd_bus_message) reply = NULL;
-        List list = {};
+static int begin_history(Answer *answer, sd_bus_error *ret_error) {
+        return sd_bus_message_read(answer->question, "s", &answer->wanted);
+}
 
-        list.r = sd_bus_message_read(message, "s", &list.tree);
-        if (list.r >= 0)
-                list.r = sd_bus_message_new_method_return(message, &reply);
-        list.reply = reply;
-        if (list.r >= 0)
-                list.r = sd_bus_message_open_container(reply, 'a', "(sssstts)");
-        if (list.r >= 0 && archive)
-                archive_visit(archive, append_summary, &list);
-        if (list.r >= 0)
-                list.r = sd_bus_message_close_container(reply);
+/* Skips runs that have been removed since the list was begun. */
+static int append_history(Answer *answer, sd_bus_error *ret_error) {
+        Manager *manager = published_manager(answer->userdata);
+        Archive *archive = journals_archive(manager_journals(manager));
+        const JournalSummary *summary;
+        int r;
 
-        return list.r < 0 ? list.r : sd_bus_message_send(reply);
+        if (!archive)
+                return 0;
+        if (!answer->names && !manager_history_is_read(manager, NULL))
+                return ANSWER_WAITS;
+        answer->names = answer->names ?: archive_list(archive);
+        if (answer->next == answer->names->len)
+                return 0;
+
+        summary = archive_get(archive, g_ptr_array_index(answer->names, answer->next++));
+        if (!summary || (*answer->wanted && !g_str_equal(answer->wanted, summary->tree)))
+                return 1;
+
+        r = sd_bus_message_append(answer->reply, SUMMARY_SIGNATURE, summary->run, summary->tree, summary->instance,
+                                  summary->status, summary->started, summary->finished, summary->cause);
+        return r < 0 ? r : 1;
 }
 
 int history_bus_list(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
-        return published_answer(userdata, message, list_history, ret_error);
+        static const AnswerKind kind = { .array = SUMMARY_SIGNATURE, .begin = begin_history, .append = append_history };
+
+        if (published_is_long(message))
+                return sd_bus_reply_method_return(message, "a" SUMMARY_SIGNATURE, 0);
+
+        return published_answer_long(userdata, message, &kind, ret_error);
 }

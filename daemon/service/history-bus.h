@@ -2,12 +2,12 @@
 #pragma once
 
 /*
- * How the bus sees the journals of runs: methods of org.btd1.Manager. Reading them is open to all, as it was to look
- * on while it happened; so is what they have in them of variables.
+ * Serves run records and the history: methods of org.btd1.Manager. Every user may read them, including the variables
+ * in them, because every user could also watch the run.
  */
 
 #include <systemd/sd-bus.h>
 
-/* Method handlers; the userdata is the Published. */
+/* Method handlers. The userdata is a Published. */
 int history_bus_get_journal(sd_bus_message *message, void *userdata, sd_bus_error *ret_error);
 int history_bus_list(sd_bus_message *message, void *userdata, sd_bus_error *ret_error);

@@ -1,16 +1,24 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* How the bus sees the manager: what trees and runs there are, starting, halting, reloading. */
+/* Implements the interface org.btd1.Manager: lists trees and runs, starts, halts, reloads. */
 
-#include "service/manager-bus.h"
+#include <string.h>
+
 #include "basic/cleanup.h"
+#include "basic/excerpt.h"
 #include "basic/log.h"
 #include "service/errors.h"
 #include "service/history-bus.h"
+#include "service/manager-bus.h"
 #include "service/object-path.h"
 #include "service/run-bus.h"
 #include "service/tree-bus.h"
 #include "service/variables-bus.h"
+
+/* name, path, description, autostart, state */
+#define TREE_SIGNATURE "(sosbs)"
+/* id, path, tree, instance, status, started, finished, cause, restart, ready */
+#define RUN_SIGNATURE "(sosssttsst)"
 
 static int start_tree(sd_bus_message *message, const Caller *who, void *userdata, sd_bus_error *ret_error) {
         const char *tree;
@@ -23,11 +31,30 @@ static int start_tree(sd_bus_message *message, const Caller *who, void *userdata
         return tree_bus_start(userdata, message, tree, who, ret_error);
 }
 
-static int start_text(sd_bus_message *message, const Caller *who, void *userdata, sd_bus_error *ret_error) {
+static int reply_started(sd_bus_message *message, const Run *run) {
+        g_autofree char *path = object_path_of_run(run_id(run));
+
+        return sd_bus_reply_method_return(message, "so", run_id(run), path);
+}
+
+static void on_text_started(Run *run, int r, const char *text, void *userdata) {
+        g_auto(sd_bus_error) error = SD_BUS_ERROR_NULL;
+        Operation *operation = userdata;
+
+        r = r < 0 ? error_from_manager(&error, r, text) : reply_started(operation_message(operation), run);
+        operation_end(operation, r, &error);
+}
+
+static void drop_text_start(void *start) {
+        text_start_drop(start);
+}
+
+static int start_text(Operation *operation, sd_bus_message *message, const Caller *who, void *userdata,
+                      sd_bus_error *ret_error) {
         g_autoptr(json_object) variables = NULL;
-        g_autofree char *error = NULL, *path = NULL;
+        g_autofree char *error = NULL;
         const char *name, *text;
-        Run *run;
+        TextStart *start;
         int r;
 
         r = sd_bus_message_read(message, "ss", &name, &text);
@@ -36,12 +63,100 @@ static int start_text(sd_bus_message *message, const Caller *who, void *userdata
         r = variables_bus_read(message, &variables, ret_error);
         if (r < 0)
                 return r;
-        r = manager_start_text(published_manager(userdata), name, text, variables, who, &run, &error);
+        r = manager_start_text(published_manager(userdata), name, text, variables, who, on_text_started, operation,
+                               &start, &error);
         if (r < 0)
                 return error_from_manager(ret_error, r, error);
 
-        path = object_path_of_run(run_id(run));
-        return sd_bus_reply_method_return(message, "so", run_id(run), path);
+        operation_waits(operation, start, drop_text_start);
+        return 0;
+}
+
+/* The options of the methods named "...With". Options that are absent keep their defaults. */
+typedef struct With {
+        const char *instance, *token;
+        int attach, wait;
+} With;
+
+static int read_option(sd_bus_message *message, const char *key, With *with, sd_bus_error *ret_error) {
+        const struct {
+                const char *key, *type;
+                void *value;
+        } options[] = {
+                { "instance", "s", &with->instance },
+                { "token", "s", &with->token },
+                { "attach", "b", &with->attach },
+                { "wait", "b", &with->wait },
+        };
+        g_autofree char *shown = excerpt(key, strlen(key));
+        const char *type;
+        int r;
+
+        for (size_t i = 0; i < G_N_ELEMENTS(options); i++) {
+                if (!g_str_equal(options[i].key, key))
+                        continue;
+
+                r = sd_bus_message_peek_type(message, NULL, &type);
+                if (r < 0)
+                        return r;
+                if (!g_str_equal(type, options[i].type))
+                        return sd_bus_error_setf(ret_error, ERROR_INVALID_ARGUMENT,
+                                                 "the option '%s' is of the type '%s', not '%s'", key, options[i].type,
+                                                 type);
+                return sd_bus_message_read(message, "v", type, options[i].value);
+        }
+
+        return sd_bus_error_setf(ret_error, ERROR_INVALID_ARGUMENT,
+                                 "there is no option '%s'; there are 'instance', 'token', 'attach' and 'wait'", shown);
+}
+
+static int read_options(sd_bus_message *message, With *with, sd_bus_error *ret_error) {
+        const char *key;
+        int r;
+
+        r = sd_bus_message_enter_container(message, 'a', "{sv}");
+        while (r >= 0 && (r = sd_bus_message_enter_container(message, 'e', "sv")) > 0) {
+                r = sd_bus_message_read(message, "s", &key);
+                if (r >= 0)
+                        r = read_option(message, key, with, ret_error);
+                if (r >= 0)
+                        r = sd_bus_message_exit_container(message);
+        }
+
+        return r < 0 ? r : sd_bus_message_exit_container(message);
+}
+
+static int start_tree_with(sd_bus_message *message, const Caller *who, void *userdata, sd_bus_error *ret_error) {
+        g_autoptr(json_object) variables = NULL;
+        g_autofree char *error = NULL, *path = NULL;
+        g_auto(Outcome) outcome = {};
+        With with = { .instance = "" };
+        const char *tree;
+        bool begun;
+        int r;
+
+        r = sd_bus_message_read(message, "s", &tree);
+        if (r >= 0)
+                r = variables_bus_read(message, &variables, ret_error);
+        if (r >= 0)
+                r = read_options(message, &with, ret_error);
+        if (r < 0)
+                return r;
+
+        r = manager_start_token(published_manager(userdata),
+                                &(TokenStart){ .tree = tree,
+                                               .instance = with.instance,
+                                               .variables = variables,
+                                               .token = with.token,
+                                               .attach = with.attach,
+                                               .wait = with.wait },
+                                who, &begun, &outcome, &error);
+        if (r < 0)
+                return error_from_manager(ret_error, r, error);
+
+        path = object_path_of_run(outcome.run);
+        return sd_bus_reply_method_return(message, "sossb", outcome.run, path, outcome.token, outcome.status,
+                                          (int) begun);
 }
 
 static int halt_tree(sd_bus_message *message, const Caller *who, void *userdata, sd_bus_error *ret_error) {
@@ -79,29 +194,78 @@ static int append_texts(sd_bus_message *message, const GPtrArray *texts) {
         return r < 0 ? r : sd_bus_message_close_container(message);
 }
 
-static int reload(sd_bus_message *message, const Caller *who, void *userdata, sd_bus_error *ret_error) {
-        g_autoptr(GPtrArray) errors = NULL;
+static int halt_tree_with(sd_bus_message *message, const Caller *who, void *userdata, sd_bus_error *ret_error) {
+        g_autoptr(sd_bus_message) reply = NULL;
+        g_autoptr(GPtrArray) halted = NULL;
+        g_autofree char *error = NULL;
+        const char *tree;
+        With with = {};
+        int r;
+
+        r = sd_bus_message_read(message, "s", &tree);
+        if (r >= 0)
+                r = read_options(message, &with, ret_error);
+        if (r < 0)
+                return r;
+        if (!with.token)
+                return sd_bus_error_set(ret_error, ERROR_INVALID_ARGUMENT, "the option 'token' is missing");
+
+        r = manager_halt_token(published_manager(userdata), tree, with.instance, with.token, with.wait, who, &halted,
+                               &error);
+        if (r < 0)
+                return error_from_manager(ret_error, r, error);
+
+        r = sd_bus_message_new_method_return(message, &reply);
+        if (r >= 0)
+                r = append_texts(reply, halted);
+        return r < 0 ? r : sd_bus_message_send(reply);
+}
+
+static int reply_reloaded(sd_bus_message *message, const GPtrArray *messages) {
         g_autoptr(sd_bus_message) reply = NULL;
         int r;
 
-        if (manager_is_stopping(published_manager(userdata)))
-                return sd_bus_error_set(ret_error, ERROR_STOPPING, "the daemon is stopping and loads nothing any more");
-
-        errors = manager_reload(published_manager(userdata));
         r = sd_bus_message_new_method_return(message, &reply);
         if (r < 0)
                 return r;
-        r = append_texts(reply, errors);
+        r = append_texts(reply, messages);
         if (r < 0)
                 return r;
 
         return sd_bus_message_send(reply);
 }
 
-/* Longer than that of any tree or run. */
+static int refuse_reload(sd_bus_error *ret_error) {
+        return sd_bus_error_set(ret_error, ERROR_STOPPING, "the daemon is stopping and loads nothing any more");
+}
+
+static void on_reloaded(const GPtrArray *messages, void *userdata) {
+        g_auto(sd_bus_error) error = SD_BUS_ERROR_NULL;
+        Operation *operation = userdata;
+        int r = messages ? reply_reloaded(operation_message(operation), messages) : refuse_reload(&error);
+
+        operation_end(operation, r, &error);
+}
+
+static void drop_reload(void *reload) {
+        manager_reload_drop(reload);
+}
+
+static int reload(Operation *operation, sd_bus_message *message, const Caller *who, void *userdata,
+                  sd_bus_error *ret_error) {
+        Manager *manager = published_manager(userdata);
+
+        if (manager_is_stopping(manager))
+                return refuse_reload(ret_error);
+
+        operation_waits(operation, manager_reload(manager, on_reloaded, operation), drop_reload);
+        return 0;
+}
+
+/* Longer than the name of any tree or run. */
 #define NAME_MAX_PEEKED 200u
 
-/* The name that the message begins with, which is still to be read. What is too long to be one is not kept in full. */
+/* Returns the first string argument without consuming it. A string that is too long to be a name is cut. */
 static char *peek_name(sd_bus_message *message) {
         const char *name = NULL;
 
@@ -111,97 +275,112 @@ static char *peek_name(sd_bus_message *message) {
 }
 
 static int method_start_tree(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
-        return published_authorize(userdata, message, (Deed){ PERMISSION_START, .tree = peek_name(message) },
+        return published_authorize(userdata, message, (Request){ PERMISSION_START, .tree = peek_name(message) },
                                    start_tree, ret_error);
 }
 
+static int method_start_tree_with(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
+        return published_authorize(userdata, message, (Request){ PERMISSION_START, .tree = peek_name(message) },
+                                   start_tree_with, ret_error);
+}
+
 static int method_start_text(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
-        return published_authorize(userdata, message, (Deed){ PERMISSION_LOAD, .tree = peek_name(message) }, start_text,
-                                   ret_error);
+        return published_authorize_long(userdata, message, (Request){ PERMISSION_LOAD, .tree = peek_name(message) },
+                                        start_text, ret_error);
 }
 
 static int method_halt_tree(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
-        return published_authorize(userdata, message, (Deed){ PERMISSION_HALT, .tree = peek_name(message) }, halt_tree,
-                                   ret_error);
+        return published_authorize(userdata, message, (Request){ PERMISSION_HALT, .tree = peek_name(message) },
+                                   halt_tree, ret_error);
+}
+
+static int method_halt_tree_with(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
+        return published_authorize(userdata, message, (Request){ PERMISSION_HALT, .tree = peek_name(message) },
+                                   halt_tree_with, ret_error);
 }
 
 static int method_halt_run(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
         g_autofree char *id = peek_name(message);
 
-        return published_authorize(userdata, message, run_bus_deed(userdata, PERMISSION_HALT, id), halt_run, ret_error);
+        return published_authorize(userdata, message, run_bus_request(userdata, PERMISSION_HALT, id), halt_run,
+                                   ret_error);
 }
 
 static int method_reload(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
-        return published_authorize(userdata, message, (Deed){ PERMISSION_RELOAD }, reload, ret_error);
+        return published_authorize_long(userdata, message, (Request){ PERMISSION_RELOAD }, reload, ret_error);
 }
 
-static int append_tree(sd_bus_message *reply, const LibraryEntry *entry) {
-        const Definition *definition = entry->definition;
-        g_autofree char *path = object_path_of_tree(entry->name);
+static int begin_trees(Answer *answer, sd_bus_error *ret_error) {
+        g_autoptr(GPtrArray) entries = manager_trees(published_manager(answer->userdata));
 
-        return sd_bus_message_append(reply, "(sosbs)", entry->name, path,
-                                     definition ? definition_description(definition) : NULL,
-                                     definition && definition_autostart(definition), tree_bus_state(entry));
+        answer->names = g_ptr_array_new_full(entries->len, g_free);
+        for (unsigned i = 0; i < entries->len; i++)
+                g_ptr_array_add(answer->names, g_strdup(((const LibraryEntry *) g_ptr_array_index(entries, i))->name));
+        return 0;
 }
 
-static int append_trees(sd_bus_message *reply, const GPtrArray *entries) {
-        int r = sd_bus_message_open_container(reply, 'a', "(sosbs)");
+/* Skips trees that have been removed since the list was begun. append_run() does the same. */
+static int append_tree(Answer *answer, sd_bus_error *ret_error) {
+        const LibraryEntry *entry;
+        const Definition *definition;
+        g_autofree char *path = NULL;
+        int r;
 
-        for (unsigned i = 0; r >= 0 && i < entries->len; i++)
-                r = append_tree(reply, g_ptr_array_index(entries, i));
+        if (answer->next == answer->names->len)
+                return 0;
 
-        return r < 0 ? r : sd_bus_message_close_container(reply);
+        entry = manager_tree(published_manager(answer->userdata), g_ptr_array_index(answer->names, answer->next++));
+        if (!entry)
+                return 1;
+
+        definition = entry->definition;
+        path = object_path_of_tree(entry->name);
+        r = sd_bus_message_append(answer->reply, TREE_SIGNATURE, entry->name, path,
+                                  definition ? definition_description(definition) : NULL,
+                                  definition && definition_autostart(definition), tree_bus_state(entry));
+        return r < 0 ? r : 1;
 }
 
 static int method_list_trees(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
-        g_autoptr(GPtrArray) entries = manager_trees(published_manager(userdata));
-        g_autoptr(sd_bus_message) reply = NULL;
+        static const AnswerKind kind = { .array = TREE_SIGNATURE, .begin = begin_trees, .append = append_tree };
+
+        return published_answer_long(userdata, message, &kind, ret_error);
+}
+
+static int begin_runs(Answer *answer, sd_bus_error *ret_error) {
+        const GPtrArray *runs = manager_runs(published_manager(answer->userdata));
+
+        answer->names = g_ptr_array_new_full(runs->len, g_free);
+        for (unsigned i = 0; i < runs->len; i++)
+                g_ptr_array_add(answer->names, g_strdup(run_id(g_ptr_array_index(runs, i))));
+        return 0;
+}
+
+static int append_run(Answer *answer, sd_bus_error *ret_error) {
+        Manager *manager = published_manager(answer->userdata);
+        g_autofree char *path = NULL, *restart = NULL;
+        const Run *run;
         int r;
 
-        r = sd_bus_message_new_method_return(message, &reply);
-        if (r < 0)
-                return r;
-        r = append_trees(reply, entries);
-        if (r < 0)
-                return r;
+        if (answer->next == answer->names->len)
+                return 0;
 
-        return sd_bus_message_send(reply);
-}
+        run = manager_run(manager, g_ptr_array_index(answer->names, answer->next++));
+        if (!run)
+                return 1;
 
-static int append_run(sd_bus_message *reply, Manager *manager, const Run *run) {
-        g_autofree char *path = object_path_of_run(run_id(run)), *restart = manager_describe_restart(manager, run);
-
-        return sd_bus_message_append(reply, "(sosssttss)", run_id(run), path, run_tree(run), run_instance(run),
-                                     run_status_text(run), run_started(run), run_finished(run), run_cause(run),
-                                     restart);
-}
-
-static int append_runs(sd_bus_message *reply, Manager *manager) {
-        const GPtrArray *runs = manager_runs(manager);
-        int r = sd_bus_message_open_container(reply, 'a', "(sosssttss)");
-
-        for (unsigned i = 0; r >= 0 && i < runs->len; i++)
-                r = append_run(reply, manager, g_ptr_array_index(runs, i));
-
-        return r < 0 ? r : sd_bus_message_close_container(reply);
-}
-
-static int list_runs(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
-        g_autoptr(sd_bus_message) reply = NULL;
-        int r;
-
-        r = sd_bus_message_new_method_return(message, &reply);
-        if (r < 0)
-                return r;
-        r = append_runs(reply, published_manager(userdata));
-        if (r < 0)
-                return r;
-
-        return sd_bus_message_send(reply);
+        path = object_path_of_run(run_id(run));
+        restart = manager_describe_restart(manager, run);
+        r = sd_bus_message_append(answer->reply, RUN_SIGNATURE, run_id(run), path, run_tree(run), run_instance(run),
+                                  run_status_text(run), run_started(run), run_finished(run), run_cause(run), restart,
+                                  run_ready(run));
+        return r < 0 ? r : 1;
 }
 
 static int method_list_runs(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
-        return published_answer(userdata, message, list_runs, ret_error);
+        static const AnswerKind kind = { .array = RUN_SIGNATURE, .begin = begin_runs, .append = append_run };
+
+        return published_answer_long(userdata, message, &kind, ret_error);
 }
 
 static int method_get_tree(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
@@ -240,6 +419,53 @@ static int get_run(sd_bus_message *message, void *userdata, sd_bus_error *ret_er
 
 static int method_get_run(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
         return published_answer(userdata, message, get_run, ret_error);
+}
+
+/* MANAGER_NOT_YET: the error is not set. */
+static int write_outcome(Manager *manager, sd_bus_message *question, sd_bus_message *reply, sd_bus_error *ret_error) {
+        g_autofree char *error = NULL, *path = NULL;
+        g_auto(Outcome) outcome = {};
+        const char *tree, *instance, *token;
+        int r;
+
+        (void) sd_bus_message_rewind(question, true);
+        r = sd_bus_message_read(question, "sss", &tree, &instance, &token);
+        if (r < 0)
+                return r;
+        r = manager_find_outcome(manager, tree, instance, token, &outcome, &error);
+        if (r < 0)
+                return error_from_manager(ret_error, r, error);
+
+        path = object_path_of_run(outcome.run);
+        r = sd_bus_message_append(reply, "sosstb", outcome.run, path, outcome.status, outcome.cause, outcome.finished,
+                                  (int) outcome.followed);
+        return MIN(r, 0);
+}
+
+static int begin_outcome(Answer *answer, sd_bus_error *ret_error) {
+        return 0;
+}
+
+static int append_outcome(Answer *answer, sd_bus_error *ret_error) {
+        int r = write_outcome(published_manager(answer->userdata), answer->question, answer->reply, ret_error);
+
+        return r == MANAGER_NOT_YET ? ANSWER_WAITS : r;
+}
+
+static int method_get_outcome(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
+        static const AnswerKind kind = { .begin = begin_outcome, .append = append_outcome };
+        g_autoptr(sd_bus_message) reply = NULL;
+        int r;
+
+        if (!published_is_long(message))
+                return published_answer_long(userdata, message, &kind, ret_error);
+
+        r = sd_bus_message_new_method_return(message, &reply);
+        if (r >= 0)
+                r = write_outcome(published_manager(userdata), message, reply, ret_error);
+        if (r == MANAGER_NOT_YET)
+                return published_answer_long(userdata, message, &kind, ret_error);
+        return r < 0 ? r : sd_bus_message_send(reply);
 }
 
 static int method_subscribe(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
@@ -283,6 +509,18 @@ static int property_get_status(sd_bus *bus, const char *path, const char *interf
         return sd_bus_message_append(reply, "s", published_status(userdata));
 }
 
+static int property_get_lost_log_messages(sd_bus *bus, const char *path, const char *interface, const char *property,
+                                          sd_bus_message *reply, void *userdata, sd_bus_error *ret_error) {
+        return sd_bus_message_append(reply, "t", log_n_dropped());
+}
+
+static int property_get_disk(sd_bus *bus, const char *path, const char *interface, const char *property,
+                             sd_bus_message *reply, void *userdata, sd_bus_error *ret_error) {
+        g_autofree char *late = manager_disk(published_manager(userdata));
+
+        return sd_bus_message_append(reply, "s", late);
+}
+
 const sd_bus_vtable manager_vtable[] = {
         SD_BUS_VTABLE_START(0),
 
@@ -292,25 +530,35 @@ const sd_bus_vtable manager_vtable[] = {
         SD_BUS_PROPERTY("NTrees", "u", property_get_n_trees, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
         SD_BUS_PROPERTY("NRunning", "u", property_get_n_running, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
         SD_BUS_PROPERTY("Status", "s", property_get_status, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
+        SD_BUS_PROPERTY("Disk", "s", property_get_disk, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
+        SD_BUS_PROPERTY("LostLogMessages", "t", property_get_lost_log_messages, 0, 0),
 
         SD_BUS_METHOD_WITH_ARGS("StartTree", SD_BUS_ARGS("s", tree, "s", instance, "a{ss}", variables),
                                 SD_BUS_RESULT("s", id, "o", run), method_start_tree, SD_BUS_VTABLE_UNPRIVILEGED),
+        SD_BUS_METHOD_WITH_ARGS("StartTreeWith", SD_BUS_ARGS("s", tree, "a{ss}", variables, "a{sv}", options),
+                                SD_BUS_RESULT("s", id, "o", run, "s", token, "s", status, "b", begun),
+                                method_start_tree_with, SD_BUS_VTABLE_UNPRIVILEGED),
         SD_BUS_METHOD_WITH_ARGS("StartText", SD_BUS_ARGS("s", name, "s", text, "a{ss}", variables),
                                 SD_BUS_RESULT("s", id, "o", run), method_start_text, SD_BUS_VTABLE_UNPRIVILEGED),
         SD_BUS_METHOD_WITH_ARGS("HaltTree", SD_BUS_ARGS("s", tree), SD_BUS_RESULT("u", count), method_halt_tree,
                                 SD_BUS_VTABLE_UNPRIVILEGED),
+        SD_BUS_METHOD_WITH_ARGS("HaltTreeWith", SD_BUS_ARGS("s", tree, "a{sv}", options), SD_BUS_RESULT("as", halted),
+                                method_halt_tree_with, SD_BUS_VTABLE_UNPRIVILEGED),
         SD_BUS_METHOD_WITH_ARGS("HaltRun", SD_BUS_ARGS("s", id), SD_BUS_NO_RESULT, method_halt_run,
                                 SD_BUS_VTABLE_UNPRIVILEGED),
         SD_BUS_METHOD_WITH_ARGS("Reload", SD_BUS_NO_ARGS, SD_BUS_RESULT("as", errors), method_reload,
                                 SD_BUS_VTABLE_UNPRIVILEGED),
-        SD_BUS_METHOD_WITH_ARGS("ListTrees", SD_BUS_NO_ARGS, SD_BUS_RESULT("a(sosbs)", trees), method_list_trees,
-                                SD_BUS_VTABLE_UNPRIVILEGED),
-        SD_BUS_METHOD_WITH_ARGS("ListRuns", SD_BUS_NO_ARGS, SD_BUS_RESULT("a(sosssttss)", runs), method_list_runs,
+        SD_BUS_METHOD_WITH_ARGS("ListTrees", SD_BUS_NO_ARGS, SD_BUS_RESULT("a" TREE_SIGNATURE, trees),
+                                method_list_trees, SD_BUS_VTABLE_UNPRIVILEGED),
+        SD_BUS_METHOD_WITH_ARGS("ListRuns", SD_BUS_NO_ARGS, SD_BUS_RESULT("a" RUN_SIGNATURE, runs), method_list_runs,
                                 SD_BUS_VTABLE_UNPRIVILEGED),
         SD_BUS_METHOD_WITH_ARGS("GetTree", SD_BUS_ARGS("s", tree), SD_BUS_RESULT("o", path), method_get_tree,
                                 SD_BUS_VTABLE_UNPRIVILEGED),
         SD_BUS_METHOD_WITH_ARGS("GetRun", SD_BUS_ARGS("s", id), SD_BUS_RESULT("o", path), method_get_run,
                                 SD_BUS_VTABLE_UNPRIVILEGED),
+        SD_BUS_METHOD_WITH_ARGS("GetOutcome", SD_BUS_ARGS("s", tree, "s", instance, "s", token),
+                                SD_BUS_RESULT("s", id, "o", run, "s", status, "s", cause, "t", finished, "b", followed),
+                                method_get_outcome, SD_BUS_VTABLE_UNPRIVILEGED),
         SD_BUS_METHOD_WITH_ARGS("ListHistory", SD_BUS_ARGS("s", tree), SD_BUS_RESULT("a(sssstts)", runs),
                                 history_bus_list, SD_BUS_VTABLE_UNPRIVILEGED),
         SD_BUS_METHOD_WITH_ARGS("GetJournal", SD_BUS_ARGS("s", id, "t", offset), SD_BUS_RESULT("ay", text),
@@ -321,7 +569,9 @@ const sd_bus_vtable manager_vtable[] = {
                                 SD_BUS_VTABLE_UNPRIVILEGED),
 
         SD_BUS_SIGNAL_WITH_ARGS("RunNew", SD_BUS_ARGS("s", id, "o", run), 0),
+        SD_BUS_SIGNAL_WITH_ARGS("RunReady", SD_BUS_ARGS("s", id, "o", run), 0),
         SD_BUS_SIGNAL_WITH_ARGS("RunFinished", SD_BUS_ARGS("s", id, "o", run, "s", status, "s", cause), 0),
+        SD_BUS_SIGNAL_WITH_ARGS("RestartDropped", SD_BUS_ARGS("s", tree, "s", instance), 0),
         SD_BUS_SIGNAL_WITH_ARGS("Reloaded", SD_BUS_ARGS("as", errors), 0),
 
         SD_BUS_VTABLE_END,
@@ -339,11 +589,23 @@ void manager_bus_emit_run_new(sd_bus *bus, const Run *run) {
                       sd_bus_emit_signal(bus, SERVICE_PATH, MANAGER_INTERFACE, "RunNew", "so", run_id(run), path));
 }
 
+void manager_bus_emit_run_ready(sd_bus *bus, const Run *run) {
+        g_autofree char *path = object_path_of_run(run_id(run));
+
+        check_emitted("RunReady",
+                      sd_bus_emit_signal(bus, SERVICE_PATH, MANAGER_INTERFACE, "RunReady", "so", run_id(run), path));
+}
+
 void manager_bus_emit_run_finished(sd_bus *bus, const Run *run) {
         g_autofree char *path = object_path_of_run(run_id(run));
 
         check_emitted("RunFinished", sd_bus_emit_signal(bus, SERVICE_PATH, MANAGER_INTERFACE, "RunFinished", "soss",
                                                         run_id(run), path, run_status_text(run), run_cause(run)));
+}
+
+void manager_bus_emit_restart_dropped(sd_bus *bus, const char *tree, const char *instance) {
+        check_emitted("RestartDropped",
+                      sd_bus_emit_signal(bus, SERVICE_PATH, MANAGER_INTERFACE, "RestartDropped", "ss", tree, instance));
 }
 
 static int emit_reloaded(sd_bus *bus, const GPtrArray *messages) {

@@ -2,7 +2,7 @@
 #pragma once
 
 /*
- * /org/btd1: org.btd1.Manager. Its userdata is the Published.
+ * Describes the object /org/btd1 with the interface org.btd1.Manager to sd-bus. The userdata is a Published.
  */
 
 #include "service/published.h"
@@ -10,5 +10,7 @@
 extern const sd_bus_vtable manager_vtable[];
 
 void manager_bus_emit_run_new(sd_bus *bus, const Run *run);
+void manager_bus_emit_run_ready(sd_bus *bus, const Run *run);
 void manager_bus_emit_run_finished(sd_bus *bus, const Run *run);
+void manager_bus_emit_restart_dropped(sd_bus *bus, const char *tree, const char *instance);
 void manager_bus_emit_reloaded(sd_bus *bus, const GPtrArray *messages);

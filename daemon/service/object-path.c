@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Names, with what may not stand in a path escaped as systemd does it. */
+/* Makes object paths from names. Invalid characters are escaped as systemd does it. */
 
 #include <glib.h>
 #include <systemd/sd-bus.h>

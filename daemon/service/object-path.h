@@ -2,7 +2,7 @@
 #pragma once
 
 /*
- * Where the objects are, and what their interfaces are called.
+ * Names the paths of the objects, and their interfaces.
  */
 
 #define SERVICE_PATH "/org/btd1"
@@ -13,6 +13,6 @@
 #define TREE_INTERFACE "org.btd1.Tree"
 #define RUN_INTERFACE "org.btd1.Run"
 
-/* To be freed. */
+/* The caller frees the result. */
 char *object_path_of_tree(const char *name);
 char *object_path_of_run(const char *id);

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * One object owns the message that waits for its reply, and what it waits for meanwhile: the answer of the bus, that of
- * polkit, its turn. Questions to polkit can take minutes, while somebody looks for a password, and a dbus-daemon allows
- * a connection only so many calls in all: only some are asked at once, and fewer of one user; the others wait.
+ * Implements operations: method calls that change something. One object owns the message until its reply, and what it
+ * waits for meanwhile: the reply of the bus, that of polkit, its turn.
+ *
+ * A question to polkit can take minutes while a user types a password, and a dbus-daemon limits the calls of a
+ * connection. So the number of questions at a time is limited, in total and per user; further questions wait.
  */
 
 #include <inttypes.h>
@@ -13,71 +15,105 @@
 
 #include "basic/cleanup.h"
 #include "basic/log.h"
+#include "runtime/manager.h"
 #include "service/arguments.h"
 #include "service/credentials.h"
 #include "service/errors.h"
 #include "service/operation.h"
 #include "service/polkit.h"
+#include "service/tree-access.h"
 #include "service/turns.h"
 
-/* A dbus-daemon allows a connection 128. */
+/* A dbus-daemon allows 128 pending calls per connection. */
 #define QUESTIONS_MAX 24u
 #define QUESTIONS_OF_A_USER_MAX 4u
 
-/* As much as a tree file may have. */
+/* The same as the maximum size of a tree file. */
 #define WAITING_MIB_MAX 64u
+
+/* Number of callers whose credentials are cached. Credentials do not change, and a bus does not reuse a unique name.
+ * The cache is cleared when the connection is lost. */
+#define KNOWN_MAX 256u
 
 #define TOO_LARGE "calls of yours with more than %u MiB would be waiting to be answered; wait for one of them"
 
 struct Operations {
         sd_bus *bus;
-        unsigned max; /* of one caller */
+        Workers *workers;
+        unsigned max; /* limit per caller */
         OperationPermits permits;
         void *userdata;
-        GQueue running; /* of Operation */
+        GQueue running;    /* Operation */
+        GHashTable *known; /* unique name -> Known */
         Turns *turns;
+        unsigned n_delayed;
         bool open;
 };
 
-typedef struct Operation {
-        Turn turn; /* first: its turn is the operation's */
+typedef struct Known {
+        Credentials credentials;
+        Caller who;
+} Known;
+
+struct Operation {
+        Turn turn; /* must be the first member: the operation's place in the queue */
         Operations *operations;
         GList link;
-        Deed deed;
+        Request request;
         OperationRun run;
+        OperationBegin begin; /* used instead of run */
+        void *waits;          /* data of the work that it has begun; NULL: none, or it has ended */
+        GDestroyNotify drop;
         char *sender;
-        sd_bus_message *message; /* NULL: it has been refused, and is only to be logged */
-        sd_bus_error refusal;    /* then */
-        size_t size;             /* of what it carries */
-        sd_bus_slot *slot;       /* of the question to the bus */
+        sd_bus_message *message; /* NULL: refused; only the log message is missing */
+        sd_bus_error refusal;    /* the error of a refused call */
+        size_t size;             /* of the message's texts */
+        sd_bus_slot *slot;       /* of the call to the bus */
         Credentials credentials;
-        bool doubted; /* polkit has to be asked */
+        Accounts *accounts; /* accounts that the tree names; NULL: not needed so far */
+        bool doubted;       /* polkit must decide */
+        bool delayed;       /* waits for operations_retry() */
         PolkitQuestion *question;
         Caller who;
-} Operation;
+};
 
-static void on_turn(Turn *turn);
+static bool on_turn(Turn *turn, int64_t until);
 
-Operations *operations_new(GMainContext *context, sd_bus *bus, unsigned max, OperationPermits permits, void *userdata) {
+static void known_free(void *data) {
+        Known *known = data;
+
+        credentials_clear(&known->credentials);
+        caller_clear(&known->who);
+        g_free(known);
+}
+
+Operations *operations_new(GMainContext *context, sd_bus *bus, Workers *workers, unsigned max, OperationPermits permits,
+                           void *userdata) {
         Operations *operations = g_new0(Operations, 1);
 
         operations->bus = sd_bus_ref(bus);
+        operations->workers = workers;
         operations->max = max;
         operations->permits = permits;
         operations->userdata = userdata;
+        operations->known = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, known_free);
         operations->turns = turns_new(context, on_turn, NULL, NULL);
         return operations;
 }
 
 static void operation_free(Operation *operation) {
         g_queue_unlink(&operation->operations->running, &operation->link);
+        operation->operations->n_delayed -= operation->delayed;
         turn_drop(&operation->turn);
+        if (operation->waits)
+                operation->drop(operation->waits);
         polkit_question_free(operation->question);
+        accounts_free(operation->accounts);
         sd_bus_slot_unref(operation->slot);
         sd_bus_message_unref(operation->message);
         sd_bus_error_free(&operation->refusal);
         g_free(operation->sender);
-        deed_clear(&operation->deed);
+        request_clear(&operation->request);
         credentials_clear(&operation->credentials);
         caller_clear(&operation->who);
         g_free(operation);
@@ -90,6 +126,7 @@ void operations_free(Operations *operations) {
         while (operations->running.head)
                 operation_free(operations->running.head->data);
         turns_free(operations->turns);
+        g_hash_table_unref(operations->known);
         sd_bus_unref(operations->bus);
         g_free(operations);
 }
@@ -106,7 +143,7 @@ static void finish_with(Operation *operation, int r, const sd_bus_error *error) 
         operation_free(operation);
 }
 
-/* "UID 1000, PID 4711 (btctl)" */
+/* For example "UID 1000, PID 4711 (btctl)". */
 static char *describe_caller(const Operation *operation) {
         const Caller *who = &operation->who;
 
@@ -118,24 +155,25 @@ static char *describe_caller(const Operation *operation) {
 }
 
 static void log_carried_out(const Operation *operation, int r, const sd_bus_error *error) {
-        g_autofree char *caller = describe_caller(operation), *deed = deed_describe(&operation->deed);
-        LogSubject subject = { .tree = operation->deed.tree, .run = operation->deed.run };
+        g_autofree char *caller = describe_caller(operation), *request = request_describe(&operation->request);
+        LogSubject subject = { .tree = operation->request.tree, .run = operation->request.run };
 
         if (sd_bus_error_is_set(error))
-                log_message(LOG_NOTICE, &subject, "%s asked to %s: %s", caller, deed, error->message);
+                log_message(LOG_NOTICE, &subject, "%s asked to %s: %s", caller, request, error->message);
         else if (r < 0)
-                log_message(LOG_NOTICE, &subject, "%s asked to %s: %s", caller, deed, g_strerror(-r));
+                log_message(LOG_NOTICE, &subject, "%s asked to %s: %s", caller, request, g_strerror(-r));
         else
-                log_message(LOG_INFO, &subject, "%s asked to %s", caller, deed);
+                log_message(LOG_INFO, &subject, "%s asked to %s", caller, request);
 }
 
-/* Who is on a terminal asks again, and is asked then: "cannot be asked to here" is for him, not for the log. */
+/* btctl on a terminal repeats the call interactively. The text "cannot be asked to here" is for that caller, so leave
+ * it out of the log. */
 static void log_refusal(const Operation *operation, const sd_bus_error *error) {
-        g_autofree char *deed = deed_describe(&operation->deed), *caller = describe_caller(operation);
+        g_autofree char *request = request_describe(&operation->request), *caller = describe_caller(operation);
         bool asks = sd_bus_error_has_name(error, SD_BUS_ERROR_INTERACTIVE_AUTHORIZATION_REQUIRED);
 
-        log_message(LOG_NOTICE, &(LogSubject){ .tree = operation->deed.tree, .run = operation->deed.run },
-                    "%s was not allowed to %s%s%s", caller, deed, asks ? " without a password" : ": ",
+        log_message(LOG_NOTICE, &(LogSubject){ .tree = operation->request.tree, .run = operation->request.run },
+                    "%s was not allowed to %s%s%s", caller, request, asks ? " without a password" : ": ",
                     asks ? "" : error->message);
 }
 
@@ -158,30 +196,114 @@ static bool is_trusted(const Operation *operation) {
         return operation->credentials.uid == 0 || operation->credentials.uid == geteuid();
 }
 
-/* False: it has been refused. */
-static bool check_permitted(Operation *operation) {
-        const Operations *operations = operation->operations;
-        g_auto(sd_bus_error) error = SD_BUS_ERROR_NULL;
+typedef enum Permitted {
+        PERMITTED_YES,
+        PERMITTED_NO, /* refused, with a reply */
+        PERMITTED_NOT_YET,
+} Permitted;
 
-        if (operations->permits(&operation->deed, &operation->credentials, operations->userdata, &error) >= 0)
-                return true;
+static void on_accounts_known(void *userdata);
 
-        refuse_with(operation, &error);
-        return false;
+static bool is_looking_up(const Operation *operation) {
+        return operation->accounts && accounts_are_looked_up(operation->accounts);
 }
 
-/* Much may have changed while polkit was asked. */
-static void on_turn(Turn *turn) {
-        Operation *operation = (Operation *) turn;
+static Permitted check_permitted(Operation *operation) {
+        const Operations *operations = operation->operations;
         g_auto(sd_bus_error) error = SD_BUS_ERROR_NULL;
         int r;
 
-        if (!is_trusted(operation) && !check_permitted(operation))
-                return;
+        if (is_looking_up(operation))
+                return PERMITTED_NOT_YET;
 
-        r = operation->run(operation->message, &operation->who, operation->operations->userdata, &error);
-        log_carried_out(operation, r, &error);
-        finish_with(operation, r, &error);
+        operation->accounts = operation->accounts ?: accounts_new();
+        r = operations->permits(&operation->request, &operation->credentials, operation->accounts, operations->userdata,
+                                &error);
+        if (r >= 0)
+                return PERMITTED_YES;
+        if (r == TREE_ACCESS_NOT_KNOWN) {
+                accounts_look_up(operation->accounts, operations->workers, on_accounts_known, operation);
+                return PERMITTED_NOT_YET;
+        }
+
+        refuse_with(operation, &error);
+        return PERMITTED_NO;
+}
+
+/* True: an earlier call of the same caller is delayed. Calls of one caller are done in order. */
+static bool is_behind_delayed(const Operation *operation) {
+        const Operations *operations = operation->operations;
+
+        for (const GList *link = operations->n_delayed > 0 ? operations->running.head : NULL; link; link = link->next) {
+                const Operation *other = link->data;
+
+                if (other->delayed && g_str_equal(other->sender, operation->sender))
+                        return true;
+        }
+
+        return false;
+}
+
+static void delay(Operation *operation) {
+        operation->delayed = true;
+        operation->operations->n_delayed++;
+}
+
+void operations_retry(Operations *operations) {
+        for (const GList *link = operations->n_delayed > 0 ? operations->running.head : NULL; link; link = link->next) {
+                Operation *operation = link->data;
+
+                if (!operation->delayed)
+                        continue;
+
+                operation->delayed = false;
+                operations->n_delayed--;
+                turns_add(operations->turns, &operation->turn, operation->sender);
+        }
+}
+
+void operation_end(Operation *operation, int r, const sd_bus_error *error) {
+        operation->waits = NULL;
+        log_carried_out(operation, r, error);
+        finish_with(operation, r, error);
+}
+
+void operation_waits(Operation *operation, void *data, GDestroyNotify drop) {
+        operation->waits = data;
+        operation->drop = drop;
+}
+
+sd_bus_message *operation_message(const Operation *operation) {
+        return operation->message;
+}
+
+/* Check again: the state may have changed while polkit was asked. */
+static bool on_turn(Turn *turn, int64_t until) {
+        Operation *operation = (Operation *) turn;
+        void *userdata = operation->operations->userdata;
+        g_auto(sd_bus_error) error = SD_BUS_ERROR_NULL;
+        Permitted permitted;
+        int r;
+
+        if (is_behind_delayed(operation)) {
+                delay(operation);
+                return true;
+        }
+        permitted = is_trusted(operation) ? PERMITTED_YES : check_permitted(operation);
+        if (permitted == PERMITTED_NOT_YET)
+                delay(operation);
+        if (permitted != PERMITTED_YES)
+                return true;
+
+        r = operation->begin ? operation->begin(operation, operation->message, &operation->who, userdata, &error)
+                             : operation->run(operation->message, &operation->who, userdata, &error);
+        if (r == MANAGER_NOT_YET) {
+                (void) sd_bus_message_rewind(operation->message, true);
+                delay(operation);
+        } else if (!operation->waits) {
+                operation_end(operation, r, &error);
+        }
+        return true;
 }
 
 static void carry_out(Operation *operation) {
@@ -190,21 +312,21 @@ static void carry_out(Operation *operation) {
 }
 
 static void take_answer(Operation *operation, PolkitAnswer answer) {
-        g_autofree char *deed = deed_describe(&operation->deed);
-        const char *action = permission_action(operation->deed.permission);
+        g_autofree char *request = request_describe(&operation->request);
+        const char *action = permission_action(operation->request.permission);
 
         switch (answer) {
         case POLKIT_YES:
                 carry_out(operation);
                 break;
         case POLKIT_NO:
-                refuse(operation, ERROR_ACCESS_DENIED, "you may not %s: polkit refuses %s", deed, action);
+                refuse(operation, ERROR_ACCESS_DENIED, "you may not %s: polkit refuses %s", request, action);
                 break;
         case POLKIT_CHALLENGE:
                 refuse(operation, SD_BUS_ERROR_INTERACTIVE_AUTHORIZATION_REQUIRED,
                        "to %s, you have to authenticate, and cannot be asked to here; try it on a terminal, or with "
                        "sudo",
-                       deed);
+                       request);
                 break;
         case POLKIT_ABSENT:
                 refuse(operation, ERROR_ACCESS_DENIED, "only root may do this; try it with sudo, or as root");
@@ -216,7 +338,7 @@ static void on_polkit_answered(PolkitAnswer answer, void *userdata);
 
 static void ask_polkit(Operation *operation) {
         bool interactive = sd_bus_message_get_allow_interactive_authorization(operation->message) > 0;
-        int r = polkit_ask(operation->operations->bus, operation->sender, &operation->deed, interactive,
+        int r = polkit_ask(operation->operations->bus, operation->sender, &operation->request, interactive,
                            on_polkit_answered, operation, &operation->question);
 
         if (r < 0)
@@ -241,9 +363,20 @@ static void ask_those_that_wait(Operations *operations) {
                 Operation *operation = link->data;
 
                 next = link->next;
-                if (operation->doubted && !operation->question && may_ask_now(operation) && check_permitted(operation))
+                if (operation->doubted && !operation->question && !is_looking_up(operation) && may_ask_now(operation) &&
+                    check_permitted(operation) == PERMITTED_YES)
                         ask_polkit(operation);
         }
+}
+
+/* Continue: ask polkit, or run the operation if polkit has already permitted it. */
+static void on_accounts_known(void *userdata) {
+        Operations *operations = ((Operation *) userdata)->operations;
+
+        if (((const Operation *) userdata)->delayed)
+                operations_retry(operations);
+        else
+                ask_those_that_wait(operations);
 }
 
 static void doubt(Operation *operation) {
@@ -274,7 +407,7 @@ static bool is_of_user(const Operation *one, const Operation *other) {
         return other->who.text && one->who.uid == other->who.uid;
 }
 
-/* Does it wait with too many others, or they with too much? */
+/* Do too many calls of this caller wait, or calls with too much data? */
 static bool is_too_much(const Operation *operation, bool (*is_with)(const Operation *one, const Operation *other),
                         sd_bus_error *ret_error) {
         unsigned n = 0, max = operation->operations->max;
@@ -298,7 +431,7 @@ static bool is_too_much(const Operation *operation, bool (*is_with)(const Operat
         return sd_bus_error_is_set(ret_error);
 }
 
-/* False: with the error. */
+/* False: ret_error is set. */
 static bool learn_caller(Operation *operation, sd_bus_message *reply, sd_bus_error *ret_error) {
         Credentials *credentials = &operation->credentials;
 
@@ -316,16 +449,39 @@ static bool learn_caller(Operation *operation, sd_bus_message *reply, sd_bus_err
         return true;
 }
 
-static int on_credentials(sd_bus_message *answer, void *userdata, sd_bus_error *unused) {
-        Operation *operation = userdata;
+static void remember(const Operation *operation) {
+        GHashTable *all = operation->operations->known;
+        Known *known = g_new0(Known, 1);
+
+        if (g_hash_table_size(all) >= KNOWN_MAX)
+                g_hash_table_remove_all(all);
+        credentials_copy(&operation->credentials, &known->credentials);
+        caller_copy(&operation->who, &known->who);
+        g_hash_table_replace(all, g_strdup(operation->sender), known);
+}
+
+/* Returns the cached credentials. Not if a call of the same caller still waits for them, because calls must stay in
+ * order. */
+static const Known *find_known(const Operation *operation) {
+        const Operations *operations = operation->operations;
+
+        for (const GList *link = operations->running.head; link; link = link->next) {
+                const Operation *other = link->data;
+
+                if (other->slot && g_str_equal(other->sender, operation->sender))
+                        return NULL;
+        }
+
+        return g_hash_table_lookup(operations->known, operation->sender);
+}
+
+/* The credentials are known. */
+static void decide(Operation *operation) {
         g_auto(sd_bus_error) error = SD_BUS_ERROR_NULL;
-        bool known = learn_caller(operation, answer, &error);
 
         if (!operation->message) {
                 log_refusal(operation, &operation->refusal);
                 operation_free(operation);
-        } else if (!known) {
-                refuse_with(operation, &error);
         } else if (is_trusted(operation)) {
                 carry_out(operation);
         } else if (is_too_much(operation, is_of_user, &error)) {
@@ -333,24 +489,40 @@ static int on_credentials(sd_bus_message *answer, void *userdata, sd_bus_error *
         } else {
                 doubt(operation);
         }
+}
+
+static int on_credentials(sd_bus_message *answer, void *userdata, sd_bus_error *unused) {
+        Operation *operation = userdata;
+        g_auto(sd_bus_error) error = SD_BUS_ERROR_NULL;
+        bool known = learn_caller(operation, answer, &error);
+
+        operation->slot = sd_bus_slot_unref(operation->slot);
+        if (known)
+                remember(operation);
+        if (known || !operation->message)
+                decide(operation);
+        else
+                refuse_with(operation, &error);
 
         return 0;
 }
 
-/* Answered at once; who it was is still to be found out, for the log. */
+/* Replies with the error at once. The credentials are still needed for the log. */
 static void turn_away(Operation *operation) {
         reply(operation, 0, &operation->refusal);
         operation->message = sd_bus_message_unref(operation->message);
 }
 
-int operation_start(Operations *operations, sd_bus_message *message, Deed deed, OperationRun run,
-                    sd_bus_error *ret_error) {
+static int start(Operations *operations, sd_bus_message *message, Request request, OperationRun run,
+                 OperationBegin begin) {
         Operation *operation = g_new0(Operation, 1);
+        const Known *known;
         int r;
 
         operation->operations = operations;
         operation->run = run;
-        operation->deed = deed;
+        operation->begin = begin;
+        operation->request = request;
         operation->sender = g_strdup(sd_bus_message_get_sender(message));
         operation->message = sd_bus_message_ref(message);
         operation->size = arguments_size(message);
@@ -359,6 +531,14 @@ int operation_start(Operations *operations, sd_bus_message *message, Deed deed, 
         if (is_too_much(operation, is_of_sender, &operation->refusal))
                 turn_away(operation);
 
+        known = find_known(operation);
+        if (known) {
+                credentials_copy(&known->credentials, &operation->credentials);
+                caller_copy(&known->who, &operation->who);
+                decide(operation);
+                return 1;
+        }
+
         r = credentials_ask(operations->bus, operation->sender, on_credentials, operation, &operation->slot);
         if (r < 0) {
                 operation_free(operation);
@@ -366,4 +546,14 @@ int operation_start(Operations *operations, sd_bus_message *message, Deed deed, 
         }
 
         return 1;
+}
+
+int operation_start(Operations *operations, sd_bus_message *message, Request request, OperationRun run,
+                    sd_bus_error *ret_error) {
+        return start(operations, message, request, run, NULL);
+}
+
+int operation_start_long(Operations *operations, sd_bus_message *message, Request request, OperationBegin begin,
+                         sd_bus_error *ret_error) {
+        return start(operations, message, request, NULL, begin);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* The actions are those of org.btd1.policy. */
+/* Maps permissions to the actions of the file org.btd1.policy, and describes requests. */
 
 #include "service/permission.h"
 #include "basic/excerpt.h"
@@ -29,14 +29,14 @@ const char *permission_verb(Permission permission) {
         return words[permission].verb;
 }
 
-char *deed_describe(const Deed *deed) {
-        const char *object = deed->run ?: deed->tree, *verb = words[deed->permission].phrase;
+char *request_describe(const Request *request) {
+        const char *object = request->run ?: request->tree, *verb = words[request->permission].phrase;
         g_autofree char *shown = object ? excerpt(object, strlen(object)) : NULL;
 
         return shown ? g_strdup_printf("%s '%s'", verb, shown) : g_strdup(verb);
 }
 
-void deed_clear(Deed *deed) {
-        g_clear_pointer(&deed->tree, g_free);
-        g_clear_pointer(&deed->run, g_free);
+void request_clear(Request *request) {
+        g_clear_pointer(&request->tree, g_free);
+        g_clear_pointer(&request->run, g_free);
 }

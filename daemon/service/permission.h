@@ -2,7 +2,7 @@
 #pragma once
 
 /*
- * What has to be permitted: the verbs, each with its polkit action and its words. A tree can have a say in all but the
+ * Defines the permissions, each with its polkit action and its verb. The 'access' of a tree can restrict all but the
  * last ones.
  */
 
@@ -17,23 +17,23 @@ typedef enum Permission {
         PERMISSION_SET = ACCESS_SET,
         PERMISSION_FORCE = ACCESS_FORCE,
         PERMISSION_RELOAD,
-        PERMISSION_LOAD, /* to run any tree at all, as powerful as root */
+        PERMISSION_LOAD, /* load and run any tree; equivalent to root */
         PERMISSION_MAX_,
 } Permission;
 
-/* What is to be done to what. */
-typedef struct Deed {
+/* A request: the permission that it needs and its target. */
+typedef struct Request {
         Permission permission;
-        char *tree, *run; /* names, or NULL: none in particular */
-} Deed;
+        char *tree, *run; /* names, or NULL */
+} Request;
 
-void deed_clear(Deed *deed);
+void request_clear(Request *request);
 
-/* "org.btd1.start" */
+/* For example "org.btd1.start". */
 const char *permission_action(Permission permission);
-/* "start" */
+/* For example "start". */
 const char *permission_verb(Permission permission);
-/* "start 'boot'", "reload". To be freed. */
-char *deed_describe(const Deed *deed);
+/* For example "start 'boot'" or "reload". The caller frees it. */
+char *request_describe(const Request *request);
 
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Deed, deed_clear)
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Request, request_clear)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* The tree, the run and the verb go along as details, for rules that permit one tree only. */
+/* Asks polkit. The tree, the run and the verb are passed as details, so that a rule can permit one tree only. */
 
 #include "service/polkit.h"
 #include "basic/cleanup.h"
 #include "basic/log.h"
 
-/* While somebody looks for a password; and while nobody has to. */
+/* Time limit with and without a user who types a password. */
 #define PATIENCE_USEC (5 * 60 * UINT64_C(1000000))
 #define TIMEOUT_USEC (25 * UINT64_C(1000000))
 
@@ -54,20 +54,20 @@ static int append_detail(sd_bus_message *message, const char *key, const char *v
         return value ? sd_bus_message_append(message, "{ss}", key, value) : 0;
 }
 
-static int append_details(sd_bus_message *message, const Deed *deed) {
+static int append_details(sd_bus_message *message, const Request *request) {
         int r = sd_bus_message_open_container(message, 'a', "{ss}");
 
         if (r >= 0)
-                r = append_detail(message, "verb", permission_verb(deed->permission));
+                r = append_detail(message, "verb", permission_verb(request->permission));
         if (r >= 0)
-                r = append_detail(message, "tree", deed->tree);
+                r = append_detail(message, "tree", request->tree);
         if (r >= 0)
-                r = append_detail(message, "run", deed->run);
+                r = append_detail(message, "run", request->run);
 
         return r < 0 ? r : sd_bus_message_close_container(message);
 }
 
-static int question_message(sd_bus *bus, const char *sender, const Deed *deed, bool interactive,
+static int question_message(sd_bus *bus, const char *sender, const Request *request, bool interactive,
                             sd_bus_message **ret_message) {
         g_autoptr(sd_bus_message) message = NULL;
         int r;
@@ -78,10 +78,10 @@ static int question_message(sd_bus *bus, const char *sender, const Deed *deed, b
         if (r < 0)
                 return r;
         r = sd_bus_message_append(message, "(sa{sv})s", "system-bus-name", 1, "name", "s", sender,
-                                  permission_action(deed->permission));
+                                  permission_action(request->permission));
         if (r < 0)
                 return r;
-        r = append_details(message, deed);
+        r = append_details(message, request);
         if (r < 0)
                 return r;
         r = sd_bus_message_append(message, "us", interactive ? ALLOW_USER_INTERACTION : 0, "");
@@ -92,13 +92,13 @@ static int question_message(sd_bus *bus, const char *sender, const Deed *deed, b
         return 0;
 }
 
-int polkit_ask(sd_bus *bus, const char *sender, const Deed *deed, bool interactive, PolkitAnswered answered,
+int polkit_ask(sd_bus *bus, const char *sender, const Request *request, bool interactive, PolkitAnswered answered,
                void *userdata, PolkitQuestion **ret_question) {
         g_autoptr(sd_bus_message) message = NULL;
         PolkitQuestion *question;
         int r;
 
-        r = question_message(bus, sender, deed, interactive, &message);
+        r = question_message(bus, sender, request, interactive, &message);
         if (r < 0)
                 return r;
 

@@ -2,7 +2,7 @@
 #pragma once
 
 /*
- * One question to polkit: may the caller do this? See polkit(8) and the interface org.freedesktop.PolicyKit1.Authority.
+ * Asks polkit whether a caller may do a request, see polkit(8) and the interface org.freedesktop.PolicyKit1.Authority.
  */
 
 #include <stdbool.h>
@@ -15,15 +15,15 @@ typedef struct PolkitQuestion PolkitQuestion;
 typedef enum PolkitAnswer {
         POLKIT_YES,
         POLKIT_NO,
-        POLKIT_CHALLENGE, /* the caller would have to authenticate, but cannot be asked to */
-        POLKIT_ABSENT,    /* it is not there, or did not understand */
+        POLKIT_CHALLENGE, /* authentication is required, but the call is not interactive */
+        POLKIT_ABSENT,    /* polkit is not running, or its reply is invalid */
 } PolkitAnswer;
 
-/* The question may be freed from within. */
+/* The callback may free the question. */
 typedef void (*PolkitAnswered)(PolkitAnswer answer, void *userdata);
 
-/* sender: the caller's unique name. interactive: the caller may be asked to authenticate, for which it has minutes. */
-int polkit_ask(sd_bus *bus, const char *sender, const Deed *deed, bool interactive, PolkitAnswered answered,
+/* sender: the caller's unique name. interactive: polkit may ask the user for a password, which can take minutes. */
+int polkit_ask(sd_bus *bus, const char *sender, const Request *request, bool interactive, PolkitAnswered answered,
                void *userdata, PolkitQuestion **ret_question);
-/* Whatever the answer is, it is of no interest any more. */
+/* Cancels the question. Its callback is not called. */
 void polkit_question_free(PolkitQuestion *question);

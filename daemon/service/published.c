@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* For handlers, which have it as a void pointer. */
+/* Gives method handlers access to the objects of their connection. Handlers get a Published as userdata. */
 
 #include "service/published.h"
 #include "service/arguments.h"
@@ -22,18 +22,31 @@ const char *published_status(const Published *published) {
         return published->open ? "running" : "starting";
 }
 
-int published_answer(Published *published, sd_bus_message *message, sd_bus_message_handler_t handler,
-                     sd_bus_error *ret_error) {
-        /* What is longer than any name is that of no run, and would be much to keep. */
-        if (arguments_size(message) > NAME_LENGTH_MAX)
-                return handler(message, published, ret_error);
-
-        return questions_add(published->questions, message, handler, ret_error);
+bool published_is_long(sd_bus_message *message) {
+        return arguments_size(message) > NAME_LENGTH_MAX;
 }
 
-int published_authorize(const Published *published, sd_bus_message *message, Deed deed, OperationRun run,
+int published_answer(Published *published, sd_bus_message *message, sd_bus_message_handler_t handler,
+                     sd_bus_error *ret_error) {
+        if (published_is_long(message))
+                return handler(message, published, ret_error);
+
+        return answers_add(published->answers, message, handler, ret_error);
+}
+
+int published_answer_long(Published *published, sd_bus_message *message, const AnswerKind *kind,
+                          sd_bus_error *ret_error) {
+        return answers_add_long(published->answers, message, kind, ret_error);
+}
+
+int published_authorize(const Published *published, sd_bus_message *message, Request request, OperationRun run,
                         sd_bus_error *ret_error) {
-        return operation_start(published->operations, message, deed, run, ret_error);
+        return operation_start(published->operations, message, request, run, ret_error);
+}
+
+int published_authorize_long(const Published *published, sd_bus_message *message, Request request, OperationBegin begin,
+                             sd_bus_error *ret_error) {
+        return operation_start_long(published->operations, message, request, begin, ret_error);
 }
 
 int published_subscribe(const Published *published, sd_bus_message *message, sd_bus_error *ret_error) {
@@ -42,4 +55,12 @@ int published_subscribe(const Published *published, sd_bus_message *message, sd_
 
 void published_unsubscribe(const Published *published, const char *name) {
         subscribers_remove(published->subscribers, name);
+}
+
+void published_hold(const Published *published, const char *name, const char *run) {
+        subscribers_hold(published->subscribers, name, run);
+}
+
+void published_release(const Published *published) {
+        subscribers_release(published->subscribers);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* How the bus sees a run: what became of its nodes, its variables, halting it. */
+/* Implements the interface org.btd1.Run: the nodes of a run, its variables, halting it. */
 
 #include <errno.h>
 #include <inttypes.h>
@@ -51,10 +51,10 @@ int run_bus_enumerate(sd_bus *bus, const char *prefix, void *userdata, char ***r
         return 0;
 }
 
-Deed run_bus_deed(const Published *published, Permission permission, const char *id) {
+Request run_bus_request(const Published *published, Permission permission, const char *id) {
         const Run *run = manager_run(published_manager(published), id);
 
-        return (Deed){ .permission = permission, .tree = run ? g_strdup(run_tree(run)) : NULL, .run = g_strdup(id) };
+        return (Request){ .permission = permission, .tree = run ? g_strdup(run_tree(run)) : NULL, .run = g_strdup(id) };
 }
 
 int run_bus_authorize(const Published *published, sd_bus_message *message, Permission permission,
@@ -64,7 +64,8 @@ int run_bus_authorize(const Published *published, sd_bus_message *message, Permi
         if (sd_bus_path_decode(sd_bus_message_get_path(message), RUN_PREFIX, &id) <= 0)
                 return -ENOENT;
 
-        return published_authorize(published, message, run_bus_deed(published, permission, id), operation, ret_error);
+        return published_authorize(published, message, run_bus_request(published, permission, id), operation,
+                                   ret_error);
 }
 
 static int halt(sd_bus_message *message, const Caller *who, void *userdata, sd_bus_error *ret_error) {
@@ -97,86 +98,140 @@ static int append_node(sd_bus_message *message, const Run *run, NodeId node) {
                                      status_to_string(report.status), report.since, report.duration, detail);
 }
 
-static int append_all_nodes(sd_bus_message *message, const Run *run) {
-        int r = 0;
+/* The run may have been removed since the call was made, or since the answer was begun. */
+static int find_run(const Answer *answer, Run **ret_run, sd_bus_error *ret_error) {
+        g_autofree char *error = NULL;
+        int r = manager_find_run(published_manager(answer->userdata), answer->run, ret_run, &error);
 
-        for (NodeId node = 0; r >= 0 && node < definition_tree(run_definition(run))->n_nodes; node++)
-                r = append_node(message, run, node);
+        return r < 0 ? error_from_manager(ret_error, r, error) : 0;
+}
 
+static int begin(Answer *answer, sd_bus_error *ret_error) {
+        Run *run;
+        int r;
+
+        if (sd_bus_path_decode(sd_bus_message_get_path(answer->question), RUN_PREFIX, &answer->run) <= 0)
+                return -ENOENT;
+        r = find_run(answer, &run, ret_error);
+        if (r < 0)
+                return r;
+
+        answer->definition = definition_ref((Definition *) run_definition(run));
+        return 0;
+}
+
+/* Appends the next node. */
+static int append_next(Answer *answer, int (*append)(sd_bus_message *message, const Run *run, NodeId node),
+                       sd_bus_error *ret_error) {
+        NodeId node = (NodeId) answer->next;
+        Run *run;
+        int r;
+
+        if (node >= definition_tree(answer->definition)->n_nodes)
+                return 0;
+
+        answer->next++;
+        r = find_run(answer, &run, ret_error);
+        if (r >= 0)
+                r = append(answer->reply, run, node);
+        return r < 0 ? r : 1;
+}
+
+static int append_next_node(Answer *answer, sd_bus_error *ret_error) {
+        return append_next(answer, append_node, ret_error);
+}
+
+/* Holds back signals about the nodes for this caller while the answer is made: the answer already contains an older
+ * state of some nodes. */
+static int begin_nodes(Answer *answer, sd_bus_error *ret_error) {
+        int r = begin(answer, ret_error);
+
+        if (r >= 0)
+                published_hold(answer->userdata, sd_bus_message_get_sender(answer->question), answer->run);
         return r;
 }
 
-/* NULL: all. */
-static int append_nodes(sd_bus_message *message, const Run *run, const GArray *nodes) {
-        int r = sd_bus_message_open_container(message, 'a', NODE_SIGNATURE);
-
-        if (r >= 0 && !nodes)
-                r = append_all_nodes(message, run);
-        for (unsigned i = 0; r >= 0 && nodes && i < nodes->len; i++)
-                r = append_node(message, run, g_array_index(nodes, NodeId, i));
-
-        return r < 0 ? r : sd_bus_message_close_container(message);
+static void end_nodes(Answer *answer) {
+        published_release(answer->userdata);
 }
 
 static int method_get_nodes(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
-        g_autoptr(sd_bus_message) reply = NULL;
-        int r;
+        static const AnswerKind kind = {
+                .array = NODE_SIGNATURE,
+                .begin = begin_nodes,
+                .append = append_next_node,
+                .end = end_nodes,
+        };
 
-        r = sd_bus_message_new_method_return(message, &reply);
-        if (r < 0)
-                return r;
-        r = append_nodes(reply, run_at(userdata, sd_bus_message_get_path(message)), NULL);
-        if (r < 0)
-                return r;
-
-        return sd_bus_message_send(reply);
+        return published_answer_long(userdata, message, &kind, ret_error);
 }
 
 static int method_get_titles(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
-        return title_bus_reply(message, run_definition(run_at(userdata, sd_bus_message_get_path(message))));
+        static const AnswerKind kind = { .array = TITLE_SIGNATURE, .begin = begin, .append = title_bus_append };
+
+        return published_answer_long(userdata, message, &kind, ret_error);
+}
+
+static int begin_variables(Answer *answer, sd_bus_error *ret_error) {
+        Run *run = NULL;
+        int r = begin(answer, ret_error);
+
+        if (r >= 0)
+                r = find_run(answer, &run, ret_error);
+        if (r < 0)
+                return r;
+
+        answer->variables = blackboard_to_json(run_blackboard(run));
+        answer->variable = json_object_iter_begin(answer->variables);
+        return 0;
 }
 
 static int method_get_variables(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
-        Run *run = run_at(userdata, sd_bus_message_get_path(message));
-        g_autoptr(json_object) variables = blackboard_to_json(run_blackboard(run));
-        g_autoptr(sd_bus_message) reply = NULL;
-        int r;
+        static const AnswerKind kind = {
+                .array = VARIABLE_SIGNATURE,
+                .begin = begin_variables,
+                .append = variables_bus_append,
+        };
 
-        r = sd_bus_message_new_method_return(message, &reply);
-        if (r < 0)
-                return r;
-        r = variables_bus_append(reply, variables);
-        if (r < 0)
-                return r;
-
-        return sd_bus_message_send(reply);
+        return published_answer_long(userdata, message, &kind, ret_error);
 }
 
-static int method_get_variable(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
+/* ret_value is borrowed. */
+static int find_variable(sd_bus_message *message, void *userdata, json_object **ret_value, sd_bus_error *ret_error) {
         Run *run = run_at(userdata, sd_bus_message_get_path(message));
-        g_autoptr(sd_bus_message) reply = NULL;
-        json_object *value;
         const char *key;
-        int r;
+        int r = run ? sd_bus_message_read(message, "s", &key) : -ENOENT;
 
-        r = sd_bus_message_read(message, "s", &key);
         if (r < 0)
                 return r;
-        if (!blackboard_get(run_blackboard(run), key, &value)) {
+        if (!blackboard_get(run_blackboard(run), key, ret_value)) {
                 g_autofree char *shown = excerpt(key, strlen(key));
 
                 return sd_bus_error_setf(ret_error, ERROR_NO_SUCH_VARIABLE, "%s has no variable '%s'", run_id(run),
                                          shown);
         }
 
-        r = sd_bus_message_new_method_return(message, &reply);
-        if (r < 0)
-                return r;
-        r = variables_bus_append_value(reply, value);
-        if (r < 0)
-                return r;
+        return sd_bus_message_rewind(message, true);
+}
 
-        return sd_bus_message_send(reply);
+static int begin_variable(Answer *answer, sd_bus_error *ret_error) {
+        json_object *value;
+        int r = begin(answer, ret_error);
+
+        if (r >= 0)
+                r = find_variable(answer->question, answer->userdata, &value, ret_error);
+        if (r >= 0)
+                answer->text = json_text_new(value);
+        return r;
+}
+
+/* An unknown name is not queued, because it can be long. */
+static int method_get_variable(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
+        static const AnswerKind kind = { .begin = begin_variable, .append = variables_bus_append_value };
+        json_object *value;
+        int r = find_variable(message, userdata, &value, ret_error);
+
+        return r < 0 ? r : published_answer_long(userdata, message, &kind, ret_error);
 }
 
 static int property_get_nodes(sd_bus *bus, const char *path, const char *interface, const char *property,
@@ -197,6 +252,7 @@ static int property_get_text(sd_bus *bus, const char *path, const char *interfac
                 { "Id", run_id },
                 { "Tree", run_tree },
                 { "Instance", run_instance },
+                { "Token", run_token },
                 { "Status", run_status_text },
                 { "Cause", run_cause },
                 { "NotDurable", run_not_durable },
@@ -229,7 +285,7 @@ static int property_get_hash(sd_bus *bus, const char *path, const char *interfac
         return sd_bus_message_append(reply, "s", definition_hash(run_definition(run_at(userdata, path))));
 }
 
-/* A run goes on with the tree that it was started with. */
+/* A run continues with the tree that it was started with. */
 static int property_get_tree_changed(sd_bus *bus, const char *path, const char *interface, const char *property,
                                      sd_bus_message *reply, void *userdata, sd_bus_error *ret_error) {
         const Run *run = run_at(userdata, path);
@@ -248,6 +304,11 @@ static int property_get_started(sd_bus *bus, const char *path, const char *inter
 static int property_get_finished(sd_bus *bus, const char *path, const char *interface, const char *property,
                                  sd_bus_message *reply, void *userdata, sd_bus_error *ret_error) {
         return sd_bus_message_append(reply, "t", run_finished(run_at(userdata, path)));
+}
+
+static int property_get_ready(sd_bus *bus, const char *path, const char *interface, const char *property,
+                              sd_bus_message *reply, void *userdata, sd_bus_error *ret_error) {
+        return sd_bus_message_append(reply, "t", run_ready(run_at(userdata, path)));
 }
 
 static int property_get_durable(sd_bus *bus, const char *path, const char *interface, const char *property,
@@ -284,18 +345,14 @@ static int method_get_cause_chain(sd_bus_message *message, void *userdata, sd_bu
         return sd_bus_message_send(reply);
 }
 
+static int append_next_cause(Answer *answer, sd_bus_error *ret_error) {
+        return append_next(answer, cause_bus_append_cause, ret_error);
+}
+
 static int method_get_causes(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
-        g_autoptr(sd_bus_message) reply = NULL;
-        int r;
+        static const AnswerKind kind = { .array = CAUSE_SIGNATURE, .begin = begin, .append = append_next_cause };
 
-        r = sd_bus_message_new_method_return(message, &reply);
-        if (r < 0)
-                return r;
-        r = cause_bus_append_all(reply, run_at(userdata, sd_bus_message_get_path(message)));
-        if (r < 0)
-                return r;
-
-        return sd_bus_message_send(reply);
+        return published_answer_long(userdata, message, &kind, ret_error);
 }
 
 const sd_bus_vtable run_vtable[] = {
@@ -305,13 +362,15 @@ const sd_bus_vtable run_vtable[] = {
         SD_BUS_PROPERTY("Tree", "s", property_get_text, 0, SD_BUS_VTABLE_PROPERTY_CONST),
         SD_BUS_PROPERTY("TreePath", "o", property_get_tree_path, 0, SD_BUS_VTABLE_PROPERTY_CONST),
         SD_BUS_PROPERTY("Instance", "s", property_get_text, 0, SD_BUS_VTABLE_PROPERTY_CONST),
+        SD_BUS_PROPERTY("Token", "s", property_get_text, 0, SD_BUS_VTABLE_PROPERTY_CONST),
         SD_BUS_PROPERTY("Hash", "s", property_get_hash, 0, SD_BUS_VTABLE_PROPERTY_CONST),
         SD_BUS_PROPERTY("TreeChanged", "b", property_get_tree_changed, 0, 0),
         SD_BUS_PROPERTY("Started", "t", property_get_started, 0, SD_BUS_VTABLE_PROPERTY_CONST),
+        SD_BUS_PROPERTY("Ready", "t", property_get_ready, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
         SD_BUS_PROPERTY("Finished", "t", property_get_finished, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
         SD_BUS_PROPERTY("Status", "s", property_get_text, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
         SD_BUS_PROPERTY("Cause", "s", property_get_text, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
-        /* Says how long it still takes, so it is never quite the same. */
+        /* The text contains the remaining time, so it changes all the time. */
         SD_BUS_PROPERTY("Restart", "s", property_get_restart, 0, SD_BUS_VTABLE_PROPERTY_EMITS_INVALIDATION),
         SD_BUS_PROPERTY("CauseChain", "aa{sv}", property_get_cause_chain, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
 
@@ -323,8 +382,8 @@ const sd_bus_vtable run_vtable[] = {
         SD_BUS_METHOD_WITH_ARGS("Halt", SD_BUS_NO_ARGS, SD_BUS_NO_RESULT, method_halt, SD_BUS_VTABLE_UNPRIVILEGED),
         SD_BUS_METHOD_WITH_ARGS("GetNodes", SD_BUS_NO_ARGS, SD_BUS_RESULT("a" NODE_SIGNATURE, nodes), method_get_nodes,
                                 SD_BUS_VTABLE_UNPRIVILEGED),
-        SD_BUS_METHOD_WITH_ARGS("GetTitles", SD_BUS_NO_ARGS, SD_BUS_RESULT("a{us}", titles), method_get_titles,
-                                SD_BUS_VTABLE_UNPRIVILEGED),
+        SD_BUS_METHOD_WITH_ARGS("GetTitles", SD_BUS_NO_ARGS, SD_BUS_RESULT("a" TITLE_SIGNATURE, titles),
+                                method_get_titles, SD_BUS_VTABLE_UNPRIVILEGED),
         SD_BUS_METHOD_WITH_ARGS("GetCauseChain", SD_BUS_ARGS("u", node), SD_BUS_RESULT("aa{sv}", chain),
                                 method_get_cause_chain, SD_BUS_VTABLE_UNPRIVILEGED),
         SD_BUS_METHOD_WITH_ARGS("GetCauses", SD_BUS_NO_ARGS, SD_BUS_RESULT("a" CAUSE_SIGNATURE, causes),
@@ -362,7 +421,11 @@ static int tell_nodes(sd_bus *bus, const char *destination, const Run *run, cons
         if (r >= 0)
                 r = sd_bus_message_set_destination(signal, destination);
         if (r >= 0)
-                r = append_nodes(signal, run, nodes);
+                r = sd_bus_message_open_container(signal, 'a', NODE_SIGNATURE);
+        for (unsigned i = 0; r >= 0 && i < nodes->len; i++)
+                r = append_node(signal, run, g_array_index(nodes, NodeId, i));
+        if (r >= 0)
+                r = sd_bus_message_close_container(signal);
 
         return r < 0 ? r : sd_bus_send(bus, signal, NULL);
 }

@@ -2,7 +2,8 @@
 #pragma once
 
 /*
- * /org/btd1/run/ID: org.btd1.Run. Its userdata is the Published; the run is found by the path.
+ * Describes the objects /org/btd1/run/ID with the interface org.btd1.Run to sd-bus. The userdata is a Published; the
+ * run is found by the path.
  */
 
 #include "service/published.h"
@@ -13,12 +14,12 @@ int run_bus_find(sd_bus *bus, const char *path, const char *interface, void *use
                  sd_bus_error *ret_error);
 int run_bus_enumerate(sd_bus *bus, const char *prefix, void *userdata, char ***ret_paths, sd_bus_error *ret_error);
 
-/* For published_authorize(): what is to be done to the run of that id. */
-Deed run_bus_deed(const Published *published, Permission permission, const char *id);
-/* For the methods of a run that change something. */
+/* Makes a request for published_authorize(), for the run with this id. */
+Request run_bus_request(const Published *published, Permission permission, const char *id);
+/* For method handlers that change a run. */
 int run_bus_authorize(const Published *published, sd_bus_message *message, Permission permission,
                       OperationRun operation, sd_bus_error *ret_error);
 
-/* Tells one caller of these nodes; NULL: of all. */
+/* Sends the state of these nodes to one subscriber. */
 void run_bus_tell_nodes(sd_bus *bus, const char *destination, const Run *run, const GArray *nodes);
 void run_bus_emit_finished(sd_bus *bus, const Run *run);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Each is an operation: who asks is found out before anything is done. */
+/* Implements the methods that control a run. Each is an operation, so the caller is checked first. */
 
 #include <string.h>
 
@@ -13,7 +13,7 @@
 #include "service/run-control-bus.h"
 #include "service/variables-bus.h"
 
-/* To be freed. */
+/* The caller frees the result. */
 static char *run_id_of(sd_bus_message *message) {
         char *id = NULL;
         int r = sd_bus_path_decode(sd_bus_message_get_path(message), RUN_PREFIX, &id);
@@ -63,7 +63,7 @@ static int set_breakpoint(sd_bus_message *message, const Caller *who, void *user
         return reply(message, r, error, ret_error);
 }
 
-/* IDLE for what is none. */
+/* STATUS_IDLE: the word is not an outcome. */
 static Status parse_outcome(const char *word) {
         for (Status status = STATUS_SUCCESS; status <= STATUS_SKIPPED; status++)
                 if (g_str_equal(status_to_string(status), word))

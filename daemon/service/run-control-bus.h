@@ -2,8 +2,8 @@
 #pragma once
 
 /*
- * The methods of org.btd1.Run by which a run is controlled by hand. The userdata is the Published, the run is found by
- * the path.
+ * Implements the methods of org.btd1.Run that pause, resume and step a run, set breakpoints and force outcomes. The
+ * userdata is a Published; the run is found by the path.
  */
 
 #include "service/published.h"

@@ -1,52 +1,77 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * What belongs to one connection, its slots above all, is a Publication: made when the connection comes, dropped when
- * it is lost.
+ * Publishes btd on a bus. All that belongs to one connection, such as its slots, is a Publication: it is created with
+ * the connection, and freed when the connection is lost.
  */
 
-#include "service/service.h"
+#include <errno.h>
+#include <poll.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "basic/cleanup.h"
 #include "basic/log.h"
 #include "service/announcements.h"
 #include "service/arguments.h"
 #include "service/errors.h"
+#include "service/managed-objects.h"
 #include "service/manager-bus.h"
 #include "service/object-path.h"
 #include "service/run-bus.h"
+#include "service/service.h"
 #include "service/subscribers.h"
 #include "service/tree-access.h"
 #include "service/tree-bus.h"
 
-/* RequestName's answers, see the D-Bus specification. */
+/* Results of RequestName, see the D-Bus specification. */
 #define NAME_PRIMARY_OWNER 1u
+#define NAME_IN_QUEUE 2u
 #define NAME_EXISTS 3u
+
+#define BUS_NAME "org.freedesktop.DBus"
+#define BUS_PATH "/org/freedesktop/DBus"
+
+/* How long to wait for the name. If btd was killed while it started a process, that process holds btd's connections
+ * until it executes its program. */
+#define HOLDER_PATIENCE_SEC 5u
+
+/* Limit of threads. Further work waits; each thread may wait for a slow name service or disk. */
+#define WORKERS_MAX 16u
 
 typedef struct Publication {
         sd_bus *bus;
-        sd_bus_slot *slots[8]; /* of what is published, and of the name's request */
+        sd_bus_slot *slots[7]; /* of the published objects */
+        sd_bus_slot *name;     /* of the current call about the name */
+        Timer *patience;       /* while btd waits in the queue for the name */
+        bool impatient;        /* waited long enough */
         Published published;
         Announcements *announcements;
 } Publication;
 
 struct Service {
         GMainContext *context;
+        Timers *timers;
         Connection *connection;
         Listener *listener;
         Manager *manager;
         const ServiceInfo *info;
         const ServiceCallbacks *callbacks;
         void *userdata;
-        Publication *publication; /* NULL while there is no connection */
+        Workers *workers;
+        Publication *publication; /* NULL: not connected */
         bool open;
 };
 
 static void publication_free(Publication *publication) {
         announcements_free(publication->announcements);
-        questions_free(publication->published.questions);
+        answers_free(publication->published.answers);
         subscribers_free(publication->published.subscribers);
         operations_free(publication->published.operations);
         for (size_t i = 0; i < G_N_ELEMENTS(publication->slots); i++)
                 sd_bus_slot_unref(publication->slots[i]);
+        sd_bus_slot_unref(publication->name);
+        timer_free(publication->patience);
         sd_bus_unref(publication->bus);
         g_free(publication);
 }
@@ -62,16 +87,48 @@ static void on_subscribers(bool any, void *userdata) {
         watch_runs(userdata, any);
 }
 
-static void on_missed(const char *name, const char *run, void *userdata) {
+static bool on_tell(const char *name, const char *run, const GArray *nodes, void *userdata) {
         const Service *service = userdata;
 
-        announcements_repeat(service->publication->announcements, name, run);
+        return announcements_tell(service->publication->announcements, name, run, nodes);
 }
 
 static const SubscribersCallbacks subscribers_callbacks = {
         .changed = on_subscribers,
-        .missed = on_missed,
+        .tell = on_tell,
 };
+
+/* Ignore messages that are not from the bus itself. */
+static bool is_about_name(sd_bus_message *message, const char *member) {
+        const char *name = NULL;
+
+        return sd_bus_message_is_signal(message, BUS_NAME, member) > 0 &&
+               g_strcmp0(sd_bus_message_get_sender(message), BUS_NAME) == 0 &&
+               sd_bus_message_read(message, "s", &name) > 0 && g_str_equal(name, SERVICE_NAME);
+}
+
+/* Another process has the name now. It may be another btd, and two of them must not run the same trees. */
+static void lose_name(Service *service) {
+        const char *option = g_str_equal(service->info->mode, "user") ? "--user" : "--system";
+        g_autofree char *text =
+                g_strdup_printf("another process has taken the name %s on bus '%s'; 'busctl %s status %s' shows which. "
+                                "Stopping, since no two btd may run the same trees; the next btd recovers the runs",
+                                SERVICE_NAME, connection_name(service->connection), option, SERVICE_NAME);
+
+        service->callbacks->refused(text, service->userdata);
+}
+
+/* A free name is acquired before the reply to RequestName arrives; the reply then says the same. */
+static void stop_waiting(Service *service) {
+        Publication *publication = service->publication;
+
+        if (!publication->patience)
+                return;
+
+        g_clear_pointer(&publication->patience, timer_free);
+        g_clear_pointer(&publication->name, sd_bus_slot_unref);
+        service->callbacks->named(service->userdata);
+}
 
 static int on_message(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
         static const struct {
@@ -83,8 +140,18 @@ static int on_message(sd_bus_message *message, void *userdata, sd_bus_error *ret
                 { RUN_INTERFACE, run_vtable },
         };
 
+        if (is_about_name(message, "NameLost")) {
+                lose_name(userdata);
+                return 1;
+        }
+        if (is_about_name(message, "NameAcquired")) {
+                stop_waiting(userdata);
+                return 1;
+        }
         if (!sd_bus_message_is_method_call(message, NULL, NULL))
                 return 0;
+        if (managed_objects_is_call(message))
+                return managed_objects_get(&((Service *) userdata)->publication->published, message, ret_error);
 
         for (size_t i = 0; i < G_N_ELEMENTS(interfaces); i++)
                 if (sd_bus_message_is_method_call(message, interfaces[i].interface, NULL))
@@ -100,31 +167,119 @@ static void refuse_name(Service *service, const char *reason) {
         service->callbacks->refused(text, service->userdata);
 }
 
-/* A bus that goes away in the middle of it is asked again when it comes back. */
-static int on_name(sd_bus_message *reply, void *userdata, sd_bus_error *unused) {
-        Service *service = userdata;
-        const sd_bus_error *error = sd_bus_message_get_error(reply);
-        uint32_t answer = 0;
+static int request_name(Service *service, uint64_t queue);
 
-        if (error && sd_bus_is_open(service->publication->bus) <= 0)
+/* A zombie has ended, too. */
+static bool process_has_ended(pid_t pid) {
+        g_auto(AutoFd) fd = (int) syscall(SYS_pidfd_open, pid, 0);
+        struct pollfd poller = { .fd = fd, .events = POLLIN };
+
+        return fd < 0 ? errno == ESRCH : poll(&poller, 1, 0) > 0;
+}
+
+static int on_holder(sd_bus_message *reply, void *userdata, sd_bus_error *unused);
+
+static int find_holder(Service *service) {
+        Publication *publication = service->publication;
+
+        g_clear_pointer(&publication->name, sd_bus_slot_unref);
+        return sd_bus_call_method_async(publication->bus, &publication->name, BUS_NAME, BUS_PATH, BUS_NAME,
+                                        "GetConnectionUnixProcessID", on_holder, service, "s", SERVICE_NAME);
+}
+
+static void on_patience_lost(void *userdata) {
+        Service *service = userdata;
+        int r;
+
+        service->publication->impatient = true;
+        r = find_holder(service);
+        if (r < 0)
+                refuse_name(service, g_strerror(-r));
+}
+
+static void refuse_held_name(Service *service, uint32_t pid) {
+        g_autofree char *reason = g_strdup_printf(
+                "process %u, which took it, has ended, but after %u s something else still has its connection: "
+                "a process that it started, or it is a process of another PID namespace; end that first",
+                pid, HOLDER_PATIENCE_SEC);
+
+        refuse_name(service, reason);
+}
+
+/* The name becomes free when the last process that holds its owner's connection closes it. If the owner is this
+ * process, it is a connection that was lost. */
+static int on_holder(sd_bus_message *reply, void *userdata, sd_bus_error *unused) {
+        Service *service = userdata;
+        Publication *publication = service->publication;
+        const sd_bus_error *error = sd_bus_message_get_error(reply);
+        uint32_t pid = 0;
+        int r;
+
+        if (error && sd_bus_is_open(publication->bus) <= 0)
                 return 0;
 
-        if (sd_bus_error_has_name(error, SD_BUS_ERROR_ACCESS_DENIED))
-                refuse_name(service, "the bus does not allow it; run btd as root, and install its D-Bus policy");
-        else if (error)
-                refuse_name(service, error->message);
-        else if (sd_bus_message_read(reply, "u", &answer) < 0 || answer == NAME_EXISTS)
+        if (!sd_bus_error_has_name(error, SD_BUS_ERROR_NAME_HAS_NO_OWNER) &&
+            (error || sd_bus_message_read(reply, "u", &pid) < 0 || pid == 0 ||
+             (pid != (uint32_t) getpid() && !process_has_ended((pid_t) pid)))) {
                 refuse_name(service, "another btd is running there; stop that first");
-        else if (answer == NAME_PRIMARY_OWNER)
+                return 0;
+        }
+        if (publication->impatient) {
+                refuse_held_name(service, pid);
+                return 0;
+        }
+
+        if (pid > 0)
+                log_info("process %u, which has ended, still has the name %s on bus '%s'; waiting for it", pid,
+                         SERVICE_NAME, connection_name(service->connection));
+        r = request_name(service, SD_BUS_NAME_QUEUE);
+        if (r < 0)
+                refuse_name(service, g_strerror(-r));
+        return 0;
+}
+
+/* If the bus is lost meanwhile, btd asks again after the next connection. */
+static int on_name(sd_bus_message *reply, void *userdata, sd_bus_error *unused) {
+        Service *service = userdata;
+        Publication *publication = service->publication;
+        const sd_bus_error *error = sd_bus_message_get_error(reply);
+        uint32_t answer = 0;
+        int r;
+
+        if (error && sd_bus_is_open(publication->bus) <= 0)
+                return 0;
+
+        if (sd_bus_error_has_name(error, SD_BUS_ERROR_ACCESS_DENIED)) {
+                refuse_name(service, "the bus does not allow it; run btd as root, and install its D-Bus policy");
+        } else if (error) {
+                refuse_name(service, error->message);
+        } else if (sd_bus_message_read(reply, "u", &answer) < 0 || answer == NAME_EXISTS) {
+                r = find_holder(service);
+                if (r < 0)
+                        refuse_name(service, g_strerror(-r));
+        } else if (answer == NAME_IN_QUEUE) {
+                publication->patience =
+                        timer_new(service->timers, HOLDER_PATIENCE_SEC * UINT64_C(1000000), on_patience_lost, service);
+        } else if (answer == NAME_PRIMARY_OWNER) {
                 service->callbacks->named(service->userdata);
+        }
 
         return 0;
 }
 
-/* Only one that has the name itself, and cannot give it up since the bus does not listen, takes it from itself. */
+/* If the bus does not read from btd's old connection, btd cannot release the name there, so the new connection replaces
+ * the old one. */
 static uint64_t name_flags(const Service *service) {
         return SD_BUS_NAME_ALLOW_REPLACEMENT |
                (connection_was_stuck(service->connection) ? SD_BUS_NAME_REPLACE_EXISTING : 0);
+}
+
+static int request_name(Service *service, uint64_t queue) {
+        Publication *publication = service->publication;
+
+        g_clear_pointer(&publication->name, sd_bus_slot_unref);
+        return sd_bus_request_name_async(publication->bus, &publication->name, SERVICE_NAME,
+                                         name_flags(service) | queue, on_name, service);
 }
 
 static int publish(Service *service) {
@@ -148,22 +303,23 @@ static int publish(Service *service) {
         if (r >= 0)
                 r = sd_bus_add_node_enumerator(bus, slot++, RUN_PREFIX, run_bus_enumerate, published);
         if (r >= 0)
-                r = sd_bus_request_name_async(bus, slot, SERVICE_NAME, name_flags(service), on_name, service);
+                r = request_name(service, 0);
 
         return r;
 }
 
-static int permits(Deed *deed, const Credentials *credentials, void *userdata, sd_bus_error *ret_error) {
+static int permits(Request *request, const Credentials *credentials, Accounts *accounts, void *userdata,
+                   sd_bus_error *ret_error) {
         g_autofree char *error = NULL;
-        int r = tree_access_check(published_manager(userdata), deed, credentials, &error);
+        int r = tree_access_check(published_manager(userdata), request, credentials, accounts, &error);
 
-        return r < 0 ? error_from_manager(ret_error, r, error) : 0;
+        return r < 0 && r != TREE_ACCESS_NOT_KNOWN ? error_from_manager(ret_error, r, error) : r;
 }
 
 static void open_publication(Publication *publication) {
         publication->published.open = true;
         operations_open(publication->published.operations);
-        questions_open(publication->published.questions);
+        answers_open(publication->published.answers);
 }
 
 static void on_connected(Connection *connection, void *userdata) {
@@ -176,11 +332,11 @@ static void on_connected(Connection *connection, void *userdata) {
         publication->bus = sd_bus_ref(connection_bus(connection));
         published->manager = service->manager;
         published->info = service->info;
-        /* Before the operations: who asks is answered before something changes. */
-        published->questions =
-                questions_new(service->context, publication->bus, limits->max[LIMIT_CALLS_OF_A_CALLER], published);
-        published->operations = operations_new(service->context, publication->bus, limits->max[LIMIT_CALLS_OF_A_CALLER],
-                                               permits, published);
+        published->workers = service->workers;
+        /* Create the answers before the operations, so that reads are answered before something changes. */
+        published->answers = answers_new(connection, limits->max[LIMIT_CALLS_OF_A_CALLER], published);
+        published->operations = operations_new(service->context, publication->bus, service->workers,
+                                               limits->max[LIMIT_CALLS_OF_A_CALLER], permits, published);
         published->subscribers = subscribers_new(service->context, connection, limits, &subscribers_callbacks, service);
         publication->announcements =
                 announcements_new(service->context, publication->bus, service->manager, published->subscribers);
@@ -200,23 +356,39 @@ static void on_lost(Connection *connection, void *userdata) {
         g_clear_pointer(&service->publication, publication_free);
 }
 
+/* When btd stops, the delayed operations are refused. */
+static void on_retry(void *userdata) {
+        const Service *service = userdata;
+
+        if (!service->publication)
+                return;
+
+        answers_retry(service->publication->published.answers);
+        operations_retry(service->publication->published.operations);
+}
+
+static const ManagerObserver observer = { .retry_starts = on_retry, .stopping = on_retry };
+
 static const ListenerCallbacks listener_callbacks = {
         .connected = on_connected,
         .lost = on_lost,
 };
 
-Service *service_new(GMainContext *context, Connection *connection, Manager *manager, const ServiceInfo *info,
-                     const ServiceCallbacks *callbacks, void *userdata) {
+Service *service_new(GMainContext *context, Timers *timers, Connection *connection, Manager *manager,
+                     const ServiceInfo *info, const ServiceCallbacks *callbacks, void *userdata) {
         Service *service = g_new0(Service, 1);
 
         errors_register();
         service->context = context;
+        service->timers = timers;
         service->connection = connection;
         service->manager = manager;
         service->info = info;
         service->callbacks = callbacks;
         service->userdata = userdata;
+        service->workers = workers_new(context, WORKERS_MAX);
         service->listener = connection_listen(connection, &listener_callbacks, service);
+        manager_observe(manager, &observer, service);
         return service;
 }
 
@@ -224,8 +396,10 @@ void service_free(Service *service) {
         if (!service)
                 return;
 
+        manager_unobserve(service->manager, &observer, service);
         listener_free(service->listener);
         g_clear_pointer(&service->publication, publication_free);
+        workers_free(service->workers);
         g_free(service);
 }
 

@@ -2,10 +2,11 @@
 #pragma once
 
 /*
- * The daemon as a service on a bus: its name, its objects and their signals, published anew on each new connection.
- * What the objects look like is in manager-bus.c, tree-bus.c and run-bus.c.
+ * Publishes btd on a bus: its name, its objects and their signals, again on each new connection. The objects are in
+ * manager-bus.c, tree-bus.c and run-bus.c.
  */
 
+#include "basic/timers.h"
 #include "bus/connection.h"
 #include "service/published.h"
 
@@ -14,17 +15,18 @@
 typedef struct Service Service;
 
 typedef struct ServiceCallbacks {
-        void (*named)(void *userdata);                     /* the name is owned: after each connection */
-        void (*refused)(const char *text, void *userdata); /* it cannot be: text says why, and what to do */
+        void (*named)(void *userdata);                     /* btd owns the name; called after each connection */
+        void (*refused)(const char *text, void *userdata); /* btd cannot get the name; text says why, and what to do */
 } ServiceCallbacks;
 
-/* Everything is borrowed. */
-Service *service_new(GMainContext *context, Connection *connection, Manager *manager, const ServiceInfo *info,
-                     const ServiceCallbacks *callbacks, void *userdata);
+/* Borrows all arguments. If the name belongs to a process that has ended, because a child process still holds its
+ * connection, the service waits a few seconds for that connection to close. */
+Service *service_new(GMainContext *context, Timers *timers, Connection *connection, Manager *manager,
+                     const ServiceInfo *info, const ServiceCallbacks *callbacks, void *userdata);
 void service_free(Service *service);
 
-/* What there was before this daemon is known: what changes anything is done from now on, and who asks for runs is
- * answered; both were kept waiting before, since it may be about a run that is still to be taken up. */
+/* All trees and runs are known from now on. Changes and questions about runs, which waited because the runs were not
+ * recovered yet, are done now. */
 void service_open(Service *service);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Service, service_free)

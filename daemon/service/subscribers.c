@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* One match a subscriber tells when it leaves. Because it may have left before the match was there, the bus is asked
- * once more when it is, and for the user at the same time. (sd_bus_track does something like it, but blocks.) */
+/* Owns the subscribers. A match for each of them reports when it leaves the bus. It may have left before the match was
+ * active, so btd then asks the bus for it, and at the same time for its user. (sd_bus_track does something similar, but
+ * blocks.) */
 
 #include <inttypes.h>
 
@@ -11,33 +12,56 @@
 #include "service/credentials.h"
 #include "service/errors.h"
 #include "service/subscribers.h"
+#include "service/turns.h"
 
-/* How many nodes one may have been told of without having read it; and all of them, who share the bus's patience with
- * the daemon. */
-#define UNREAD_MAX 8192u
-#define UNREAD_OF_ALL_MAX 65536u
+/* How many changes of nodes can be unread, for one subscriber and for all together: the bus limits what all of them can
+ * have unread from btd. This limits the size of one burst, too. */
+#define UNREAD_MAX 4096u
+#define UNREAD_OF_ALL_MAX 16384u
+#define UNREAD_MIN 16u
+/* How many missed nodes are sent at once: less than a millisecond of work. */
+#define PART 512u
 
 struct Subscribers {
         GMainContext *context;
         Connection *connection;
-        Connection *asking; /* whether they read; NULL: not needed so far */
+        Connection *asking; /* connection for Pings; NULL: not needed so far */
         const Limits *limits;
         const SubscribersCallbacks *callbacks;
         void *userdata;
-        GHashTable *by_name; /* Subscriber */
+        GHashTable *by_name; /* unique name -> Subscriber */
+        Turns *turns;        /* queue of Missed */
+        char *held_name, *held_run;
 };
 
 typedef struct Subscriber {
         Subscribers *subscribers;
         char *name;
         Match *leaving;
-        sd_bus_message *message; /* its call, until it is answered */
-        sd_bus_slot *question;   /* is it still there, and whose is it? */
+        sd_bus_message *message; /* its call, until btd replies */
+        sd_bus_slot *question;   /* asks whether it is still there, and for its user */
         bool known;
-        uint32_t uid; /* when it is known */
+        uint32_t uid; /* valid if known */
         Backlog *backlog;
-        GHashTable *missed; /* ids of runs */
+        GHashTable *missed; /* run -> Missed */
 } Subscriber;
+
+/* The nodes of a run whose changes a subscriber has missed. */
+typedef struct Missed {
+        Turn turn; /* must be the first member; queued while the next part can be sent */
+        Subscriber *subscriber;
+        char *run;
+        uint32_t n_nodes, n_left, next;
+        uint8_t left[]; /* a bit for each node; set: missed */
+} Missed;
+
+static void missed_free(void *p) {
+        Missed *missed = p;
+
+        turn_drop(&missed->turn);
+        g_free(missed->run);
+        g_free(missed);
+}
 
 static void answer(Subscriber *subscriber) {
         g_autoptr(sd_bus_message) message = g_steal_pointer(&subscriber->message);
@@ -56,6 +80,76 @@ static void subscriber_free(Subscriber *subscriber) {
         g_free(subscriber);
 }
 
+static Backlog *backlog_of(Subscriber *subscriber);
+
+static unsigned room_of(Subscriber *subscriber) {
+        unsigned share = UNREAD_OF_ALL_MAX / g_hash_table_size(subscriber->subscribers->by_name);
+
+        return backlog_room(backlog_of(subscriber), CLAMP(share, UNREAD_MIN, UNREAD_MAX));
+}
+
+static bool is_held(const Subscribers *subscribers, const char *name, const char *run) {
+        return g_strcmp0(subscribers->held_name, name) == 0 && g_strcmp0(subscribers->held_run, run) == 0;
+}
+
+static void queue_missed(Missed *missed) {
+        Subscriber *subscriber = missed->subscriber;
+        Subscribers *subscribers = subscriber->subscribers;
+
+        if (!missed->turn.turns && !is_held(subscribers, subscriber->name, missed->run) && room_of(subscriber) > 0)
+                turns_add(subscribers->turns, &missed->turn, subscriber->name);
+}
+
+/* Returns whether the bit has changed. */
+static bool set_left(Missed *missed, uint32_t node, bool left) {
+        uint8_t *byte = &missed->left[node / 8], bit = (uint8_t) (1u << node % 8);
+
+        if (!(*byte & bit) == !left)
+                return false;
+
+        *byte ^= bit;
+        missed->n_left += left ? 1 : -1u;
+        return true;
+}
+
+/* Continues behind the last part, so that a node that changes all the time does not delay the others. */
+static GArray *take_part(Missed *missed, unsigned max) {
+        GArray *nodes = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+
+        for (; missed->n_left > 0 && nodes->len < max; missed->next = (missed->next + 1) % missed->n_nodes)
+                if (set_left(missed, missed->next, false))
+                        g_array_append_val(nodes, missed->next);
+
+        return nodes;
+}
+
+static bool on_turn(Turn *turn, int64_t until) {
+        Missed *missed = (Missed *) turn;
+        Subscriber *subscriber = missed->subscriber;
+        const Subscribers *subscribers = subscriber->subscribers;
+        unsigned room = room_of(subscriber);
+        g_autoptr(GArray) nodes = NULL;
+
+        if (room == 0)
+                return true;
+
+        nodes = take_part(missed, MIN(PART, room));
+        backlog_add(subscriber->backlog, nodes->len);
+        if (!subscribers->callbacks->tell(subscriber->name, missed->run, nodes, subscribers->userdata) ||
+            missed->n_left == 0)
+                g_hash_table_remove(subscriber->missed, missed->run);
+        else
+                queue_missed(missed);
+        return true;
+}
+
+static bool may_tell(void *userdata) {
+        const Subscribers *subscribers = userdata;
+        uint64_t n_unsent = 0;
+
+        return sd_bus_get_n_queued_write(connection_bus(subscribers->connection), &n_unsent) < 0 || n_unsent == 0;
+}
+
 Subscribers *subscribers_new(GMainContext *context, Connection *connection, const Limits *limits,
                              const SubscribersCallbacks *callbacks, void *userdata) {
         Subscribers *subscribers = g_new0(Subscribers, 1);
@@ -66,6 +160,8 @@ Subscribers *subscribers_new(GMainContext *context, Connection *connection, cons
         subscribers->callbacks = callbacks;
         subscribers->userdata = userdata;
         subscribers->by_name = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, (GDestroyNotify) subscriber_free);
+        subscribers->turns = turns_new(context, on_turn, may_tell, subscribers);
+        turns_open(subscribers->turns);
         return subscribers;
 }
 
@@ -74,7 +170,10 @@ void subscribers_free(Subscribers *subscribers) {
                 return;
 
         g_hash_table_unref(subscribers->by_name);
+        turns_free(subscribers->turns);
         connection_free(subscribers->asking);
+        g_free(subscribers->held_name);
+        g_free(subscribers->held_run);
         g_free(subscribers);
 }
 
@@ -166,7 +265,7 @@ int subscribers_add(Subscribers *subscribers, sd_bus_message *message, sd_bus_er
         subscriber->subscribers = subscribers;
         subscriber->name = g_strdup(name);
         subscriber->message = sd_bus_message_ref(message);
-        subscriber->missed = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+        subscriber->missed = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, missed_free);
         g_hash_table_insert(subscribers->by_name, subscriber->name, subscriber);
 
         subscriber->leaving = connection_match(subscribers->connection, &pattern, on_leaving, on_watched, subscriber);
@@ -184,24 +283,21 @@ GList *subscribers_names(const Subscribers *subscribers) {
         return g_hash_table_get_keys(subscribers->by_name);
 }
 
-/* What is missed again meanwhile is told the next time. */
 static void on_caught_up(void *userdata) {
         const Subscriber *subscriber = userdata;
-        const Subscribers *subscribers = subscriber->subscribers;
-        g_autofree void **runs = g_hash_table_get_keys_as_array(subscriber->missed, NULL);
+        GHashTableIter iter;
+        void *missed;
 
-        g_hash_table_steal_all(subscriber->missed);
-        for (void **run = runs; *run; run++) {
-                subscribers->callbacks->missed(subscriber->name, *run, subscribers->userdata);
-                g_free(*run);
-        }
+        g_hash_table_iter_init(&iter, subscriber->missed);
+        while (g_hash_table_iter_next(&iter, NULL, &missed))
+                queue_missed(missed);
 }
 
 static void on_given_up(void *userdata) {
         Subscriber *subscriber = userdata;
         g_autofree char *name = g_strdup(subscriber->name);
 
-        log_notice("%s of UID %" PRIu32 " does not read what it has subscribed to, and is told no more", name,
+        log_notice("%s of UID %" PRIu32 " does not read its signals; its subscription has ended", name,
                    subscriber->uid);
         subscribers_remove(subscriber->subscribers, name);
 }
@@ -222,21 +318,57 @@ static const BacklogCallbacks backlog_callbacks = {
         .given_up = on_given_up,
 };
 
-static Backlog *backlog_of(Subscribers *subscribers, Subscriber *subscriber) {
+static Backlog *backlog_of(Subscriber *subscriber) {
         if (!subscriber->backlog)
                 subscriber->backlog =
-                        backlog_new(subscribers->context, subscriber->name, &backlog_callbacks, subscriber);
+                        backlog_new(subscriber->subscribers->context, subscriber->name, &backlog_callbacks, subscriber);
 
         return subscriber->backlog;
 }
 
-bool subscribers_listening(Subscribers *subscribers, const char *name, const char *run, unsigned n_nodes) {
-        unsigned share = UNREAD_OF_ALL_MAX / g_hash_table_size(subscribers->by_name);
+static Missed *missed_of(Subscriber *subscriber, const char *run, uint32_t n_nodes) {
+        Missed *missed = g_hash_table_lookup(subscriber->missed, run);
+
+        if (missed)
+                return missed;
+
+        missed = g_malloc0(sizeof(Missed) + (n_nodes + 7) / 8);
+        missed->subscriber = subscriber;
+        missed->run = g_strdup(run);
+        missed->n_nodes = n_nodes;
+        g_hash_table_insert(subscriber->missed, missed->run, missed);
+        return missed;
+}
+
+bool subscribers_may_tell(Subscribers *subscribers, const char *name, const char *run, uint32_t n_nodes,
+                          const GArray *nodes) {
         Subscriber *subscriber = g_hash_table_lookup(subscribers->by_name, name);
+        Missed *missed;
 
-        if (backlog_add(backlog_of(subscribers, subscriber), n_nodes, MIN(share, UNREAD_MAX)))
+        if (!is_held(subscribers, name, run) && !g_hash_table_contains(subscriber->missed, run) &&
+            nodes->len <= room_of(subscriber)) {
+                backlog_add(subscriber->backlog, nodes->len);
                 return true;
+        }
 
-        g_hash_table_add(subscriber->missed, g_strdup(run));
+        missed = missed_of(subscriber, run, n_nodes);
+        for (unsigned i = 0; i < nodes->len; i++)
+                set_left(missed, g_array_index(nodes, uint32_t, i), true);
+        queue_missed(missed);
         return false;
+}
+
+void subscribers_hold(Subscribers *subscribers, const char *name, const char *run) {
+        subscribers->held_name = g_strdup(name);
+        subscribers->held_run = g_strdup(run);
+}
+
+void subscribers_release(Subscribers *subscribers) {
+        g_autofree char *name = g_steal_pointer(&subscribers->held_name),
+                        *run = g_steal_pointer(&subscribers->held_run);
+        const Subscriber *subscriber = g_hash_table_lookup(subscribers->by_name, name);
+        Missed *missed = subscriber ? g_hash_table_lookup(subscriber->missed, run) : NULL;
+
+        if (missed)
+                queue_missed(missed);
 }

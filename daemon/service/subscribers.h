@@ -2,10 +2,10 @@
 #pragma once
 
 /*
- * Who wants to be told of every change of a node: callers by their unique names, until they say otherwise or leave
- * the bus. There can be only so many, and so many of one user. Who does not read what he is told is not told any more
- * for the time being, and what he has missed is told when he reads again; who does not read for long is no subscriber
- * any more.
+ * Owns the subscribers: callers, by unique name, that get a signal about every change of a node until they unsubscribe
+ * or leave the bus. Their number is limited, in total and per user. A subscriber that stops reading gets no more
+ * signals. When it reads again, it gets the current state of the nodes that have changed meanwhile. If it does not
+ * read for long, its subscription ends.
  */
 
 #include <stdbool.h>
@@ -16,24 +16,32 @@
 typedef struct Subscribers Subscribers;
 
 typedef struct SubscribersCallbacks {
-        void (*changed)(bool any, void *userdata); /* there is somebody now, or nobody any more */
-        /* Now the one of this name can be told what he has missed of a run: as subscribers_listening() says. */
-        void (*missed)(const char *name, const char *run, void *userdata);
+        void (*changed)(bool any, void *userdata); /* the first subscriber has come, or the last one has left */
+        /* Sends the state of these nodes to the subscriber, see subscribers_may_tell(). False: the run no longer
+         * exists. */
+        bool (*tell)(const char *name, const char *run, const GArray *nodes, void *userdata);
 } SubscribersCallbacks;
 
-/* Everything is borrowed. */
+/* Borrows all arguments. */
 Subscribers *subscribers_new(GMainContext *context, Connection *connection, const Limits *limits,
                              const SubscribersCallbacks *callbacks, void *userdata);
 void subscribers_free(Subscribers *subscribers);
 
-/* To be returned by the handler of the method: it is answered when it is known whose call it is. */
+/* For the method handler: return the result of this function. The call is answered when its user is known. */
 int subscribers_add(Subscribers *subscribers, sd_bus_message *message, sd_bus_error *ret_error);
 void subscribers_remove(Subscribers *subscribers, const char *name);
 bool subscribers_any(const Subscribers *subscribers);
 
-/* May this one be told now of so many nodes of a run? If not, that he has missed it is kept in mind. */
-bool subscribers_listening(Subscribers *subscribers, const char *name, const char *run, unsigned n_nodes);
-/* The names of all: borrowed, the list is to be freed. */
+/* May btd send these nodes of a run to the subscriber now? If not, tell() is called later, with some of the nodes at a
+ * time: there may be many, or the subscriber does not read, or an answer for it is being made. n_nodes: the number of
+ * nodes of the tree. */
+bool subscribers_may_tell(Subscribers *subscribers, const char *name, const char *run, uint32_t n_nodes,
+                          const GArray *nodes);
+/* Holds back signals about a run for a caller while its answer to GetNodes is made: otherwise it could take the older
+ * state in the answer for the newer one. Only one such answer is made at a time. */
+void subscribers_hold(Subscribers *subscribers, const char *name, const char *run);
+void subscribers_release(Subscribers *subscribers);
+/* The names of all subscribers. The caller frees the list, not the names. */
 GList *subscribers_names(const Subscribers *subscribers);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Subscribers, subscribers_free)

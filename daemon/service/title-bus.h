@@ -2,12 +2,12 @@
 #pragma once
 
 /*
- * How the bus sees what nodes are about: an a{us} of those nodes that have a title.
+ * Lists the titles of nodes, for the nodes that have one.
  */
 
-#include <systemd/sd-bus.h>
+#include "service/answers.h"
 
-#include "definition/definition.h"
+#define TITLE_SIGNATURE "{us}"
 
-/* Answers the message with the titles. */
-int title_bus_reply(sd_bus_message *message, const Definition *definition);
+/* For an AnswerKind: appends the next node of the answer's definition if it has a title. */
+int title_bus_append(Answer *answer, sd_bus_error *ret_error);

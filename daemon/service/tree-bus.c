@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* How the bus sees a tree: what its file says, whether it loads, starting and halting its runs. */
+/* Implements the interface org.btd1.Tree: the contents and state of a tree file, starting and halting its runs. */
 
 #include <errno.h>
+#include <string.h>
 
 #include "basic/cleanup.h"
 #include "basic/excerpt.h"
@@ -12,7 +13,10 @@
 #include "service/tree-bus.h"
 #include "service/variables-bus.h"
 
-/* NULL: there is none. */
+/* index, parent, type, name */
+#define NODE_SIGNATURE "(uuss)"
+
+/* NULL: there is no such tree. */
 static const LibraryEntry *find_tree(void *userdata, const char *path) {
         g_autofree char *name = NULL;
 
@@ -22,7 +26,7 @@ static const LibraryEntry *find_tree(void *userdata, const char *path) {
         return manager_tree(published_manager(userdata), name);
 }
 
-/* For properties and methods: sd-bus asks for them only where tree_bus_find() has found one. */
+/* For properties and methods, which sd-bus calls only if tree_bus_find() has found the tree. */
 static const LibraryEntry *tree_at(void *userdata, const char *path) {
         const LibraryEntry *entry = find_tree(userdata, path);
 
@@ -92,7 +96,7 @@ int tree_bus_halt(const Published *published, sd_bus_message *message, const cha
         return sd_bus_reply_method_return(message, "u", count);
 }
 
-/* The tree may have gone since the call was made. */
+/* The tree may have been removed since the call was made. */
 static int name_of(sd_bus_message *message, char **ret_name) {
         int r = sd_bus_path_decode(sd_bus_message_get_path(message), TREE_PREFIX, ret_name);
 
@@ -114,76 +118,74 @@ static int halt(sd_bus_message *message, const Caller *who, void *userdata, sd_b
 }
 
 static int method_start(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
-        Deed deed = { PERMISSION_START };
-        int r = name_of(message, &deed.tree);
+        Request request = { PERMISSION_START };
+        int r = name_of(message, &request.tree);
 
-        return r < 0 ? r : published_authorize(userdata, message, deed, start, ret_error);
+        return r < 0 ? r : published_authorize(userdata, message, request, start, ret_error);
 }
 
 static int method_halt(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
-        Deed deed = { PERMISSION_HALT };
-        int r = name_of(message, &deed.tree);
+        Request request = { PERMISSION_HALT };
+        int r = name_of(message, &request.tree);
 
-        return r < 0 ? r : published_authorize(userdata, message, deed, halt, ret_error);
+        return r < 0 ? r : published_authorize(userdata, message, request, halt, ret_error);
 }
 
-static int definition_at(void *userdata, sd_bus_message *message, const Definition **ret_definition,
-                         sd_bus_error *ret_error) {
-        const LibraryEntry *entry = tree_at(userdata, sd_bus_message_get_path(message));
+/* The tree may have gone since the call was made. */
+static int begin(Answer *answer, sd_bus_error *ret_error) {
+        g_autofree char *name = NULL, *error = NULL;
+        const LibraryEntry *entry;
+        int r = name_of(answer->question, &name);
 
+        if (r < 0)
+                return r;
+        r = manager_find_tree(published_manager(answer->userdata), name, &entry, &error);
+        if (r < 0)
+                return error_from_manager(ret_error, r, error);
         if (!entry->definition)
                 return sd_bus_error_setf(ret_error, ERROR_TREE_BROKEN, "tree '%s' has errors; correct %s, then reload",
                                          entry->name, entry->path);
 
-        *ret_definition = entry->definition;
+        answer->definition = definition_ref(entry->definition);
         return 0;
 }
 
-static int method_get_text(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
-        const Definition *definition = NULL;
-        int r;
+static int append_text(Answer *answer, sd_bus_error *ret_error) {
+        const char *text = definition_text(answer->definition);
 
-        r = definition_at(userdata, message, &definition, ret_error);
-        if (r < 0)
-                return r;
-
-        return sd_bus_reply_method_return(message, "s", definition_text(definition));
+        return answer_append_text(answer, text, strlen(text));
 }
 
-static int append_nodes(sd_bus_message *reply, const Tree *tree) {
-        int r = sd_bus_message_open_container(reply, 'a', "(uuss)");
+static int method_get_text(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
+        static const AnswerKind kind = { .begin = begin, .append = append_text };
 
-        for (NodeId node = 0; r >= 0 && node < tree->n_nodes; node++)
-                r = sd_bus_message_append(reply, "(uuss)", node, tree->nodes[node].parent, tree->nodes[node].type->name,
-                                          tree_node_name(tree, node));
+        return published_answer_long(userdata, message, &kind, ret_error);
+}
 
-        return r < 0 ? r : sd_bus_message_close_container(reply);
+static int append_node(Answer *answer, sd_bus_error *ret_error) {
+        const Tree *tree = definition_tree(answer->definition);
+        NodeId node = (NodeId) answer->next;
+        int r;
+
+        if (node >= tree->n_nodes)
+                return 0;
+
+        answer->next++;
+        r = sd_bus_message_append(answer->reply, NODE_SIGNATURE, node, tree->nodes[node].parent,
+                                  tree->nodes[node].type->name, tree_node_name(tree, node));
+        return r < 0 ? r : 1;
 }
 
 static int method_get_nodes(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
-        g_autoptr(sd_bus_message) reply = NULL;
-        const Definition *definition = NULL;
-        int r;
+        static const AnswerKind kind = { .array = NODE_SIGNATURE, .begin = begin, .append = append_node };
 
-        r = definition_at(userdata, message, &definition, ret_error);
-        if (r < 0)
-                return r;
-        r = sd_bus_message_new_method_return(message, &reply);
-        if (r < 0)
-                return r;
-        r = append_nodes(reply, definition_tree(definition));
-        if (r < 0)
-                return r;
-
-        return sd_bus_message_send(reply);
+        return published_answer_long(userdata, message, &kind, ret_error);
 }
 
 static int method_get_titles(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
-        const Definition *definition = NULL;
-        int r;
+        static const AnswerKind kind = { .array = TITLE_SIGNATURE, .begin = begin, .append = title_bus_append };
 
-        r = definition_at(userdata, message, &definition, ret_error);
-        return r < 0 ? r : title_bus_reply(message, definition);
+        return published_answer_long(userdata, message, &kind, ret_error);
 }
 
 static int property_get_name(sd_bus *bus, const char *path, const char *interface, const char *property,
@@ -298,10 +300,10 @@ const sd_bus_vtable tree_vtable[] = {
                                 SD_BUS_VTABLE_UNPRIVILEGED),
         SD_BUS_METHOD_WITH_ARGS("GetText", SD_BUS_NO_ARGS, SD_BUS_RESULT("s", text), method_get_text,
                                 SD_BUS_VTABLE_UNPRIVILEGED),
-        SD_BUS_METHOD_WITH_ARGS("GetNodes", SD_BUS_NO_ARGS, SD_BUS_RESULT("a(uuss)", nodes), method_get_nodes,
+        SD_BUS_METHOD_WITH_ARGS("GetNodes", SD_BUS_NO_ARGS, SD_BUS_RESULT("a" NODE_SIGNATURE, nodes), method_get_nodes,
                                 SD_BUS_VTABLE_UNPRIVILEGED),
-        SD_BUS_METHOD_WITH_ARGS("GetTitles", SD_BUS_NO_ARGS, SD_BUS_RESULT("a{us}", titles), method_get_titles,
-                                SD_BUS_VTABLE_UNPRIVILEGED),
+        SD_BUS_METHOD_WITH_ARGS("GetTitles", SD_BUS_NO_ARGS, SD_BUS_RESULT("a" TITLE_SIGNATURE, titles),
+                                method_get_titles, SD_BUS_VTABLE_UNPRIVILEGED),
 
         SD_BUS_VTABLE_END,
 };

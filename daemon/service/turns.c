@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Fair queueing: what is added has the number of the last of the same caller that waits, or of the one that had its
- * turn last, plus one; the queue is in the order of the numbers. */
+/* Implements fair queueing. A turn gets a number: one more than the last waiting turn of the same caller, or than the
+ * turn that was done last. The queue is sorted by these numbers. */
 
 #include "service/turns.h"
 
-#define BUDGET_USEC 2000
+/* Time limit in one turn of the main loop. */
+#define BUDGET_USEC 1000
 
 struct Turns {
-        GSource source; /* first: the source is the object, alive until the last dispatch has returned */
-        GQueue queue;   /* of Turn */
+        GSource source; /* must be the first member; GLib keeps it alive until the last dispatch has returned */
+        GQueue queue;   /* Turn */
         uint64_t number;
         bool open;
-        void (*take)(Turn *turn);
+        bool (*take)(Turn *turn, int64_t until);
         bool (*may)(void *userdata);
         void *userdata;
 };
@@ -30,18 +31,27 @@ static gboolean source_check(GSource *source) {
         return is_due((Turns *) source);
 }
 
+/* Puts the turn back to the front: it has the lowest number. */
+static void queue_first(Turns *turns, Turn *turn) {
+        turn->turns = turns;
+        g_queue_push_head_link(&turns->queue, &turn->link);
+}
+
 static gboolean source_dispatch(GSource *source, GSourceFunc callback, void *userdata) {
         Turns *turns = (Turns *) source;
         int64_t until = g_get_monotonic_time() + BUDGET_USEC;
 
         while (is_due(turns)) {
                 Turn *turn = turns->queue.head->data;
+                bool done;
 
-                turn_drop(turn);
                 turns->number = turn->number;
-                turns->take(turn);
+                turn_drop(turn);
+                done = turns->take(turn, until);
                 if (g_source_is_destroyed(source))
                         return G_SOURCE_REMOVE;
+                if (!done)
+                        queue_first(turns, turn);
                 if (g_get_monotonic_time() >= until)
                         break;
         }
@@ -55,7 +65,8 @@ static GSourceFuncs source_funcs = {
         .dispatch = source_dispatch,
 };
 
-Turns *turns_new(GMainContext *context, void (*take)(Turn *turn), bool (*may)(void *userdata), void *userdata) {
+Turns *turns_new(GMainContext *context, bool (*take)(Turn *turn, int64_t until), bool (*may)(void *userdata),
+                 void *userdata) {
         Turns *turns = (Turns *) g_source_new(&source_funcs, sizeof(Turns));
 
         g_queue_init(&turns->queue);
@@ -95,7 +106,7 @@ static uint64_t next_number(const Turns *turns, const char *caller) {
 void turns_add(Turns *turns, Turn *turn, const char *caller) {
         GList *before = turns->queue.tail;
 
-        *turn = (Turn){ .number = next_number(turns, caller), .caller = caller, .queue = &turns->queue };
+        *turn = (Turn){ .number = next_number(turns, caller), .caller = caller, .turns = turns };
         turn->link.data = turn;
         while (before && ((const Turn *) before->data)->number > turn->number)
                 before = before->prev;
@@ -104,9 +115,9 @@ void turns_add(Turns *turns, Turn *turn, const char *caller) {
 }
 
 void turn_drop(Turn *turn) {
-        if (!turn->queue)
+        if (!turn->turns)
                 return;
 
-        g_queue_unlink(turn->queue, &turn->link);
-        turn->queue = NULL;
+        g_queue_unlink(&turn->turns->queue, &turn->link);
+        turn->turns = NULL;
 }

@@ -2,9 +2,8 @@
 #pragma once
 
 /*
- * What callers want, one thing at a time: each caller has one turn, then the next caller, however much one of them
- * wants. It is done from the main loop, with a budget of time, so that whoever only asks something is answered in
- * between.
+ * Owns a fair queue: callers take turns, however many turns one of them has queued. A long turn is done in pieces, one
+ * per turn of the main loop, so that runs continue in between.
  */
 
 #include <glib.h>
@@ -14,23 +13,25 @@
 typedef struct Turns Turns;
 
 typedef struct Turn {
-        GList link; /* private, like the next two */
+        GList link; /* private, like the next three */
         uint64_t number;
         const char *caller;
-        GQueue *queue;
+        Turns *turns;
 } Turn;
 
-/* take: has its turn now, and is not in the queue any more. may: is it a time for that? Asked whenever something has
- * happened; NULL: always. */
-Turns *turns_new(GMainContext *context, void (*take)(Turn *turn), bool (*may)(void *userdata), void *userdata);
+/* take: does the turn until the given time (CLOCK_MONOTONIC, microseconds). False: there is more to do; take() is
+ * called again in the next turn of the main loop, before any other turn. True: the turn has left the queue. may: can a
+ * turn be done now? Called in each turn of the main loop; NULL: always. */
+Turns *turns_new(GMainContext *context, bool (*take)(Turn *turn, int64_t until), bool (*may)(void *userdata),
+                 void *userdata);
 void turns_free(Turns *turns);
 
-/* Nobody has his turn before. */
+/* Starts the queue. Until then, turns wait. */
 void turns_open(Turns *turns);
 
-/* The turn belongs to somebody else, and stays where it is, as does the caller's name. */
+/* Queues a turn. Borrows the turn and the caller's name; both must stay valid and in place. */
 void turns_add(Turns *turns, Turn *turn, const char *caller);
-/* Nothing happens if it is not in the queue. */
+/* Removes the turn; does nothing if it is not in the queue. */
 void turn_drop(Turn *turn);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Turns, turns_free)

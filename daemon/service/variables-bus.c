@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* JSON in strings of D-Bus. */
+/* Reads and writes variables in D-Bus messages, as JSON in strings. */
 
 #include <json-c/json_tokener.h>
 #include <json-c/linkhash.h>
@@ -12,10 +12,10 @@
 #include "service/errors.h"
 #include "service/variables-bus.h"
 
-/* Deeper values are no data that a tree could work with. */
+/* Limit of nesting; deeper values are refused. */
 #define DEPTH_MAX 100
 
-/* One variable is a name and its value as JSON text. */
+/* Reads one variable: its name, and its value as JSON text. */
 static int read_one(sd_bus_message *message, json_tokener *tokener, json_object *variables, sd_bus_error *ret_error) {
         g_autoptr(json_object) value = NULL;
         g_autofree char *shown = NULL;
@@ -61,25 +61,48 @@ int variables_bus_read(sd_bus_message *message, json_object **ret_variables, sd_
         return sd_bus_message_exit_container(message);
 }
 
-static char *to_text(json_object *value) {
-        return g_utf8_make_valid(json_object_to_json_string_ext(value, JSON_C_TO_STRING_NOSLASHESCAPE), -1);
+int variables_bus_append_value(Answer *answer, sd_bus_error *ret_error) {
+        const char *text;
+        size_t length;
+
+        if (json_text_continue(answer->text))
+                return 1;
+
+        text = json_text_get(answer->text, &length);
+        return answer_append_text(answer, text, length);
 }
 
-int variables_bus_append(sd_bus_message *message, json_object *variables) {
-        int r = sd_bus_message_open_container(message, 'a', "{ss}");
+/* Appends the current variable, whose text is complete. */
+static int append_entry(Answer *answer) {
+        const char *text, *name = json_object_iter_peek_name(&answer->variable);
+        size_t length;
+        int r = 0;
 
-        json_object_object_foreach(variables, key, value) {
-                g_autofree char *text = to_text(value);
+        text = json_text_get(answer->text, &length);
+        if (!answer->space)
+                r = sd_bus_message_open_container(answer->reply, 'e', "ss");
+        if (r >= 0 && !answer->space)
+                r = sd_bus_message_append(answer->reply, "s", name);
+        if (r >= 0)
+                r = answer_append_text(answer, text, length);
+        if (r != 0)
+                return r;
 
-                if (r >= 0)
-                        r = sd_bus_message_append(message, "{ss}", key, text);
-        }
-
-        return r < 0 ? r : sd_bus_message_close_container(message);
+        g_clear_pointer(&answer->text, json_text_free);
+        answer->space = NULL;
+        answer->next = 0;
+        json_object_iter_next(&answer->variable);
+        r = sd_bus_message_close_container(answer->reply);
+        return r < 0 ? r : 1;
 }
 
-int variables_bus_append_value(sd_bus_message *message, json_object *value) {
-        g_autofree char *text = to_text(value);
+int variables_bus_append(Answer *answer, sd_bus_error *ret_error) {
+        struct json_object_iterator end = json_object_iter_end(answer->variables);
 
-        return sd_bus_message_append(message, "s", text);
+        if (json_object_iter_equal(&answer->variable, &end))
+                return 0;
+
+        if (!answer->text)
+                answer->text = json_text_new(json_object_iter_peek_value(&answer->variable));
+        return json_text_continue(answer->text) ? 1 : append_entry(answer);
 }

@@ -2,16 +2,16 @@
 #pragma once
 
 /*
- * Variables as they go over the bus: a{ss}, of each its name and its value as JSON text.
+ * Reads and writes variables in D-Bus messages: a{ss}, each name with its value as JSON text.
  */
 
-#include <json-c/json_object.h>
-#include <systemd/sd-bus.h>
+#include "service/answers.h"
 
-/* As an object. What handlers of methods return, with the error. */
+/* Reads the variables as a JSON object. Returns what method handlers return, with the error set. */
 int variables_bus_read(sd_bus_message *message, json_object **ret_variables, sd_bus_error *ret_error);
 
-/* variables: an object. */
-int variables_bus_append(sd_bus_message *message, json_object *variables);
-/* One value, as s. */
-int variables_bus_append_value(sd_bus_message *message, json_object *value);
+/* For an AnswerKind: appends the next part of the answer's variables. */
+#define VARIABLE_SIGNATURE "{ss}"
+int variables_bus_append(Answer *answer, sd_bus_error *ret_error);
+/* The same if the answer is a single value, as one string. */
+int variables_bus_append_value(Answer *answer, sd_bus_error *ret_error);

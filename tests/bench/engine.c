@@ -40,7 +40,7 @@ static void condition_ignored(Machine *machine, NodeId node) {}
 static const MachineHost host = {
         .leaf_start = leaf_answer,
         .leaf_halt = leaf_halted,
-        .condition_look = condition_holds,
+        .condition_evaluate = condition_holds,
         .condition_release = condition_ignored,
         .timer_arm = timer_armed,
         .timer_disarm = timer_ignored,

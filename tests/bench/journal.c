@@ -24,7 +24,7 @@ static const char tree[] = "{ \"btd\": 1, \"root\": { \"type\": \"Repeat\", \"nu
 
 static Status leaf; /* what the only leaf is */
 
-static void *leaf_start(NodeId node, uint32_t attempt, void *userdata) {
+static void *leaf_start(NodeId node, uint32_t attempt, json_object *noted, void *userdata) {
         leaf = STATUS_RUNNING;
         return &leaf;
 }

@@ -17,6 +17,8 @@
 #include "definition/variables.h"
 #include "translate.h"
 
+#define ENGINE_TYPES_MAX 100u
+
 static const char *const deviating_tags[] = {
         "sticky-running",     "stale-skip-count",         "condition-not-reset",
         "precondition-latch", "parallel-exact-threshold", NULL,
@@ -45,7 +47,28 @@ static const NodeType leaf_type = {
 };
 
 static const NodeType *const leaves[] = { &leaf_type, NULL };
-static const NodeType *const *const tables[] = { engine_types, leaves, NULL };
+static const NodeType *const *const *tables;
+
+/* Some vectors have thresholds beyond the number of children, which the loader refuses. What the engine makes of them
+ * was recorded, too. */
+static void make_tables(void) {
+        static NodeType unchecked[2];
+        static const NodeType *types[ENGINE_TYPES_MAX];
+        static const NodeType *const *const all[] = { types, leaves, NULL };
+        size_t n_unchecked = 0;
+
+        for (size_t i = 0; engine_types[i]; i++) {
+                g_assert(i + 1 < ENGINE_TYPES_MAX);
+                types[i] = engine_types[i];
+                if (g_str_equal(types[i]->name, "Parallel") || g_str_equal(types[i]->name, "ParallelAll")) {
+                        unchecked[n_unchecked] = *types[i];
+                        unchecked[n_unchecked].check = NULL;
+                        types[i] = &unchecked[n_unchecked++];
+                }
+        }
+
+        tables = all;
+}
 
 /* One vector while it runs. */
 typedef struct Trial {
@@ -310,6 +333,7 @@ int main(int argc, char *argv[]) {
                 return 2;
         }
 
+        make_tables();
         for (int i = 1; i < argc; i++)
                 failed |= run_file(argv[i]) != 0;
 

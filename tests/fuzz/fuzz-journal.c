@@ -2,20 +2,33 @@
 
 /*
  * Any file at all is read as a journal: it is one, or the text says why not. What was read and is written again reads
- * the same. If its header has a tree, it is replayed, as far as it fits that. Since no fuzzer finds checksums, each
- * line gets the one that is right for it, unless it begins with '!'.
+ * the same. If its header has a tree, it is replayed and plotted, as far as it fits that. Since no fuzzer finds
+ * checksums, each line gets the one that is right for it, unless it begins with '!'.
  */
 
 #include <string.h>
 
+#include "client/plot/plot.h"
 #include "fuzz.h"
 #include "journal/journal-definition.h"
 #include "journal/replay.h"
 #include "random-definition.h"
 
+/* The lines of older versions stand alone. */
+static void add_checksum(GString *text, size_t start, RecordChain *chain) {
+        const char *line = text->str + start, *kind = strchr(line, ' ');
+        bool alone = g_str_has_prefix(text->str, "btd-journal 1 ") || g_str_has_prefix(text->str, "btd-journal 2 "),
+             snapshot = kind && g_str_has_prefix(kind + 1, record_kind_to_string(RECORD_SNAPSHOT));
+
+        chain->last = record_append_checksum(text, start, alone ? 0 : snapshot ? chain->header : chain->last);
+        if (start == 0)
+                chain->header = chain->last;
+}
+
 static GString *with_checksums(const char *data, size_t size) {
         GString *text = g_string_sized_new(size);
         const char *end = data + size;
+        RecordChain chain = {};
 
         while (data < end) {
                 const char *stop = memchr(data, '\n', (size_t) (end - data));
@@ -23,7 +36,7 @@ static GString *with_checksums(const char *data, size_t size) {
 
                 g_string_append_len(text, data + (n > 0 && *data == '!'), (gssize) (n - (n > 0 && *data == '!')));
                 if (n > 0 && *data != '!')
-                        record_append_checksum(text, start);
+                        add_checksum(text, start, &chain);
                 else if (stop)
                         g_string_append_c(text, '\n');
                 data += n + 1;
@@ -33,9 +46,11 @@ static GString *with_checksums(const char *data, size_t size) {
 }
 
 static void write_again(const Journal *journal, GString *text) {
-        journal_header_append(text, &journal->header);
+        RecordChain chain = {};
+
+        chain.header = chain.last = journal_header_append(text, &journal->header);
         for (unsigned i = 0; i < journal->records->len; i++)
-                record_append(text, &g_array_index(journal->records, Record, i));
+                record_append(text, &g_array_index(journal->records, Record, i), &chain);
 }
 
 static void check_same(const Journal *a, const Journal *b) {
@@ -50,7 +65,16 @@ static void check_same(const Journal *a, const Journal *b) {
         }
 }
 
-static void replay_all(const Journal *journal) {
+/* As 'btctl plot' does it. */
+static void plot(Journal *journal, Definition *definition, bool fits) {
+        const Recording recording = { .journal = journal, .definition = definition };
+        g_autofree char *unfit = NULL, *drawn = plot_recording(&recording, plot_svg, &unfit);
+
+        g_assert_true((drawn != NULL) == fits);
+        g_assert_true((drawn == NULL) == (unfit != NULL));
+}
+
+static void replay_all(Journal *journal) {
         g_autoptr(Definition) definition = NULL;
         g_autoptr(Replay) replay = NULL;
         g_autofree char *none = NULL, *unfit = NULL;
@@ -65,6 +89,7 @@ static void replay_all(const Journal *journal) {
         if (r >= 0)
                 r = replay_until(replay, UINT64_MAX, &unfit);
         g_assert_true((r < 0) == (unfit != NULL));
+        plot(journal, definition, r >= 0);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {

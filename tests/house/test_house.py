@@ -77,8 +77,9 @@ def test_includes_are_found_from_daemon():
     for path, number, target in includes():
         own = path.parts[0] != "daemon" and (TOP / path.parent / target).exists()
         shared = path.parts[0] == "tests" and list((TOP / "tests").glob("*/" + target))
-        if not (own or shared or (TOP / "daemon" / target).exists()):
-            wrong.append(f"{path}:{number}: {target} is not a path from daemon/")
+        clients = path.parts[0] != "daemon" and target.startswith("client/") and (TOP / target).exists()
+        if not (own or shared or clients or (TOP / "daemon" / target).exists()):
+            wrong.append(f"{path}:{number}: {target} is not a path from daemon/, and none of client/ from the top")
     assert not wrong, "\n".join(wrong)
 
 
@@ -120,6 +121,37 @@ def test_tests_are_meson_tests():
                                                                   text_of(build)) for build in builds):
             wrong.append(str(path))
     assert not wrong, "\n".join(wrong)
+
+
+def map_items():
+    """The list items and paragraphs of HACKING.md."""
+    return re.split(r"\n(?=\s*(?:-|\d+\.) )|\n\s*\n", text_of("HACKING.md"))
+
+
+def files_in(item):
+    """The paths that a text names: in folders of the source, or written as code. build/ is not part of the source."""
+    paths = re.findall(r"(?<![\w./-])(?:client|daemon|tests|trees|units)/[\w@./-]*\w", item)
+    return paths + re.findall(r"`([\w-]+\.(?:md|json|build|txt))`", item)
+
+
+def test_map_names_files_that_there_are():
+    """HACKING.md: if a file or function has moved or has another name, correct the page."""
+    wrong = []
+    for item in map_items():
+        files = files_in(item)
+        wrong += [f"HACKING.md names {path}, which does not exist" for path in files if not (TOP / path).exists()]
+        texts = [text_of(path) for path in files if (TOP / path).is_file()]
+        for name in re.findall(r"`(\w+)\(\)`", item):
+            if not any(re.search(rf"\b{name}\(", text) for text in texts):
+                wrong.append(f"HACKING.md names {name}(), which is in none of {', '.join(files)}")
+    assert not wrong, "\n".join(wrong)
+
+
+def test_map_has_each_room():
+    folders = {str(path.parent) for path in FILES if path.parts[0] in ("client", "daemon")}
+    described = {match[1] for match in (re.match(r"- `([\w/]+)`: \S", item.lstrip()) for item in map_items()) if match}
+    assert len(folders) > 15 and folders - described == set(), "HACKING.md needs a paragraph for each folder"
+    assert "(HACKING.md)" in text_of("README.md"), "README.md has no link to HACKING.md"
 
 
 @pytest.mark.parametrize("page", [path for path in FILES if re.fullmatch(r"\.[1-8]", path.suffix)], ids=str)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Runs controlled by hand: variables, pausing, steps, breakpoints and forced results, by btctl and on the bus."""
+"""Tests how runs are controlled: variables, pauses, steps, breakpoints and forced outcomes, by btctl and on the bus."""
 
 import json
 import os
@@ -21,7 +21,7 @@ def sequence(*children):
 
 
 def start(btd, root, **keys):
-    """The path of the one run of the tree 'boot'."""
+    """Starts the tree 'boot', and returns the path of its run."""
     btd.tree("boot", root, **keys)
     btd.start()
     btd.client.subscribe(RUN)
@@ -30,7 +30,7 @@ def start(btd, root, **keys):
 
 
 def settle(btd, path, **expected):
-    """Waits until the nodes are as they should be."""
+    """Waits until the nodes have the expected statuses."""
     while True:
         btd.client.signals.clear()
         nodes = btd.client.nodes(path)
@@ -64,7 +64,7 @@ def test_set(btd):
 
 
 def test_log_of_variables(btd):
-    """It says what was set, and only the beginning of what is long."""
+    """The log shows the variables that were set; long values are shortened."""
     names = ["a", "b", "c", "d", "e", "f", "g"]
     start(btd, LONG, blackboard=dict.fromkeys(names))
     assert btd.btctl("set", "boot", "a=1", 'b="x\\ny"').returncode == 0
@@ -76,7 +76,7 @@ def test_log_of_variables(btd):
 
 
 def test_variable_that_the_tree_has_not(btd):
-    """A misspelt one sets none of them."""
+    """If one name is wrong, no variable is set."""
     path = start(btd, {"type": "Sequence", "children": [{"type": "Script", "code": "found = who"}, LONG]},
                  blackboard={"who": "eth0"})
     refuse(btd, "the tree has no variable 'whom'; did you mean 'who'?", "set", "boot", "found=1", "whom=1")
@@ -102,7 +102,7 @@ def test_bad_variables(btd, operand, message):
 
 
 def test_a_variable_that_was_set_is_seen(btd):
-    """A guard over a variable is looked at again as soon as it is set."""
+    """A guard is evaluated again as soon as its variable is set."""
     path = start(btd, {**sleep("Work"), "while": "go"}, blackboard={"go": True})
     settle(btd, path, Work="running")
     assert btd.btctl("set", "boot", "go=false").returncode == 0
@@ -110,7 +110,7 @@ def test_a_variable_that_was_set_is_seen(btd):
 
 
 def test_waiting_for_a_tree_of_conditions(btd, tmp_path):
-    """It is looked at when one of them turns, or a variable that it is given."""
+    """The tree is evaluated when one of its conditions changes, or a variable that it is given."""
     path = start(btd, {"type": "WaitFor", "name": "Wait", "child": {
         "type": "SubTree", "tree": "fit", "inputs": {"level": "{level}", "file": str(tmp_path / "ready")}}},
         blackboard={"level": 1}, trees={"fit": {
@@ -138,7 +138,7 @@ def test_pause_and_resume(btd):
 
 
 def test_paused_run_starts_nothing(btd, tmp_path):
-    """What runs goes on, and ends; what comes behind it waits for the resume."""
+    """The running node continues until it ends; the next one waits for the resume."""
     release, ended, mark = tmp_path / "release", tmp_path / "ended", tmp_path / "mark"
     os.mkfifo(release)
     os.mkfifo(ended)
@@ -161,11 +161,11 @@ def test_paused_run_is_halted(btd):
     btd.client.call(path, RUN, "Pause")
     assert btd.btctl("halt", "boot", "--wait").returncode == 0
     assert btd.client.run_property(path, "Status") == "halted"
-    refuse(btd, "boot.1 is over: halted", "pause", "boot")
+    refuse(btd, "boot.1 has finished: halted", "pause", "boot")
 
 
 def test_breakpoint(btd):
-    """A run stands before the node until it is resumed."""
+    """A run is paused before the node until it is resumed."""
     path = start(btd, sequence({**sleep("Gate"), "while": "closed"}, sleep("First", "1ms"), sleep("Second")),
                  blackboard={"closed": True})
     settle(btd, path, Gate="running")
@@ -225,10 +225,10 @@ def test_nodes_that_are_not_there(btd):
                                 sleep("Twin"), sleep("Other")))
     settle(btd, path, Boot="running")
     refuse(btd, "boot.1: no node 'Othre'; did you mean 'Other'?", "force", "boot", "Othre", "success")
-    refuse(btd, "boot.1: no node '#99'; 'btctl status' shows those that there are", "break", "boot", "#99")
-    refuse(btd, "boot.1: 2 nodes are called 'Wait'; give the path or the number of one: '#2' (Boot/Inner/Wait), "
+    refuse(btd, "boot.1: no node '#99'; 'btctl status RUN' shows the nodes", "break", "boot", "#99")
+    refuse(btd, "boot.1: 2 nodes are named 'Wait'; give the path or the number of one: '#2' (Boot/Inner/Wait), "
                 "'#3' (Boot/Wait)", "break", "boot", "Wait")
-    refuse(btd, "boot.1: 2 nodes are called 'Boot/Twin'; give the number of one: '#4' (Boot/Twin), '#5' (Boot/Twin)",
+    refuse(btd, "boot.1: 2 nodes are named 'Boot/Twin'; give the number of one: '#4' (Boot/Twin), '#5' (Boot/Twin)",
            "break", "boot", "Boot/Twin")
     refuse(btd, "'done' is no result of a node; it is success, failure or skipped", "force", "boot", "Other", "done",
            code=2)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What btctl does to trees and runs, and how it tells what becomes of them."""
+"""Tests the verbs that start, halt and watch runs."""
 
 import json
 import re
@@ -8,9 +8,11 @@ import signal
 
 import pytest
 
-from client import DBusError
-from daemon import tree_text
+from client import DBusError, run
+from daemon import BTCTL, SANITIZER_ENV, tree_text
 from btctl_runs import BAD, GOOD, LONG, UTF8, begin, end, without_times
+
+RUN = "org.btd1.Run"
 
 
 def test_start(btd):
@@ -42,7 +44,7 @@ def test_start_sets_variables(btd):
 
 
 def test_run(btd, tmp_path):
-    """A tree that btd does not know: its run is like any other."""
+    """The run of a tree file that is not installed is like any other."""
     btd.start(f"--runtime={tmp_path}/runtime", f"--state={tmp_path}/state")
     path = tmp_path / "mine.json"
     path.write_text(tree_text(GOOD, inputs={"n": "int"}))
@@ -113,8 +115,8 @@ def test_interrupted_wait_leaves_the_run_going(btd):
         waiting = begin(btd, "start", f"boot@{number.name}", "--wait")
         run = btd.client.wait_signal("RunNew").args[0]
         waiting.send_signal(number)
-        assert end(waiting) == (128 + number, f"btctl: no longer waiting, but {run} goes on; see it with 'btctl status "
-                                              f"{run}', stop it with 'btctl halt {run}'\n")
+        assert end(waiting) == (128 + number, f"btctl: stopped waiting; {run} continues: see 'btctl status {run}', or "
+                                              f"halt it with 'btctl halt {run}'\n")
     assert {row[4] for row in btd.client.manager("ListRuns")} == {"running"}
 
 
@@ -128,11 +130,11 @@ def test_daemon_that_vanishes(btd, arguments):
     btd.stop(signal.SIGKILL)
     status, output = end(waiting)
     assert status == 5
-    assert output.splitlines()[-1] == "btctl: btd has gone away"
+    assert output.splitlines()[-1] == "btctl: btd has exited"
 
 
 def restart(btd, options):
-    """A run is followed that the next daemon goes on with."""
+    """btctl follows a run that the next btd recovers."""
     btd.tree("boot", LONG)
     btd.start(*options)
     waiting = begin(btd, "start", "boot", "--follow")
@@ -146,7 +148,7 @@ def test_daemon_that_is_restarted(btd, tmp_path):
     waiting = restart(btd, options)
     btd.start(*options)
     path = btd.client.manager("GetRun", "s", "boot.1")
-    while "boot.1 goes on" not in (line := waiting.stdout.readline()):
+    while "boot.1 continues" not in (line := waiting.stdout.readline()):
         assert line
     btd.client.call(path, "org.btd1.Run", "Halt")
     status, output = end(waiting)
@@ -160,8 +162,8 @@ def test_daemon_that_is_restarted_without_the_run(btd, tmp_path):
     btd.start(*options)
     status, output = end(waiting)
     assert status == 5
-    assert output.endswith("btctl: btd has gone away; waiting for it to come back\n"
-                           "btctl: btd was restarted, but has not taken up boot.1; its log says why\n")
+    assert output.endswith("btctl: btd has exited; waiting for it to start again\n"
+                           "btctl: btd was restarted, but has not recovered boot.1; see its log\n")
 
 
 def test_bus_that_vanishes(btd_own_bus):
@@ -172,7 +174,147 @@ def test_bus_that_vanishes(btd_own_bus):
     waiting = begin(btd, "start", "boot", "--wait")
     btd.client.wait_signal("RunNew")
     btd.bus.stop()
-    assert end(waiting) == (5, "btctl: btd has gone away\n")
+    status, output = end(waiting)
+    lost = f"btctl: the connection to the bus at {btd.bus.address} was lost\n"
+    # A dbus-broker that exits may first signal that btd has exited.
+    told = [lost] if btd.bus.kind == "dbus-daemon" else [lost, "btctl: btd has exited\n"]
+    assert status == 5 and output in told
+
+
+@pytest.mark.parametrize("quiet", [[], ["--quiet"]])
+def test_bus_that_comes_back(btd_own_bus, tmp_path, quiet):
+    """btd continues its runs while the bus is away, and btctl reconnects."""
+    btd = btd_own_bus
+    btd.tree("boot", {"type": "WaitFor", "name": "Wait", "child": {"type": "PathExists", "path": f"{tmp_path}/go"}})
+    btd.start(f"--runtime={tmp_path}/run", f"--state={tmp_path}/state")
+    waiting = begin(btd, "start", "boot", "--follow", *quiet)
+    assert "Wait: running" in waiting.stdout.readline()
+    assert "Wait/PathExists: failure: " in waiting.stdout.readline()
+    btd.bus.stop()
+    if not quiet:
+        lost = "btctl: the connection to the bus was lost; reconnecting\n"
+        while (line := waiting.stdout.readline()) != lost:
+            assert line
+    btd.bus.start()
+    if not quiet:
+        assert waiting.stdout.readline() == "btctl: reconnected to the bus; boot.1 continues\n"
+    (tmp_path / "go").touch()
+    status, output = end(waiting)
+    assert status == 0 and (output == "" if quiet else "boot.1: success" in output.splitlines()[-1])
+
+
+def test_attach(btd):
+    """--attach uses the running run, whoever started it, and its result; if none is running, it starts one."""
+    btd.tree("boot", LONG)
+    btd.start()
+    run, path = btd.client.start("boot")
+    assert btd.btctl("start", "boot", "--attach", "--set=n=1") \
+        == (0, "boot.1\n", "btctl: boot.1 was started before; --set has no effect on it\n")
+    waiting = begin(btd, "start", "boot", "--attach", "--wait", "--token=mine")
+    while btd.log().count("asked to start") < 3:
+        assert waiting.poll() is None
+    assert btd.btctl("halt", "boot", "--token=mine", "--wait") == (0, "", "")
+    btd.client.call(path, RUN, "Halt")
+    status, output = end(waiting)
+    assert status == 3 and output.startswith("■ boot.1: halted")
+    assert btd.btctl("start", "boot", "--attach") == (0, "boot.2\n", "")
+
+
+def test_attach_to_what_is_being_halted(btd, tmp_path):
+    """--attach waits for the end of the halting run, and starts another one."""
+    gone = {"type": "WaitFor", "child": {"type": "PathExists", "path": str(tmp_path / "go")}}
+    btd.tree("boot", {"type": "Finally", "children": [LONG, gone]})
+    btd.start()
+    btd.client.subscribe("org.btd1.Manager", "RunNew")
+    run, path = btd.client.start("boot")
+    btd.client.call(path, RUN, "Halt")
+    waiting = begin(btd, "start", "boot", "--attach", "--wait")
+    while btd.log().count("asked to start") < 2:
+        assert btd.client.run_property(path, "Status") == "halting"
+    (tmp_path / "go").touch()
+    run, path = btd.client.wait_signal("RunNew", lambda signal: signal.args[0] == "boot.2").args
+    btd.client.call(path, RUN, "Halt")
+    status, output = end(waiting)
+    assert status == 3 and output.splitlines()[-1].startswith("■ boot.2: halted")
+
+
+def test_token(btd):
+    btd.tree("boot", GOOD)
+    btd.tree("long", LONG)
+    btd.start()
+    for _ in range(2):
+        result = btd.btctl("start", "boot", "--token=mine", "--wait", env=UTF8)
+        assert (result.returncode, without_times(result.stdout)) == (0, "✓ boot.1: success after T\n")
+    for instance, token in (("a", "mine"), ("b", "mine"), ("c", "yours")):
+        btd.btctl("start", f"long@{instance}", f"--token={token}")
+    assert btd.btctl("halt", "long@a", "--token=mine", "--wait", env=UTF8).stdout.startswith("■ long.1: halted")
+    assert btd.btctl("halt", "long", "--token=mine", "--wait", env=UTF8).stdout.startswith("■ long.2: halted")
+    assert btd.btctl("halt", "long", "--token=mine", "--wait") == (0, "", "")
+    assert [row[0] for row in btd.client.manager("ListRuns") if row[4] == "running"] == ["long.3"]
+
+
+@pytest.mark.parametrize("arguments, told", [
+    (["start", "boot", "--once"], "'--once' needs --wait or --follow"),
+    (["halt", "boot.1", "--token=a"], "'--token' needs a tree, but this is a run: 'boot.1'"),
+])
+def test_options_that_make_no_sense(btd, arguments, told):
+    assert btd.btctl(*arguments) == (2, "", f"btctl: {told}\nTry 'btctl --help'.\n")
+
+
+def test_attach_outlasts_the_daemon(btd, tmp_path):
+    """btctl waits for btd, also if btd is away at the start; it does not start a second run."""
+    options = f"--runtime={tmp_path}/run", f"--state={tmp_path}/state"
+    btd.tree("boot", LONG)
+    waiting = begin(btd, "start", "boot", "--attach", "--wait", "--token=mine")
+    assert waiting.stderr is None and "btd is not running" in waiting.stdout.readline()
+    btd.client.subscribe("org.btd1.Manager", "RunNew")
+    btd.start(*options)
+    path = btd.client.wait_signal("RunNew").args[1]
+    for number in (signal.SIGKILL, signal.SIGTERM):
+        btd.client.run_property(path, "Status")
+        btd.stop(signal.SIGKILL)
+        assert "waiting for it to start again" in waiting.stdout.readline()
+        btd.start(*options)
+        assert waiting.stdout.readline() == "btctl: btd was restarted; boot.1 continues\n"
+    assert btd.btctl("halt", "boot", "--token=mine").returncode == 0
+    status, output = end(waiting)
+    assert status == 3 and output.startswith("■ boot.1: halted")
+    assert len(btd.client.manager("ListRuns")) == 1
+
+
+def test_halt_while_there_is_no_daemon(btd, tmp_path):
+    """The next btd halts only the runs with the token; with --address, no request can be stored."""
+    env = {"XDG_RUNTIME_DIR": str(tmp_path), "XDG_STATE_HOME": str(tmp_path / "state"),
+           "DBUS_SESSION_BUS_ADDRESS": btd.bus.address}
+
+    def btctl(*arguments):
+        return run([BTCTL, "--user", *arguments], {**SANITIZER_ENV, **env})
+
+    def start():
+        btd.start("--user", env=env, bus=False)
+
+    nothing = "btd is not running; when it starts, it halts the runs that were started with the token\n"
+    assert btd.btctl("halt", "boot", "--token=mine").returncode == 5
+    assert btctl("halt", "boot", "--token=mine") == (0, "", "")
+    btd.tree("boot", LONG)
+    start()
+    for instance, token in (("a", "mine"), ("b", "yours"), ("c", "theirs")):
+        assert btctl("start", f"boot@{instance}", "--token=" + token).returncode == 0
+    btd.stop(signal.SIGKILL)
+    assert btctl("halt", "boot", "--token=mine", "--wait") == (0, nothing, "")
+    assert btctl("halt", "boot@x", "--token=yours", "--wait") == (0, nothing, "")
+    assert btctl("halt", "boot@c", "--token=theirs", "--quiet") == (0, "", "")
+    assert btctl("halt", "boot", "--token=a/b").stderr.startswith(
+        "btctl: no run can have the tree 'boot' and the token 'a/b'\n")
+    start()
+    while btd.log().count("halted after") < 2:
+        assert btd.process.poll() is None
+    assert [(row[3], row[4]) for row in btd.client.manager("ListRuns")] \
+        == [("a", "halted"), ("b", "running"), ("c", "halted")]
+    assert "halted by UID" in btctl("status", "boot.1").stdout
+    assert "while btd was not running" in btctl("status", "boot.1").stdout
+    assert list((tmp_path / "btd/halts").iterdir()) == []
+    assert btctl("halt", "boot", "--wait").returncode == 0
 
 
 def test_follow(btd):
@@ -224,6 +366,29 @@ def test_halt(btd):
     assert again.returncode == 1 and "boot.1" in again.stderr
 
 
+def test_halt_of_a_daemon_that_is_restarted(btd, tmp_path):
+    """Its end is told even if it came while nobody heard it."""
+    options = f"--runtime={tmp_path}/run", f"--state={tmp_path}/state"
+    btd.tree("boot", {"type": "Finally", "name": "Last", "children": [LONG, {
+        "type": "WaitFor", "name": "Wait", "child": {"type": "PathExists", "path": "{gate}"}}]},
+             blackboard={"gate": ""})
+    btd.start(*options)
+    btd.client.start("boot", "quick", {"gate": json.dumps("/")})
+    btd.client.start("boot", "slow", {"gate": json.dumps(f"{tmp_path}/go")})
+    halting = begin(btd, "halt", "boot", "--wait")
+    assert "boot.1: halted" in halting.stdout.readline()
+    btd.stop(signal.SIGKILL)
+    assert halting.stdout.readline() == "btctl: btd has exited; waiting for it to start again\n"
+    btd.start(*options)
+    assert halting.stdout.readline() == "btctl: btd was restarted; still waiting\n"
+    btd.stop(signal.SIGKILL)
+    assert halting.stdout.readline() == "btctl: btd has exited; waiting for it to start again\n"
+    (tmp_path / "go").touch()
+    btd.start(*options)
+    status, output = end(halting)
+    assert status == 0 and re.search(r"■ boot.2: halted.*\n$", output), output
+
+
 def test_reload(btd):
     btd.tree("boot", GOOD)
     btd.start()
@@ -235,13 +400,13 @@ def test_reload(btd):
     assert (result.returncode, result.stdout) == (1, "")
     [first, last] = result.stderr.splitlines()
     assert first.startswith(f"{btd.trees}/boot.json:") and "did you mean 'Sequence'?" in first
-    assert last == "btctl: some files have errors; the trees that they would have replaced stay as they were"
+    assert last == "btctl: some files have errors; btd keeps the trees that it had loaded before"
     assert len(json.loads(btd.btctl("reload", "--json").stdout)["errors"]) == 1
     assert "boot  broken" in btd.btctl("list").stdout
 
 
 def begin_monitor(btd, *arguments):
-    """Its first line says that it is listening: until then, it is given something to tell."""
+    """Causes events until the first line shows that the monitor is listening."""
     btd.tree("ping", {"type": "AlwaysSuccess"})
     btd.client.manager("Reload")
     monitor = begin(btd, "monitor", *arguments)
@@ -273,7 +438,7 @@ def test_monitor(btd):
 
 
 def test_monitor_for_programs(btd):
-    """It knows the paths of nodes in runs that were there before it."""
+    """The monitor knows the paths of nodes in runs that were already running."""
     btd.tree("boot", {"type": "Sequence", "name": "Boot", "children": [LONG]})
     btd.start()
     btd.client.start("boot")
@@ -292,9 +457,25 @@ def test_monitor_for_programs(btd):
     assert events[-1]["status"] == "halted"
 
 
-def test_monitor_of_a_daemon_that_vanishes(btd):
-    btd.start()
+def test_monitor_of_a_daemon_that_vanishes(btd, tmp_path):
+    """The next one is watched, too."""
+    options = f"--runtime={tmp_path}/run", f"--state={tmp_path}/state"
+    btd.tree("boot", {"type": "Sequence", "name": "Boot", "children": [LONG]})
+    btd.start(*options)
+    btd.client.start("boot")
     monitor = begin_monitor(btd)
     btd.stop(signal.SIGKILL)
-    status, output = end(monitor)
-    assert status == 5 and output.endswith("btctl: btd has gone away\n")
+    while (line := monitor.stdout.readline()) != "btctl: btd has exited; waiting for it to start again\n":
+        assert line
+    btd.start(*options)
+    assert monitor.stdout.readline() == "btctl: btd was restarted; events may be missing here\n"
+    btd.client.manager("HaltTree", "s", "boot")
+    lines = []
+    while not lines or " boot.1: halted" not in lines[-1]:
+        lines.append(monitor.stdout.readline())
+        assert lines[-1]
+    assert any("Boot/Long: halted" in line for line in lines)
+    btd.stop(signal.SIGKILL)
+    assert monitor.stdout.readline() == "btctl: btd has exited; waiting for it to start again\n"
+    monitor.send_signal(signal.SIGINT)
+    assert end(monitor) == (0, "")

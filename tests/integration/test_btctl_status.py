@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What btctl shows of trees and runs."""
+"""Tests the verbs that show trees and runs."""
 
 import json
 import os
@@ -32,7 +32,7 @@ def test_list(btd):
 
 
 def test_list_of_many_runs(btd):
-    """Those that go on come first, and the description is not pushed off any screen."""
+    """Running runs come first, and the list of runs leaves room for the description."""
     btd.tree("boot", {"type": "Sequence", "name": "Gate", "skip_if": "short",
                       "children": [{"type": "Sleep", "duration": "1h"}]},
              blackboard={"short": False})
@@ -47,7 +47,7 @@ def test_list_of_many_runs(btd):
 
 
 def test_list_of_runs_without_a_file(btd):
-    """Their trees are in none, or in none any more."""
+    """Runs are listed whose tree never had a file, or has lost it."""
     file = btd.tree("boot", LONG)
     btd.tree("short", GOOD)
     btd.start()
@@ -66,7 +66,7 @@ def test_list_of_runs_without_a_file(btd):
 
 def test_list_of_nothing(btd):
     btd.start()
-    assert btd.btctl("list") == (0, "btd has no trees; 'btctl status' shows where it looks for them\n", "")
+    assert btd.btctl("list") == (0, "btd has no trees; 'btctl status' shows the directories that it reads\n", "")
     assert json.loads(btd.btctl("list", "--json").stdout) == []
 
 
@@ -122,7 +122,7 @@ def test_status_of_a_run(btd):
 
 
 def test_status_of_a_run_whose_tree_has_changed(btd):
-    """It is drawn with the tree that it was started with, and says so."""
+    """A run is drawn with the tree that it was started with, and the status says so."""
     script = {"type": "Script", "code": "x = 1"}
     btd.tree("boot", script)
     btd.start()
@@ -230,6 +230,31 @@ def test_cat(btd):
     btd.start()
     assert btd.btctl("cat", "boot") == (0, text, "")
     assert json.loads(btd.btctl("cat", "boot", "--json").stdout) == {"name": "boot", "text": text}
+
+
+def test_nothing_turns_the_text_around(btd, tmp_path):
+    """Neither text nor JSON can change the direction of text or move the cursor; the JSON values stay the same."""
+    bad = "\x7f\x9b31m\u061c\u200e\u200f\u2028\u2029\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
+    names = bad.replace("\x7f", "").replace("\x9b", "")
+    btd.tree("odd", {"type": "Sequence", "name": "Odd" + names, "children": [
+        {"type": "Spawn", "name": "Say" + names, "argv": ["/bin/echo", bad], "stdout": "said"},
+        {"type": "Log", "message": bad}, {"type": "Spawn", "name": "Fail", "argv": ["/nowhere" + bad]}]},
+        blackboard={"said": ""}, description="Odd" + names)
+    btd.start()
+    followed = btd.btctl("start", "odd", "--follow")
+    texts = {"start --follow": followed.stdout + followed.stderr, "log": btd.log()}
+    for words in ("status", "odd"), ("list",), ("get", "odd"), ("get", "odd", "said"), ("show", "odd"), ("replay", "odd"), \
+            ("history",), ("break", "odd"), ("simulate", btd.trees + "/odd.json"):
+        for option in (), ("--json",):
+            result = btd.btctl(*words, *option)
+            texts[" ".join(words + option)] = result.stdout + result.stderr
+    texts["plot"] = btd.btctl("plot", "odd", "--format=trace").stdout
+    for what, text in texts.items():
+        assert not set(text) & set(bad.replace("31m", "")), f"{what}: {text!r}"
+    assert json.loads(btd.btctl("get", "odd", "--json").stdout)["said"] == bad
+    assert json.loads(btd.btctl("get", "odd", "said").stdout) == bad
+    assert json.loads(btd.btctl("status", "odd", "--json").stdout)["nodes"][0]["name"] == "Odd" + names
+    assert r"\u202e" in btd.btctl("get", "odd").stdout and r"\u009b" in btd.btctl("get", "odd", "--json").stdout
 
 
 def test_output_that_cannot_be_written(btd):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""btctl on a terminal, and its completion in a shell."""
+"""Tests btctl on a terminal, and its completion in a shell."""
 
 import fcntl
 import os
@@ -19,7 +19,7 @@ from btctl_runs import BAD, GOOD, LONG, SOURCE, UTF8, btctl
 
 
 def on_terminal(btd, *arguments, columns=80, env=None):
-    """What it prints on a terminal of that width."""
+    """Returns the output of btctl on a terminal of that width."""
     leader, follower = pty.openpty()
     fcntl.ioctl(follower, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
     variables = {key: value for key, value in os.environ.items() if key not in ("NO_COLOR", "COLUMNS")}
@@ -132,7 +132,7 @@ def test_completion(btd, tmp_path):
 
 @needs_bash_completion
 def test_completion_inside_a_run(btd):
-    """Nodes by name, by path where two have the same; none that a shell would take apart."""
+    """Completes nodes by name, or by path if two have the same name; not names that a shell would split."""
     btd.tree("boot", {"type": "Sequence", "name": "Boot", "children": [
         {"type": "Sleep", "name": "Wait here", "duration": "1h"},
         {"type": "Sequence", "name": "First", "children": [{"type": "AlwaysSuccess", "name": "Say"}]},

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""btctl without a daemon: the command line, the offline verbs, and what a daemon that is not ours may answer."""
+"""Tests btctl without btd: the command line, the offline verbs, and wrong answers of a fake btd."""
 
 import json
 import os
@@ -34,14 +34,14 @@ from btctl_runs import GOOD, SOURCE, UTF8, btctl, without_times
     (["halt"], "'halt' needs an operand: btctl halt TREE|RUN"),
     (["cat"], "'cat' needs an operand: btctl cat TREE"),
     (["validate"], "'validate' needs an operand: btctl validate FILE..."),
-    (["start", "boot", "net"], "'net' is too much: btctl start TREE"),
-    (["list", "boot"], "'boot' is too much: 'list' takes no operands"),
-    (["list", "--", "--wait"], "'--wait' is too much: 'list' takes no operands"),
+    (["start", "boot", "net"], "'net' is unexpected: btctl start TREE"),
+    (["list", "boot"], "'boot' is unexpected: 'list' takes no operands"),
+    (["list", "--", "--wait"], "'--wait' is unexpected: 'list' takes no operands"),
     (["--user", "--system", "list"], "--system and --user cannot be given together"),
     (["--user", "--address=unix:path=/x", "list"], "--user and --address cannot be given together"),
     (["-H", "there", "-M", "here", "list"], "--host and --machine cannot be given together"),
     (["start", "boot@a", "--instance=b"], "the instance is given twice: 'boot@a' and --instance=b"),
-    (["start", "boot", "name=eth0"], "'name=eth0' is too much; a variable is given as --set KEY=JSON"),
+    (["start", "boot", "name=eth0"], "'name=eth0' is unexpected; set a variable with --set KEY=JSON"),
     (["start", "boot", "--set", "name=eth0"],
      "--set name: 'eth0' is not JSON; quote a string twice: --set name='\"eth0\"'"),
     (["start", "boot", "--set", "name={a:1}"], "--set name: '{a:1}' is not JSON"),
@@ -85,7 +85,7 @@ def test_version():
     assert re.fullmatch(r"btctl \d+\.\d+\.\d+\n", btctl("--version").stdout)
 
 
-# Where there is no daemon
+# Without a running btd
 
 
 @pytest.mark.parametrize("arguments", [["list"], ["status"], ["start", "boot"], ["start", "boot", "--follow"],
@@ -138,7 +138,7 @@ def test_validate(tmp_path):
 
 
 def test_validate_names_of_units(tmp_path):
-    """Each at its place: one that is wrong, one that is only short."""
+    """Reports each name at its place: an invalid name is an error, a short one is a warning."""
     units = tmp_path / "units.json"
     units.write_text('{ "btd": 1, "inputs": { "n": "int" }, "root": { "type": "Sequence", "children": [\n'
                      '  { "type": "StartUnit", "unit": "x" },\n'
@@ -157,7 +157,7 @@ def test_validate_names_of_units(tmp_path):
 
 
 def test_validate_what_uses_other_files(tmp_path):
-    """They are beside the file, or where a user's btd looks; each error is told of the file that it is in."""
+    """Other files are found beside the file, or on the user's search path; each error names its own file."""
     home, files = tmp_path / "home", tmp_path / "files"
     path = home / ".config/btd/trees"
     path.mkdir(parents=True)
@@ -171,7 +171,7 @@ def test_validate_what_uses_other_files(tmp_path):
     (path / "elsewhere.json").write_text(daemon.tree_text(GOOD))
     boot = files / "boot.json"
     assert btctl("--user", "validate", str(boot), env=env) == (0, f"{boot}: ok, 11 nodes\n", "")
-    assert btctl("validate", str(files / "steps.json")) == (0, f"{files}/steps.json: ok, only trees to be included\n", "")
+    assert btctl("validate", str(files / "steps.json")) == (0, f"{files}/steps.json: ok, only trees for other files\n", "")
 
     (path / "elsewhere.json").write_text('{ "btd": 1,\n  "root": { "type": "AlwaysSucces" } }')
     wrong = f"{path}/elsewhere.json:2:21: error: unknown type 'AlwaysSucces'; did you mean 'AlwaysSuccess'? (in AlwaysSucces)\n"
@@ -207,7 +207,11 @@ def test_types_explains_parameters():
     assert "\n  num_attempts (integer, at least -1, required)\n" in text
     assert "\n  backoff.initial (time span, required)\n" in text
     assert "\n  interval (time span, at least 10ms, default \"10s\")\n" in btctl("types", "Command").stdout
-    assert "\n  state (string or array of strings)\n" in btctl("types", "UnitState").stdout
+    assert "\n  sub_state (string or array of strings, not empty)\n" in btctl("types", "UnitState").stdout
+    assert "\n  state (string or array of strings of \"active\", " in btctl("types", "UnitState").stdout
+    assert "\n  path (string, an object path, required)\n" in btctl("types", "DBusCall").stdout
+    assert "\n  One of hz, period must be given.\n" in btctl("types", "RateController").stdout
+    assert "\n  properties cannot be given with \"as\": \"child\".\n" in btctl("types", "Spawn").stdout
     assert "\n  inputs (any value, {references} too)\n" in btctl("types", "SubTree").stdout
     assert "\n  outputs (object of names of variables)\n" in btctl("types", "SubTree").stdout
 
@@ -224,7 +228,7 @@ def test_schema():
     assert schema["type"] == "object" and "root" in schema["properties"]
 
 
-# Another daemon than ours: results that no tree gives by itself, and answers that make no sense
+# A fake btd: results that no tree gives by itself, and invalid answers
 
 
 FALSE_MANAGER = """<node><interface name="org.btd1.Manager">
@@ -260,7 +264,7 @@ def test_daemon_of_another_kind(bus, peer_client):
     false_daemon(peer_client, {"ListTrees": lambda parameters, invocation: GLib.Variant("(as)", (["boot"],))}, "as")
     result = btctl("--address=" + bus.address, "list")
     assert result.returncode == 1
-    assert re.fullmatch(r"btctl: btd and btctl do not understand each other \(.+\); are they of the same version\?\n",
+    assert re.fullmatch(r"btctl: cannot read the message from btd \(.+\); are btd and btctl of the same version\?\n",
                         result.stderr)
 
 

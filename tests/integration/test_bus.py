@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""org.btd1 as a program sees it: what is there, what it answers, and how it takes nonsense."""
+"""Tests the interface org.btd1: its members, its answers, and its errors for wrong arguments."""
 
 import json
 import os
 import re
+import signal
 import xml.etree.ElementTree as ElementTree
 
 import pytest
@@ -20,20 +21,25 @@ SLEEP = {"type": "Sleep", "name": "Nap", "duration": "1h"}
 INTERFACES = {
     MANAGER: {
         "StartTree(s tree, s instance, a{ss} variables) -> (s id, o run)",
+        "StartTreeWith(s tree, a{ss} variables, a{sv} options) -> (s id, o run, s token, s status, b begun)",
         "StartText(s name, s text, a{ss} variables) -> (s id, o run)",
         "HaltTree(s tree) -> (u count)",
+        "HaltTreeWith(s tree, a{sv} options) -> (as halted)",
         "HaltRun(s id) -> ()",
         "Reload() -> (as errors)",
         "ListTrees() -> (a(sosbs) trees)",
-        "ListRuns() -> (a(sosssttss) runs)",
+        "ListRuns() -> (a(sosssttsst) runs)",
         "GetTree(s tree) -> (o path)",
         "GetRun(s id) -> (o path)",
+        "GetOutcome(s tree, s instance, s token) -> (s id, o run, s status, s cause, t finished, b followed)",
         "ListHistory(s tree) -> (a(sssstts) runs)",
         "GetJournal(s id, t offset) -> (ay text)",
         "Subscribe() -> ()",
         "Unsubscribe() -> ()",
         "signal RunNew(s id, o run)",
+        "signal RunReady(s id, o run)",
         "signal RunFinished(s id, o run, s status, s cause)",
+        "signal RestartDropped(s tree, s instance)",
         "signal Reloaded(as errors)",
         "property Version s const",
         "property Mode s const",
@@ -41,6 +47,8 @@ INTERFACES = {
         "property NTrees u true",
         "property NRunning u true",
         "property Status s true",
+        "property Disk s true",
+        "property LostLogMessages t false",
     },
     TREE: {
         "Start(s instance, a{ss} variables) -> (s id, o run)",
@@ -79,8 +87,10 @@ INTERFACES = {
         "property Tree s const",
         "property TreePath o const",
         "property Instance s const",
+        "property Token s const",
         "property Hash s const",
         "property Started t const",
+        "property Ready t true",
         "property Finished t true",
         "property Status s true",
         "property Cause s true",
@@ -126,6 +136,34 @@ def start_sleeper(btd, instance=""):
 def test_interface_is_as_documented(btd, name, path):
     start_sleeper(btd)
     assert describe(introspect(btd, path)[name]) == INTERFACES[name]
+
+
+def test_ready(btd):
+    """While the run goes on; without a node that makes it so, when it has succeeded."""
+    btd.tree("watch", {"type": "Sequence", "children": [
+        {"type": "Sleep", "duration": "1ms", "ready": True}, {"type": "WaitFor", "child": {
+            "type": "Condition", "test": "stop"}}]}, inputs={"stop": {"type": "any", "default": None}})
+    btd.tree("brief", {"type": "AlwaysSuccess"})
+    btd.tree("bad", {"type": "AlwaysFailure"})
+    btd.start()
+    btd.client.subscribe()
+    run, path = btd.client.start("watch")
+    btd.client.wait_signal("RunReady", lambda s: s.args == (run, path))
+    ready = btd.client.wait_signal("PropertiesChanged", lambda s: "Ready" in s.args[1]).args[1]["Ready"]
+    assert btd.client.run_property(path, "Started") < ready < btd.client.run_property(path, "Started") + 20e6
+    assert btd.client.run_property(path, "Ready") == ready
+    assert btd.client.run_property(path, "Status") == "running"
+    assert btd.client.manager("ListRuns")[0][9] == ready
+    [listed] = [tree for tree in json.loads(btd.btctl("list", "--json").stdout) if tree["name"] == "watch"]
+    assert listed["runs"][0]["ready_usec"] == ready
+    assert json.loads(btd.btctl("status", "watch", "--json").stdout)["ready_usec"] == ready
+    assert "    Ready: " in btd.btctl("status", "watch").stdout
+
+    for tree, is_ready in ("brief", True), ("bad", False):
+        path = btd.client.start(tree)[1]
+        btd.client.finish(path)
+        assert btd.client.run_property(path, "Ready") == (btd.client.run_property(path, "Finished") if is_ready else 0)
+    assert [s.args[0] for s in btd.client.signals if s.member == "RunReady"] == [run]
 
 
 def test_object_manager_knows_everything(btd):
@@ -249,6 +287,61 @@ def test_an_error_says_what_to_do_next(btd):
         btd.client.start("boot")
     assert error.value.name == "org.btd1.Error.AlreadyRunning"
     assert error.value.message == "tree 'boot' is already running as boot.1; give another --instance to run it twice"
+
+
+def test_a_token_starts_a_tree_once(btd, tmp_path):
+    """Also when the run has finished, and after a restart of the daemon; another instance is another matter."""
+    options = f"--runtime={tmp_path}/run", f"--state={tmp_path}/state"
+    btd.tree("nap", SLEEP)
+    btd.start(*options)
+
+    def start(**given):
+        values = {key: GLib.Variant("b" if value is True else "s", value) for key, value in given.items()}
+        return btd.client.manager("StartTreeWith", "sa{ss}a{sv}", "nap", {}, values)
+
+    assert start(token="mine") == ("nap.1", "/org/btd1/run/nap_2e1", "mine", "running", True)
+    assert start(token="mine") == ("nap.1", "/org/btd1/run/nap_2e1", "mine", "running", False)
+    assert start(token="mine", instance="other")[0] == "nap.2"
+    assert start(token="yours", attach=True) == ("nap.1", "/org/btd1/run/nap_2e1", "mine", "running", False)
+    with pytest.raises(DBusError) as error:
+        start(token="yours")
+    assert error.value.name == "org.btd1.Error.AlreadyRunning"
+    assert btd.client.manager("GetOutcome", "sss", "nap", "", "mine")[2:] == ("running", "", 0, False)
+    assert btd.client.run_property("/org/btd1/run/nap_2e1", "Token") == "mine"
+
+    assert btd.client.manager("HaltTreeWith", "sa{sv}", "nap", {"token": GLib.Variant("s", "yours")}) == []
+    assert btd.client.manager("HaltTreeWith", "sa{sv}", "nap", {
+        "token": GLib.Variant("s", "mine"), "instance": GLib.Variant("s", "")}) == ["nap.1"]
+    assert btd.client.finish("/org/btd1/run/nap_2e1")[0] == "halted"
+    assert start(token="mine")[0] == "nap.1"
+    assert [row[4] for row in btd.client.manager("ListRuns")] == ["halted", "running"]
+    assert start(attach=True)[0::2] == ("nap.3", "nap.3", True)
+
+    btd.stop(signal.SIGKILL)
+    btd.start(*options)
+    assert start(token="mine") == ("nap.1", "/org/btd1/run/nap_2e1", "mine", "halted", False)
+    assert btd.client.manager("GetOutcome", "sss", "nap", "", "mine")[2] == "halted"
+    assert btd.client.manager("GetOutcome", "sss", "nap", "", "nap.3")[2] == "running"
+
+
+@pytest.mark.parametrize("method, signature, arguments, told", [
+    ("StartTreeWith", "sa{ss}a{sv}", ("nap", {}, {"tokn": GLib.Variant("s", "x")}),
+     "there is no option 'tokn'; there are 'instance', 'token', 'attach' and 'wait'"),
+    ("StartTreeWith", "sa{ss}a{sv}", ("nap", {}, {"attach": GLib.Variant("s", "yes")}),
+     "the option 'attach' is of the type 'b', not 's'"),
+    ("StartTreeWith", "sa{ss}a{sv}", ("nap", {}, {"token": GLib.Variant("s", "")}),
+     "'' cannot be a token; it consists of letters, digits, '_', '.' and '-', 50 at most"),
+    ("HaltTreeWith", "sa{sv}", ("nap", {"token": GLib.Variant("s", "a/b")}),
+     "'a/b' cannot be a token; it consists of letters, digits, '_', '.' and '-', 50 at most"),
+    ("HaltTreeWith", "sa{sv}", ("nap", {}), "the option 'token' is missing"),
+    ("GetOutcome", "sss", ("nap", "", "gone"), "no run of tree 'nap' with the token 'gone' is known"),
+])
+def test_bad_options(btd, method, signature, arguments, told):
+    btd.tree("nap", SLEEP)
+    btd.start()
+    with pytest.raises(DBusError) as error:
+        btd.client.manager(method, signature, *arguments)
+    assert error.value.message == told
 
 
 LONG = "x" * 1_000_000

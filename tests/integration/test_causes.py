@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Why something failed: as a chain on the bus, in btctl status and in its JSON."""
+"""Tests causes of failures: the chain on the bus, in btctl status, and in its JSON."""
 
 import json
 import os

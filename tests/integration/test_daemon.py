@@ -2,10 +2,12 @@
 """The daemon as a process: options, signals, what it tells the service manager, and that it rests."""
 
 import os
+import re
 import select
 import signal
 import socket
 import subprocess
+import sys
 import time
 
 import pytest
@@ -86,7 +88,7 @@ def test_help_and_version():
 def test_no_session_bus():
     result = run_btd("--user", without=["DBUS_SESSION_BUS_ADDRESS", "XDG_RUNTIME_DIR"])
     assert result.returncode == 1
-    assert result.stderr == "btd: error: there is no session bus here: set DBUS_SESSION_BUS_ADDRESS or " \
+    assert result.stderr == "btd: error: there is no session bus: set DBUS_SESSION_BUS_ADDRESS or " \
         "XDG_RUNTIME_DIR\n"
 
 
@@ -147,7 +149,8 @@ def test_runs_are_kept_only_where_nobody_else_could_put_them(btd, tmp_path, dire
     assert btd.wait_exit() == 1
     where = "it" if directory == "run/runs" else f"'{tmp_path}/run', on the way to it,"
     assert f"runs cannot be kept in {tmp_path}/run/runs: refused: {where} can be written by others than root (mode 0777); " \
-        f"fix with: chmod go-w '{tmp_path}/{directory}'" in btd.log()
+        "a tree can do anything as root: find out first who put it there and what it does; if that is right: " \
+        f"chmod go-w '{tmp_path}/{directory}'" in btd.log()
 
 
 def test_trees_start_when_systemd_is_on_the_bus(btd, notifications, tmp_path):
@@ -165,6 +168,33 @@ def test_trees_start_when_systemd_is_on_the_bus(btd, notifications, tmp_path):
     assert [(run[0], run[3]) for run in btd.client.manager("ListRuns")] == [("nap.1", ""), ("nap.2", "second")]
     assert btd.client.get("/org/btd1", MANAGER, "Status") == "running"
     assert btd.stop() == 0
+
+
+def test_leaves_are_recovered_as_they_were_started(btd, tmp_path):
+    """Whatever their variables are by then: else the first would be over at once, and the second would fail."""
+    kept = [f"--runtime={tmp_path}/runtime", f"--state={tmp_path}/state"]
+    there = tmp_path / "there"
+    there.write_text("")
+    btd.tree("as", {"type": "Parallel", "name": "All", "children": [
+        {"type": "Sleep", "name": "Long", "duration": "{d}"},
+        {"type": "ReactiveSequence", "name": "While", "children": [
+            {"type": "PathExists", "name": "There", "path": "{p}"}, NAP]},
+        {"type": "WaitFor", "name": "Limit", "timeout": "1h", "child": {
+            "type": "PathExists", "name": "Ready", "path": "{p}/{d}"}},
+        {"type": "Script", "name": "Change", "code": "d = '1ms'; p = '/nowhere'"}]},
+        blackboard={"d": "1h", "p": str(there)})
+    btd.start(*kept)
+    path = btd.client.start("as")[1]
+    wait(lambda: btd.client.nodes(path)["Nap"]["status"] == "running", "the condition to hold")
+    assert btd.client.nodes(path)["Change"]["status"] == "success"
+    for _ in range(2):
+        btd.stop(signal.SIGKILL)
+        btd.start(*kept)
+        btd.client.wait_running()
+
+    there.unlink()
+    assert btd.client.finish(path) == ("failure", f"All/While/There: {there} does not exist")
+    assert btd.client.nodes(path)["Long"]["status"] == "halted"
 
 
 def test_runs_are_asked_for_before_they_are_known(btd, notifications, tmp_path):
@@ -293,6 +323,86 @@ def test_a_second_daemon_starts_nothing(btd):
     assert f"cannot have the name org.btd1 on bus '{btd.bus.address}': another btd is running there; " \
         "stop that first" in second.stderr
     assert "boot.1" not in second.stderr
+    assert "waiting for it" not in second.stderr
+
+
+# Takes the name, leaves its connection to a child that ends with the standard input, and is killed.
+KILLED_OWNER = """
+import os, signal, sys
+from gi.repository import Gio, GLib
+flags = Gio.DBusConnectionFlags.AUTHENTICATION_CLIENT | Gio.DBusConnectionFlags.MESSAGE_BUS_CONNECTION
+bus = Gio.DBusConnection.new_for_address_sync(sys.argv[1], flags, None, None)
+answer = bus.call_sync("org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus", "RequestName",
+                       GLib.Variant("(su)", ("org.btd1", 0)), None, 0, -1, None).unpack()
+assert answer == (1,)
+if os.fork() == 0:
+    os.read(0, 1)
+    os._exit(0)
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+@pytest.fixture
+def killed_owner(btd):
+    with subprocess.Popen([sys.executable, "-c", KILLED_OWNER, btd.bus.address], stdin=subprocess.PIPE) as process:
+        # Nothing reaps it as long as it is not asked about: it has ended all the same.
+        os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
+        yield process
+
+
+def test_a_name_of_a_killed_btd(btd, killed_owner):
+    """A process that it was starting has its connection for a moment: the next btd waits for that."""
+    btd.tree("boot", NAP, autostart=True)
+    before = btd.client.owner()
+    btd.start(wait=False, stderr=subprocess.PIPE)
+    with btd.process.stderr as log:
+        line = f"process {killed_owner.pid}, which has ended, still has the name org.btd1 on bus " \
+            f"'{btd.bus.address}'; waiting for it"
+        for text in log:
+            assert b"boot.1" not in text and b"cannot" not in text
+            if line in text.decode():
+                break
+        killed_owner.stdin.close()
+        btd.wait_ready(before)
+    btd.client.wait_running()
+    assert [row[0] for row in btd.client.manager("ListRuns")] == ["boot.1"]
+
+
+def test_a_name_that_is_not_left(btd, killed_owner):
+    btd.start(wait=False)
+    assert btd.wait_exit() == 1
+    assert f"cannot have the name org.btd1 on bus '{btd.bus.address}': process {killed_owner.pid}, which took it, " \
+        "has ended, but after 5 s something else still has its connection: a process that it started, or it is a " \
+        "process of another PID namespace; end that first" in btd.log()
+
+
+def test_a_name_that_another_takes(btd, tmp_path):
+    """The bus lets others take the name: then this btd stops, and the next btd recovers its runs."""
+    options = (f"--runtime={tmp_path}/run", f"--state={tmp_path}/state")
+    btd.tree("boot", NAP)
+    btd.tree("short", NAP, on_stop="halt")
+    btd.start(*options)
+    owner = btd.client.call_any("org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus",
+                                "GetNameOwner", "s", "org.btd1")
+    _, path = btd.client.start("boot")
+    btd.client.start("short")
+    other = Client(btd.bus.address)
+    # Nobody but the bus says who has a name.
+    other.connection.emit_signal(owner, "/org/freedesktop/DBus", "org.freedesktop.DBus", "NameLost",
+                                 GLib.Variant("(s)", ("org.btd1",)))
+    other.connection.flush_sync(None)
+    assert other.manager("ListTrees") and btd.process.poll() is None
+
+    replace = 2
+    assert other.call_any("org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus",
+                          "RequestName", "su", "org.btd1", replace) == 1
+    assert btd.wait_exit() == 1
+    assert f"error: another process has taken the name org.btd1 on bus '{btd.bus.address}'; 'busctl --system status org.btd1' " \
+        "shows which. Stopping, since no two btd may run the same trees; the next btd recovers the runs\n" in btd.log()
+    assert "short.1: halted" in btd.log()
+    other.close()
+    btd.start(*options)
+    assert btd.client.run_property(path, "Status") == "running"
 
 
 def context_switches(pid):
@@ -308,19 +418,45 @@ def is_asleep(pid):
         return "State:\tS (sleeping)\n" in status
 
 
-def test_it_rests_while_it_waits(btd, notifications):
-    """No wake-ups, with trees loaded and runs waiting. Here the time has to pass."""
-    for number in range(20):
+def skipped_until(name):
+    """What is skipped, and why that may change: variables and a name on the bus."""
+    log = {"type": "Log", "message": "gone", "skip_if": "not go"}
+    return {"type": "Parallel", "success_count": 6, "children": [
+        log,
+        {"type": "Precondition", "if": "go", "else": "SKIPPED", "child": {"type": "AlwaysSuccess"}},
+        {"type": "OnChange", "of": "n", "otherwise": "skip", "skip_if": "not go", "child": {"type": "AlwaysSuccess"}},
+        {"type": "SubTree", "tree": "inner", "inputs": {"go": "{go}"}},
+        {"type": "ParallelAll", "children": [log, {"type": "Sleep", "duration": "10ms"}]},
+        {"type": "IfThenElse", "children": [
+            {"type": "DBusName", "name": name}, {"type": "AlwaysSuccess"}, {**log, "skip_if": "true"}]}]}
+
+
+def record_sizes(directory):
+    return {path: path.stat().st_size for path in directory.rglob("*") if path.is_file()}
+
+
+def test_it_rests_while_it_waits(btd, notifications, tmp_path):
+    """No wake-ups, with trees loaded and runs waiting, nor anything in their records. Here the time has to pass."""
+    for number in range(19):
         btd.tree(f"nap{number}", NAP)
-    btd.start(env={"NOTIFY_SOCKET": notifications.path})
-    for number in range(5):
+    btd.tree("skipped", skipped_until("org.example.Appears"), blackboard={"go": False, "n": 1}, trees={
+        "inner": {"inputs": {"go": "bool"}, "root": {"type": "Log", "message": "gone", "skip_if": "not go"}}})
+    btd.start(f"--runtime={tmp_path}/run", env={"NOTIFY_SOCKET": notifications.path})
+    for number in range(4):
         btd.client.start(f"nap{number}")
+    _, path = btd.client.start("skipped")
     notifications.wait("STATUS=20 trees, 5 runs")  # the last that there is to do
+    wait(lambda: btd.client.nodes(path)["Sleep"]["status"] == "success", "the Sleep to end")
     while not is_asleep(btd.process.pid):
         pass
-    before = context_switches(btd.process.pid)
+    before, sizes = context_switches(btd.process.pid), record_sizes(tmp_path / "run")
     time.sleep(2)
     assert context_switches(btd.process.pid) == before
+    assert sizes and record_sizes(tmp_path / "run") == sizes
+    btd.client.call_any("org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus", "RequestName", "su",
+                        "org.example.Appears", 0)
+    btd.client.call(path, "org.btd1.Run", "SetVariables", "a{ss}", {"go": "true"})
+    assert btd.client.finish(path)[0] == "success"
 
 
 def test_who_halted_is_told(btd):
@@ -339,3 +475,179 @@ def test_wrong_types_have_an_error_of_our_own(btd):
         btd.client.manager("StartTree", "s", "nap")
     assert error.value.name == "org.btd1.Error.InvalidArgument"
     assert error.value.message == "StartTree takes arguments of the types 'ssa{ss}', not 's'"
+
+
+def test_a_stderr_that_nobody_reads(btd):
+    """Runs go on, others are answered; when it is read again, what was kept is there, and how much was lost. A reader
+    that is gone ends nothing, either."""
+    btd.tree("talk", {"type": "Repeat", "num_cycles": 30000, "child": {"type": "Log", "message": "x" * 50}})
+    reader, writer = os.pipe()
+    btd.start(stderr=writer)
+    os.close(writer)
+    assert btd.client.finish(btd.client.start("talk")[1]) == ("success", "")
+    lost = btd.client.get("/org/btd1", MANAGER, "LostLogMessages")
+    assert 10000 < lost < 30000
+    with os.fdopen(reader, encoding="utf-8") as log:
+        for line in log:
+            if "lost here" in line:
+                break
+    assert line == f"btd: warning: log messages lost here, since they could not be written in time: {lost}\n"
+    assert btd.stop() == 0
+
+
+MINUTE = 60 * 1000000
+LEFT = r"times out in (20min|19min [0-9.]+s)"
+THROUGH = {"clock": "boottime"}
+
+
+def nap(name, **keys):
+    return {"type": "Sleep", "name": name, "duration": "30min", **keys}
+
+
+def limit(name, **keys):
+    return {"type": "Timeout", "name": name, "timeout": "30min", "child": nap("Long " + name, duration="2h"), **keys}
+
+
+NIGHT = {"type": "ParallelAll", "max_failures": -1, "name": "Night", "children": [
+    nap("Nap"), nap("Nap through", **THROUGH), limit("Limit"), limit("Limit through", **THROUGH),
+    {"type": "DBusSignal", "name": "Signal through", "timeout": "30min", **THROUGH, "path": "/never", "interface": "org.example.Never",
+     "member": "Never"},
+    {"type": "RetryUntilSuccessful", "name": "Retry through", "num_attempts": 2, "child": {"type": "AlwaysFailure"},
+     "backoff": {"initial": "30min", "max": "2h"}, **THROUGH}]}
+ASLEEP = {name: "running" for name in
+          ("Nap", "Nap through", "Limit", "Limit through", "Signal through", "Retry through")}
+RESUMED = {**ASLEEP, "Nap through": "success", "Limit through": "failure", "Signal through": "failure",
+           "Retry through": "failure"}
+
+
+def look_until(condition, what):
+    """Asks again and again, since neither files nor btd without subscribers tell of changes."""
+    deadline = time.monotonic() + 20
+    while not (value := condition()):
+        assert time.monotonic() < deadline, what()
+    return value
+
+
+def statuses(btd, path, names):
+    nodes = btd.client.nodes(path)
+    return {name: nodes[name]["status"] for name in names}
+
+
+def await_statuses(btd, path, expected):
+    look_until(lambda: statuses(btd, path, expected) == expected, lambda: statuses(btd, path, expected))
+
+
+def journal_of(directory, run):
+    return (directory / f"run/runs/{run}.journal").read_text()
+
+
+def await_records(directory, run, what, n):
+    look_until(lambda: journal_of(directory, run).count(what) == n, lambda: journal_of(directory, run))
+
+
+@pytest.fixture
+def start_suspended(btd, tmp_path):
+    """Starts a btd on a machine that has been suspended for so many seconds since the first one was started."""
+    if os.geteuid() != 0:
+        pytest.skip("only root can move a clock")
+
+    def start(seconds):
+        within = ["unshare", "--time", "--boottime", str(seconds)] if seconds else []
+        btd.start(f"--runtime={tmp_path}/run", f"--state={tmp_path}/state", within=within)
+    return start
+
+
+def test_times_through_a_suspend_between_two_daemons(btd, tmp_path, start_suspended):
+    """The journal says how long the machine had been suspended when a time began."""
+    btd.tree("night", NIGHT)
+    start_suspended(0)
+    run, path = btd.client.start("night")
+    await_statuses(btd, path, ASLEEP)
+    for suspended, expected in (600, ASLEEP), (3600, RESUMED):
+        btd.stop(signal.SIGKILL)
+        start_suspended(suspended)
+        await_statuses(btd, path, expected)
+    assert btd.btctl("halt", run, "--wait").returncode == 0
+
+
+def test_times_that_begin_after_a_suspend(btd, tmp_path, start_suspended):
+    """They have all of their time, whether a start, a restart of btd or the tree has begun them."""
+    begun = tmp_path / "begun"
+    again = {"type": "Spawn", "as": "child", "argv": ["/bin/sh", "-c", f"echo >>{begun}; exec sleep 9999"],
+             "on_recover": "rerun", "name": "Again", "timeout": "30min", **THROUGH}
+    btd.tree("late", {"type": "Parallel", "success_count": 3, "children": [
+        nap("Late", **THROUGH), again, {"type": "Sequence", "children": [
+            {"type": "WaitFor", "name": "Wait", "child": {"type": "Condition", "test": "go"}}, limit("Later", **THROUGH)]}]},
+             blackboard={"go": False})
+
+    def kill(n_begun):
+        """Once the process executes its own program: before, it has the connections of btd, too."""
+        look_until(lambda: begun.exists() and begun.read_text().count("\n") == n_begun, btd.log)
+        btd.stop(signal.SIGKILL)
+
+    start_suspended(3600)
+    run, path = btd.client.start("late")
+    await_records(tmp_path, run, " begin #", 2)
+    start = journal_of(tmp_path, run).splitlines()[1].split()
+    assert start[1] == "start" and int(start[2].removeprefix('{"suspended":').removesuffix("}")) >= 60 * MINUTE
+    assert " suspended {" not in journal_of(tmp_path, run)
+
+    # The process is lost with btd, and run again by the next one, which has been suspended meanwhile.
+    kill(1)
+    start_suspended(4500)
+    await_records(tmp_path, run, " rerun #", 1)
+    records = [line.split()[1] for line in journal_of(tmp_path, run).splitlines()]
+    assert records.index("suspended") < records.index("rerun")
+    btd.client.call(path, "org.btd1.Run", "SetVariables", "a{ss}", {"go": "true"})
+    await_statuses(btd, path, {"Later": "running"})
+
+    # By now one of them has had 25 minutes of its 30, and the others only 10.
+    kill(2)
+    start_suspended(5100)
+    await_statuses(btd, path, {"Late": "running", "Later": "running"})
+    assert re.fullmatch(LEFT, btd.client.nodes(path)["Later"]["detail"])
+    kill(3)
+    start_suspended(5700)
+    await_statuses(btd, path, {"Late": "success", "Later": "running"})
+    kill(4)
+    start_suspended(6400)
+    assert btd.client.finish(path) == ("failure", "Parallel/Sequence/Later: timed out after 30min")
+
+
+def test_times_through_a_suspend_of_a_running_daemon(btd, tmp_path):
+    """The ends of times that have passed meanwhile are told as soon as it is resumed."""
+    pipe = tmp_path / "suspended"
+    os.mkfifo(pipe)
+    btd.tree("night", NIGHT)
+    btd.start(f"--runtime={tmp_path}/run", f"--state={tmp_path}/state", env={
+        "LD_PRELOAD": os.path.join(daemon.BUILD, "tests", "integration", "suspend.so"), "BTD_TEST_SUSPEND": str(pipe),
+        "ASAN_OPTIONS": daemon.SANITIZER_ENV["ASAN_OPTIONS"] + ":verify_asan_link_order=0"})
+    run, path = btd.client.start("night")
+    await_statuses(btd, path, ASLEEP)
+
+    def suspend(usec):
+        pipe.write_text(f"{usec}\n", encoding="utf-8")
+
+    # Shorter than any: the run does not even notice, until something happens to it.
+    suspend(10 * MINUTE)
+    look_until(lambda: re.fullmatch(LEFT, btd.client.nodes(path)["Limit through"]["detail"]), lambda: btd.client.nodes(path))
+    assert " suspended {" not in journal_of(tmp_path, run)
+    btd.client.call(path, "org.btd1.Run", "SetBreakpoint", "ub", 0, True)
+    assert " suspended {" in journal_of(tmp_path, run)
+    await_statuses(btd, path, ASLEEP)
+    told = btd.btctl("replay", run, "--ascii").stdout
+    assert re.search(r"Limit through \(Timeout\) for [0-9.]+m?s, times out in (20min|19min [0-9.]+s)\n", told)
+
+    # Nobody talks to it until it has written down the ends of all.
+    suspend(60 * MINUTE)
+    await_records(tmp_path, run, " timer #", 2)
+    await_records(tmp_path, run, " ended #", 2)
+    await_statuses(btd, path, RESUMED)
+    told = [line.split("s ", 1)[1] for line in btd.btctl("show", run, "--ascii").stdout.splitlines()]
+    assert [line for line in told if "suspended" in line] == [
+        f". {run}: the machine was suspended for 10min", f". {run}: the machine was suspended for 50min"]
+    ends = [line for line in told if re.match(r"[+x.] Night/(Nap|Limit|Signal|Retry) through:?( |$)", line)]
+    assert {line.split(" after ")[0].split(":")[0] for line in ends} == {
+        "+ Night/Nap through", "x Night/Limit through", "x Night/Signal through", "x Night/Retry through",
+        ". Night/Limit through", ". Night/Retry through"}
+    assert btd.btctl("halt", run, "--wait").returncode == 0

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The examples are true: those of trees/, the first tree of README.md, and the one of btd-tree(5)."""
+"""Tests the examples: those of trees/, of README.md and of btd-tree(5)."""
 
 import glob
 import json
@@ -48,11 +48,23 @@ def chapter_trees():
     return dict(re.findall(r"<!-- tree: (\w+) -->\n```json\n(.*?)```", read("README.md"), re.S))
 
 
+def tree_around(block):
+    """A whole file of the pages as it is, or a file around the root, or the node, that a block shows."""
+    if '"root"' in block:
+        return block if block.startswith("{") else '{ "btd": 1, ' + block + "}"
+    node = re.sub(r"\{ \.\.\. \}|\.\.\.", '{ "type": "Spawn", "argv": ["true"] }', block)
+    variables = '{ "battery": 80, "calibrated": false, "cameras": [], "mode": "eco" }'
+    return '{ "btd": 1, "blackboard": ' + variables + ', "root": ' + node + "}"
+
+
 def manual_trees():
-    """Whole files, and what stands in one around a root."""
-    blocks = re.findall(r"\.Bd -literal[^\n]*\n(.*?)\.Ed", read("daemon", "definition", "btd-tree.5"), re.S)
-    texts = [block if block.startswith("{") else '{ "btd": 1, ' + block + "}" for block in blocks if '"root"' in block]
-    return {f"btd-tree.5-{number}": text for number, text in enumerate(texts)}
+    """The trees and nodes that the manual pages show."""
+    trees = {}
+    for room, page in [("definition", "btd-tree.5"), ("script", "btd-expressions.7")]:
+        blocks = re.findall(r"\.Bd -literal[^\n]*\n(.*?)\.Ed", read("daemon", room, page), re.S)
+        texts = [tree_around(block) for block in blocks if '"root"' in block or block.startswith('{ "type"')]
+        trees.update({f"{page}-{number}": text for number, text in enumerate(texts)})
+    return trees
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=os.path.basename)
@@ -193,12 +205,19 @@ def test_patrol_stops_without_battery_and_goes_on_with_it(btd, tmp_path):
     assert story.tell("GoToC") == [("GoToC", "running"), ("GoToC", "success")]
 
 
+def process_of(btd, path, node):
+    """Of a child that may not have been started yet."""
+    while not (match := re.search(r"process (\d+)", btd.client.nodes(path)[node]["detail"])):
+        pass
+    return match[1]
+
+
 def test_guarded_approach_stops_when_the_target_is_lost(btd):
     story = Story(btd, "guarded-approach", "target")
     btd.client.start("target", variables={"visible": '"infinity"'})
     _, path = btd.client.start("guarded-approach")
     story.wait("Approach", "running")
-    process = re.search(r"process (\d+)", btd.client.nodes(path)["Approach"]["detail"])[1]
+    process = process_of(btd, path, "Approach")
     btd.client.manager("HaltTree", "s", "target")
     status, _ = btd.client.finish(path)
     nodes = btd.client.nodes(path)
@@ -257,7 +276,7 @@ def uploading(btd, tmp_path):
     _, path = btd.client.start("uploader", variables={"network": f'"{network}"', "disk": f'"{disk}"'})
     story.wait("Uploader", "running")
     assert disk.is_dir()
-    process = re.search(r"process (\d+)", btd.client.nodes(path)["Uploader"]["detail"])[1]
+    process = process_of(btd, path, "Uploader")
     return story, path, network, f"/proc/{process}"
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What goes wrong in the world: the run that it concerns fails with a cause that names it, others are not touched."""
+"""Tests faults of services and buses: the affected run fails and names the fault; other runs continue."""
 
 import json
 import os

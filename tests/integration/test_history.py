@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Runs told from their journals: of those that go on, of those of the past, and from files."""
+"""Tests run records: show, replay, plot and history, of running and finished runs, and from files."""
 
 import json
 import os
@@ -7,6 +7,7 @@ import pathlib
 import random
 import re
 import signal
+import time
 import xml.etree.ElementTree as xml
 import zlib
 
@@ -14,6 +15,7 @@ import pytest
 
 from btctl_runs import BAD, GOOD, LONG, SOURCE, UTF8, btctl
 from client import DBusError
+from records import sign
 
 JOURNALS = pathlib.Path(SOURCE, "tests", "journals")
 # One of each version of the format at least, named after it: what was once written can always be read.
@@ -35,8 +37,8 @@ def refuse(result, message, code=1):
     assert result == (code, "", f"btctl: {message}\n{hint}")
 
 
-def story(text):
-    """What happened, without when and for how long."""
+def event_lines(text):
+    """Returns the lines of an event log without times and durations."""
     return [re.sub(r" (after|for) [0-9.]+[a-z]+", "", line[10:]) for line in text.splitlines()]
 
 
@@ -48,7 +50,49 @@ def finish(btd, tree, *arguments):
 @pytest.mark.parametrize("journal", STORED, ids=lambda path: path.stem)
 def test_stored_journals_can_be_read(journal):
     assert journal.name.split("-")[0].isdigit()
-    assert btctl("show", str(journal), "--ascii", "-q") == (0, journal.with_suffix(".story").read_text(), "")
+    assert btctl("show", str(journal), "--ascii", "-q") == (0, journal.with_suffix(".events").read_text(), "")
+
+
+def kinds(record):
+    return [line.split()[1].decode() for line in record.splitlines()[1:]]
+
+
+def test_stored_journals_have_all_kinds():
+    """... of records of the current version; else tests/journals/make.py makes too few."""
+    source = pathlib.Path(SOURCE, "daemon", "journal")
+    version = re.search(r"#define JOURNAL_VERSION (\d+)u", (source / "journal-header.h").read_text())[1]
+    known = set(re.findall(r'\[RECORD_\w+\] = "([a-z-]+)"', (source / "record.c").read_text()))
+    stored = {kind for journal in STORED if journal.name.startswith(version + "-")
+              for kind in kinds(journal.read_bytes())}
+    assert len(known) > 25 and stored == known
+
+
+@pytest.mark.parametrize("journal", [journal for journal in STORED if kinds(journal.read_bytes())[-1] != "finished"],
+                         ids=lambda path: path.stem)
+def test_stored_journals_are_recovered(kept, tmp_path, journal):
+    """As if the run had gone on here until now: it is as it was, and can be halted."""
+    boot = pathlib.Path("/proc/sys/kernel/random/boot_id").read_text().strip().replace("-", "")
+    record = journal.read_bytes()
+    start = time.monotonic_ns() // 1000 - int(record.splitlines()[-1].split()[0])
+    record = re.sub(rb'"boot":"[0-9a-f]+"', b'"boot":"%s"' % boot.encode(), record, count=1)
+    record = sign(re.sub(rb'"start":\d+', b'"start":%d' % start, record, count=1))
+    run = json.loads(record.split(b" ", 2)[2].rsplit(b" ", 1)[0].splitlines()[0].rsplit(b" ", 1)[0])["run"]
+    (tmp_path / "run/runs").mkdir(parents=True)
+    (tmp_path / f"run/runs/{run}.journal").write_bytes(record)
+    before = json.loads(btctl("replay", str(journal), "--json").stdout)
+
+    kept.start()
+    assert "cannot be recovered" not in kept.log()
+    after = json.loads(kept.btctl("status", run, "--json").stdout)
+    assert after["status"] == before["status"]
+    if "long" not in journal.stem:  # it goes on at once
+        assert [(node["path"], node["status"]) for node in after["nodes"]] == \
+            [(node["path"], node["status"]) for node in before["nodes"]]
+    if run == "slow.1":  # it has a leaf that nobody stops
+        kept.stop(signal.SIGKILL)
+        kept.process = None
+    else:
+        assert kept.btctl("halt", run, "--wait").returncode == 0
 
 
 def test_replay_of_a_file():
@@ -65,7 +109,7 @@ def test_replay_of_a_file():
 
     stopped = btctl("replay", journal, "--until=0.5s", "--ascii").stdout
     assert stopped.startswith("= commission.1: paused for 500ms\n")
-    assert "|- - Watch (WhileDoElse): stands at its breakpoint\n" in stopped
+    assert "|- - Watch (WhileDoElse): paused at a breakpoint\n" in stopped
 
     end = btctl("replay", journal, "--ascii").stdout
     assert end == btctl("replay", journal, "--ascii", "--until=end").stdout
@@ -79,7 +123,7 @@ def test_replay_of_a_file():
         ["Commission", "Never", "Work", "Burn", "Soak"]
 
 
-def test_story_as_json():
+def test_event_log_as_json():
     events = [json.loads(line) for line in
               btctl("show", str(JOURNALS / "1-commission.journal"), "--json").stdout.splitlines()]
     assert events[0] == {"time_usec": 2021, "event": "started", "run": "commission.1", "text": "by UID 0 (btctl)",
@@ -150,23 +194,23 @@ def test_bad_options():
 
 
 def test_a_journal_that_breaks_off(tmp_path):
-    """What is known is told, and how it was then."""
+    """The log has all known events, and the status at the end."""
     good = (JOURNALS / "1-commission.journal").read_bytes()
     path = tmp_path / "x.journal"
     path.write_bytes(good[:good.index(b"380045 tick") + 9])
-    assert story(btctl("show", str(path), "-q", "--ascii").stdout)[-2:] == \
-        ["> commission.1: goes one tick further", "= commission.1: paused"]
+    assert event_lines(btctl("show", str(path), "-q", "--ascii").stdout)[-2:] == \
+        ["> commission.1: stepped by one tick", "= commission.1: paused"]
     assert "= commission.1: paused for 380ms\n" in btctl("replay", str(path), "--ascii").stdout
 
 
-def test_story_of_a_run_that_goes_on(kept):
+def test_event_log_of_a_run_that_goes_on(kept):
     kept.tree("boot", LONG)
     kept.start()
     assert kept.btctl("start", "boot").returncode == 0
     for operand in "boot", "boot.1":
         header, *lines = kept.btctl("show", operand, env=UTF8).stdout.splitlines()
         assert re.fullmatch(r"boot\.1 of tree 'boot', started .*", header)
-        assert story("\n".join(lines)) == [f"» boot.1: started by UID {os.getuid()} (btctl)", "● Long: running",
+        assert event_lines("\n".join(lines)) == [f"» boot.1: started by UID {os.getuid()} (btctl)", "● Long: running",
                                            "● boot.1: running"]
 
     assert bars(kept.btctl("plot", "boot").stdout)[0].startswith("Long: running, from ")
@@ -175,25 +219,42 @@ def test_story_of_a_run_that_goes_on(kept):
     assert kept.btctl("show", "boot", env=UTF8).stdout.endswith("s by UID %d (btctl)\n" % os.getuid())
 
 
-def test_story_of_an_error(kept):
-    """It is told where it came up, before what it brings about."""
+def test_event_log_of_a_run_that_becomes_ready(kept):
+    kept.tree("watch", {"type": "Sequence", "children": [
+        {"type": "AlwaysSuccess", "name": "Up", "ready": True}, {"type": "Sleep", "duration": "1ms"},
+        {"type": "AlwaysFailure", "name": "Broken"}]})
+    kept.start()
+    expected = ["✓ Sequence/Up: success", "» watch.1: ready", "● Sequence/Sleep: running"]
+    followed = event_lines(kept.btctl("start", "watch", "--follow", env=UTF8).stdout)
+    # The nodes of one tick come together.
+    assert followed[3] == expected[1] and expected[0] in followed[1:3]
+    assert event_lines(kept.btctl("show", "watch", "-q", env=UTF8).stdout)[2:5] == expected
+    simulated = kept.btctl("simulate", f"{kept.trees}/watch.json", env=UTF8).stdout
+    assert event_lines(simulated)[1:4] == [line.replace("watch.1", "watch") for line in expected]
+    events = [json.loads(line) for line in
+              kept.btctl("simulate", f"{kept.trees}/watch.json", "--json").stdout.splitlines()]
+    assert events[2] == {"t": 0.0, "event": "ready"}
+
+
+def test_event_log_of_an_error(kept):
+    """The log has the error where it happened, before its consequences."""
     kept.tree("boot", {"type": "Parallel", "name": "All", "children": [
         LONG, {"type": "AlwaysSuccess", "name": "Bad", "fail_if": "level > 20"}]}, blackboard={"level": None})
     kept.start()
     assert kept.btctl("start", "boot", "--wait").returncode == 4
     why = "level > 20: attempt to compare number with nil (level is null)"
-    assert story(kept.btctl("show", "boot", env=UTF8).stdout)[-6:] == [
+    assert event_lines(kept.btctl("show", "boot", env=UTF8).stdout)[-6:] == [
         "● All: running", "● All/Long: running", f"! All/Bad: error: {why}", f"! All: error: Bad: {why}",
         "■ All/Long: halted: stopped by All", f"! boot.1: error: All/Bad: {why}"]
 
 
-def test_story_of_messages(kept):
+def test_event_log_of_messages(kept):
     kept.tree("boot", {"type": "Sequence", "name": "All", "children": [
         {"type": "Log", "name": "Say", "message": "with {level}"},
         {"type": "Log", "name": "Warn", "message": "too much", "level": "warning"}]}, blackboard={"level": 3})
     kept.start()
     assert kept.btctl("start", "boot", "--wait").returncode == 0
-    assert story(kept.btctl("show", "boot", env=UTF8).stdout)[-6:] == [
+    assert event_lines(kept.btctl("show", "boot", env=UTF8).stdout)[-6:] == [
         "● All: running", "» All/Say: log: with 3", "✓ All/Say: success", "» All/Warn: log: warning: too much",
         "✓ All/Warn: success", "✓ All: success", "✓ boot.1: success"][1:]
     event = json.loads(kept.btctl("show", "boot", "--json").stdout.splitlines()[2])
@@ -201,7 +262,7 @@ def test_story_of_messages(kept):
         "event": "log", "node": 1, "path": "All/Say", "text": "with 3"}
 
 
-def test_story_of_a_long_value(kept):
+def test_event_log_of_a_long_value(kept):
     """Whole only for programs."""
     kept.tree("boot", GOOD, blackboard={"text": "", "n": 0})
     kept.start()
@@ -223,7 +284,7 @@ def with_snapshot(change):
 def test_a_journal_without_its_beginning(tmp_path):
     """Of a run that has gone on for long."""
     journal = str(JOURNALS / "2-patrol.journal")
-    refuse(btctl("replay", journal, "--until=0.8s"), f"{journal}: what was before 881ms is not kept")
+    refuse(btctl("replay", journal, "--until=0.8s"), f"{journal}: no events from before 881ms are kept")
     early = btctl("replay", journal, "--until=0.9s", "--ascii").stdout
     assert "      `- * Rest (Timeout) for 7.93ms, times out in 992ms\n" in early
     assert "`- * Rounds (Repeat) for 900ms, round 33\n" in early
@@ -248,13 +309,14 @@ def test_a_run_that_goes_on_for_ever(btd, tmp_path):
         while rounds() < goal:
             assert journal.stat().st_size < 20000
         assert btd.client.run_property(path, "Durable") is True
-        assert "what was before is not kept" in btd.btctl("show", "round").stdout.splitlines()[1]
-        assert btd.btctl("replay", "round", "--until=1ms").stderr.endswith("is not kept\n")
+        assert "earlier events are not kept" in btd.btctl("show", "round").stdout.splitlines()[1]
+        assert btd.btctl("replay", "round", "--until=1ms").stderr.endswith(" are kept\n")
         before = rounds()
         btd.stop(signal.SIGKILL)
         btd.start(*options)
         assert rounds() >= before
     assert btd.btctl("halt", "round", "--wait").returncode == 0
+    assert btd.stop() == 0
     assert (tmp_path / "state/history/round.1.journal").stat().st_size < 20000
 
 
@@ -296,7 +358,7 @@ def test_history(kept):
     refuse(kept.btctl("history", "nett"), "no tree 'nett'; did you mean 'net'?")
     refuse(kept.btctl("show", "idle"), "'idle' has not run yet")
     refuse(kept.btctl("plot", "boot.7"),
-           "there is no journal of a run 'boot.7'; 'btctl history' shows the runs that have finished")
+           "there is no run record of a run 'boot.7'; 'btctl history' shows the runs that have finished")
     refuse(kept.btctl("replay", "nett"), "no tree 'nett'; did you mean 'net'?")
 
     finish(kept, "boot")
@@ -327,7 +389,7 @@ def test_history_survives_the_daemon(kept):
     assert kept.btctl("history", "--json").stdout == before
     assert kept.btctl("history", "boot", "--json").stdout == before
     refuse(kept.btctl("status", "boot.1"),
-           "boot.1 is over: success; 'btctl replay boot.1' shows how it was, 'btctl show boot.1' what happened")
+           "boot.1 has finished: success; see 'btctl replay boot.1' for its last status and 'btctl show boot.1' for its events")
     refuse(kept.btctl("status", "boot.3"), "no run 'boot.3'; 'btctl list' shows those that there are")
     kept.tree("boot", GOOD)
     kept.client.manager("Reload")
@@ -340,6 +402,34 @@ def test_history_survives_the_daemon(kept):
         assert kept.btctl("show", operand, "-q").stdout == told
 
 
+def test_files_with_one_name(kept):
+    """The tree of cam.json is not that of lib/cam.json, and what lies where nothing was is no part of it."""
+    os.mkdir(os.path.join(kept.trees, "lib"))
+    root = {"type": "AlwaysSuccess", "name": "Inner"}
+    kept.tree("lib/cam", json.dumps({"btd": 1, "include": ["base.json"], "trees": {"lens": {"root": root}}}))
+    kept.tree("base", json.dumps({"btd": 1, "trees": {"floor": {"root": root}}}))
+    kept.tree("cam", LONG)
+    kept.tree("main", {"type": "Sequence", "name": "Main", "children": [
+        {"type": "SubTree", "tree": tree} for tree in ("lens", "floor", "cam")]}, include=["lib/cam.json"])
+    kept.start()
+    kept.client.subscribe("org.btd1.Run")
+    kept.client.manager("Subscribe")
+    path = kept.client.start("main")[1]
+    kept.client.wait_signal("NodesChanged", lambda signal: "Long" in [row[3] for row in signal.args[0]])
+    told = kept.btctl("show", "main.1", "-q").stdout
+    assert re.search(r"Main/lens/Inner: success\n(.*\n)*.*Main/floor/Inner: success\n(.*\n)*.*Main/cam/", told)
+
+    kept.stop(signal.SIGKILL)
+    for file in "main", "cam", "base", "lib/cam", "lib/base":
+        kept.tree(file, BAD)
+    kept.start()
+    kept.client.wait_running()
+    assert kept.client.run_property(path, "Status") == "running"
+    assert kept.btctl("halt", "main", "--wait").returncode == 0
+    assert kept.btctl("show", "main.1", "-q").stdout.startswith(told[:told.index("main.1: running for") - 12])
+    assert "cam (SubTree)" in kept.btctl("replay", "main.1").stdout
+
+
 @pytest.mark.parametrize("years", [-50, 50])
 def test_the_clock_was_set(kept, tmp_path, years):
     """... after the run had been started: how long something took does not depend on that."""
@@ -348,10 +438,9 @@ def test_the_clock_was_set(kept, tmp_path, years):
     path = kept.client.start("boot")[1]
     kept.stop(signal.SIGKILL)
     journal = tmp_path / "run/runs/boot.1.journal"
-    first, rest = journal.read_bytes().split(b"\n", 1)
-    shifted = re.sub(rb'"started":(\d+)', lambda match: b'"started":%d' % (int(match[1]) - years * 31557600 * 10**6),
-                     first.rsplit(b" ", 1)[0])
-    journal.write_bytes(shifted + b" %08x\n" % zlib.crc32(shifted) + rest)
+    journal.write_bytes(sign(re.sub(
+        rb'"started":(\d+)', lambda match: b'"started":%d' % (int(match[1]) - years * 31557600 * 10**6),
+        journal.read_bytes(), count=1)))
 
     kept.start()
     spans = [re.search(pattern, kept.btctl(*arguments).stdout).group(1) for arguments, pattern in [
@@ -386,7 +475,7 @@ def test_without_a_journal(btd):
     btd.start()
     btd.client.start("boot")
     assert btd.btctl("history") == (0, "no run has finished yet\n", "")
-    refuse(btd.btctl("show", "boot"), "run 'boot.1' has no journal, since btd was started without --runtime=")
+    refuse(btd.btctl("show", "boot"), "run 'boot.1' has no run record, since btd was started without --runtime=")
 
 
 def test_a_journal_that_was_lost(kept, tmp_path):
@@ -395,7 +484,7 @@ def test_a_journal_that_was_lost(kept, tmp_path):
     kept.tree("boot", LONG)
     kept.start()
     kept.client.start("boot")
-    refuse(kept.btctl("show", "boot"), f"run 'boot.1' has no journal: {tmp_path}/run/runs cannot be made: Not a directory")
+    refuse(kept.btctl("show", "boot"), f"run 'boot.1' has no run record: {tmp_path}/run/runs cannot be made: Not a directory")
 
 
 def test_long_journals_come_in_parts(kept):
@@ -409,7 +498,7 @@ def test_long_journals_come_in_parts(kept):
     while part := bytes(kept.client.manager("GetJournal", "st", "boot.1", offset)):
         parts.append(part)
         offset += len(part)
-    assert parts[0].startswith(b"btd-journal 2 {")
+    assert parts[0].startswith(b"btd-journal 3 {")
     assert {len(part) for part in parts[:-1]} == {1 << 17} and len(parts) > 10
     assert bytes(kept.client.manager("GetJournal", "st", "boot.1", 2**64 - 1)) == b""
     assert "success" in kept.btctl("show", "boot.1").stdout

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What can be set by --limit, and what is said about more."""
+"""Tests the limits of --limit, and the messages when they are exceeded."""
 
 import time
 

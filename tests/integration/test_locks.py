@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Locks that runs share: who waits for whom, and what is said when they wait for each other."""
+"""Tests locks that runs share: which run waits for which, and the message about a deadlock."""
 
 import time
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What is answered, or logged, where something cannot be done for reasons that are rare."""
+"""Tests the errors and log messages of rare failures."""
 
 import os
 import re
@@ -7,15 +7,15 @@ import signal
 import subprocess
 import sys
 import time
-import zlib
 
 import pytest
 from gi.repository import Gio, GLib
 
 import buses
 from btctl_runs import LONG
-from client import Client, DBusError
+from client import Client, DBusError, wait
 from daemon import Daemon
+from records import ENGINE, sign
 
 TREE = "org.btd1.Tree"
 
@@ -127,6 +127,115 @@ def test_a_child_that_was_skipped(btd):
         ["Boot/Greet: its skip_if is true: true", "Greet was skipped", "its skip_if is true: true"]
 
 
+def recover_changed(btd, tmp_path, change, root=None, noted=b" begin #", **keys):
+    """What the next daemon says of a run whose record was changed after its daemon was killed, once that was noted."""
+    options = (f"--runtime={tmp_path}/run", f"--state={tmp_path}/state")
+    btd.tree("boot", root or {"type": "Timeout", "timeout": "30s", "child": LONG}, **keys)
+    btd.start(*options)
+    btd.client.start("boot")
+    journal = tmp_path / "run" / "runs" / "boot.1.journal"
+    wait(lambda: noted in journal.read_bytes(), "a leaf to begin")
+    btd.stop(signal.SIGKILL)
+    journal.write_bytes(sign(change(journal.read_bytes())))
+
+    btd.start(*options)
+    assert btd.client.manager("ListRuns") == []
+    assert not journal.exists() and (tmp_path / "state" / "boot.1.journal.bad").exists()
+    lines = [line for line in btd.log().splitlines() if "cannot be recovered" in line]
+    assert len(lines) == 1
+    return lines[0][lines[0].index("boot.1.journal:"):]
+
+
+AFTER_IT = "What the run has started is left as it is: check it, then start the tree again with 'btctl start boot'"
+
+
+def test_an_engine_that_does_something_else(btd, tmp_path):
+    """The run is set aside; it does not go on from where the engines still agreed."""
+    def change(record):
+        assert b'"engine":%d,' % ENGINE in record
+        return record.replace(b'"engine":%d,' % ENGINE, b'"engine":99,').replace(b'"after":30000000', b'"after":31000000')
+    assert recover_changed(btd, tmp_path, change) == (
+        "boot.1.journal: the run cannot be recovered: line 4: it arms a timer for 31000000us, but this engine for "
+        f"30000000us (recorded with engine 99, but this is engine {ENGINE}); "
+        f"it was kept as {tmp_path}/state/boot.1.journal.bad. {AFTER_IT}")
+
+
+def test_an_effect_that_is_not_recorded(btd, tmp_path):
+    def change(record):
+        lines = record.splitlines(keepends=True)
+        return b"".join(line for line in lines if b" arm #" not in line)
+    assert recover_changed(btd, tmp_path, change) == (
+        "boot.1.journal: the run cannot be recovered: line 3: behind it there is 'arm' of node #0, which is not "
+        f"recorded; it was kept as {tmp_path}/state/boot.1.journal.bad. {AFTER_IT}")
+
+
+@pytest.mark.parametrize("root", [{"type": "Sleep", "duration": "{d}"},
+                                  {"type": "WaitFor", "child": {"type": "PathExists", "path": "/nowhere/{d}"}}],
+                         ids=["action", "condition"])
+def test_a_leaf_that_was_started_with_something_else(btd, tmp_path, root):
+    """Its variables cannot be right then."""
+    node = 1 if "child" in root else 0
+
+    def change(record):
+        assert b'"with":{"d":"1h"}' in record
+        return record.replace(b'"with":{"d":"1h"}', b'"with":{"d":"2h"}')
+    assert re.fullmatch(
+        f"boot.1.journal: the run cannot be recovered: line [0-9]: node #{node} is started when 'd' is \"2h\", but with "
+        f"this engine it is \"1h\"; it was kept as {tmp_path}/state/boot.1.journal.bad. {re.escape(AFTER_IT)}",
+        recover_changed(btd, tmp_path, change, root, blackboard={"d": "1h"}))
+
+
+def test_a_condition_whose_start_is_not_recorded(btd, tmp_path):
+    def change(record):
+        return b"".join(line for line in record.splitlines(keepends=True) if b" begin #1 " not in line)
+    message = recover_changed(btd, tmp_path, change, {"type": "WaitFor", "child": {"type": "PathExists", "path": "{d}"}},
+                              noted=b" value #1 ", blackboard={"d": "/nowhere"})
+    assert ": behind it there is 'begin' of node #1, which is not recorded; it was kept as " in message
+
+
+def test_an_effect_that_is_recorded_only(btd, tmp_path):
+    def change(record):
+        return record + b"99999999 stop #1 -\n"
+    message = recover_changed(btd, tmp_path, change)
+    assert ": the run has not asked for 'stop'; it was kept as " in message
+
+
+def test_a_record_that_lacks_a_line(btd, tmp_path):
+    options = (f"--runtime={tmp_path}/run", f"--state={tmp_path}/state")
+    btd.tree("boot", LONG)
+    btd.start(*options)
+    btd.client.start("boot")
+    journal = tmp_path / "run" / "runs" / "boot.1.journal"
+    wait(lambda: b" begin #" in journal.read_bytes(), "a leaf to begin")
+    btd.stop(signal.SIGKILL)
+    lines = journal.read_bytes().splitlines(keepends=True)
+    journal.write_bytes(b"".join(lines[:-2] + lines[-1:]))
+
+    btd.start(*options)
+    assert btd.client.manager("ListRuns") == []
+    assert (f"boot.1.journal: the run cannot be recovered: line {len(lines) - 1}: it does not fit its checksum, or "
+            f"lines before it are missing; it was kept as {tmp_path}/state/boot.1.journal.bad. What the run has started "
+            "is left as it is: check it, then start the tree again with 'btctl start TREE'") in btd.log()
+
+
+def test_an_orderly_stop_leaves_a_snapshot(btd, tmp_path):
+    """... of each run, so that the next daemon, whose engine may be another, replays nothing."""
+    options = (f"--runtime={tmp_path}/run", f"--state={tmp_path}/state")
+    btd.tree("boot", {"type": "Timeout", "timeout": "30s", "child": LONG})
+    btd.start(*options, env={"NOTIFY_SOCKET": str(tmp_path / "deaf")})
+    _, path = btd.client.start("boot")
+    journal = tmp_path / "run" / "runs" / "boot.1.journal"
+    for _ in range(3):
+        btd.stop(signal.SIGTERM)
+        assert journal.read_bytes().splitlines()[-1].split()[1] == b"snapshot"
+        # What was before is compared with nothing.
+        journal.write_bytes(sign(journal.read_bytes().replace(b'"after":30000000', b'"after":31000000')))
+        btd.start(*options, env={"NOTIFY_SOCKET": str(tmp_path / "deaf")})
+        assert btd.client.run_property(path, "Status") == "running"
+    records = [line.split()[1] for line in journal.read_bytes().splitlines()[1:]]
+    assert records.count(b"snapshot") == 3 and records.count(b"recovered") == 3 and records[0] == b"start"
+
+
 def test_a_run_of_another_boot(btd, tmp_path):
     """Nothing of what it has started is there any more, so it is not taken up."""
     options = (f"--runtime={tmp_path}/run", f"--state={tmp_path}/state")
@@ -136,11 +245,9 @@ def test_a_run_of_another_boot(btd, tmp_path):
     btd.stop(signal.SIGKILL)
 
     journal = tmp_path / "run" / "runs" / "boot.1.journal"
-    header, records = journal.read_text().split("\n", 1)
-    header = re.sub('"boot":"[0-9a-f]+"', f'"boot":"{"0" * 32}"', header.rsplit(" ", 1)[0])
-    journal.write_text(f"{header} {zlib.crc32(header.encode()):08x}\n{records}")
+    journal.write_bytes(sign(re.sub(b'"boot":"[0-9a-f]+"', b'"boot":"%s"' % (b"0" * 32), journal.read_bytes(), count=1)))
 
     btd.start(*options)
     assert btd.client.manager("ListRuns") == []
-    assert "boot.1.journal: the run is over, since the machine was started anew; it was kept as " in btd.log()
+    assert "boot.1.journal: the run has ended, because the machine was restarted; it was kept as " in btd.log()
     assert not journal.exists()

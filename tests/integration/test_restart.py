@@ -1,10 +1,15 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Trees that are started again when a run of them has ended by itself, by btctl and on the bus."""
+"""Tests the key restart: another run starts when a run has finished; with btctl and on the bus."""
 
 import json
+import os
 import re
 
-from btctl_runs import LONG, without_times
+import signal
+
+import pytest
+
+from btctl_runs import LONG, UTF8, begin, end, without_times
 
 RUN = "org.btd1.Run"
 FAIL = {"type": "AlwaysFailure", "name": "Fail"}
@@ -61,3 +66,78 @@ def test_what_was_halted_stays(btd):
     assert btd.btctl("halt", "boot", "--wait").returncode == 0
     [row] = btd.client.manager("ListRuns")
     assert (row[4], row[8]) == ("halted", "")
+
+
+SOON = {"restart": "on-failure", "restart_backoff": {"initial": "1ms"}}
+# Fails until the file is there.
+TRIES = {"type": "PathExists", "name": "There", "path": ""}
+
+
+def test_wait_for_what_it_comes_to(btd):
+    """Until the limit; with --once, for the first end."""
+    btd.tree("boot", FAIL, **SOON, restart_limit={"burst": 2, "interval": "1h"})
+    btd.start()
+    result = btd.btctl("start", "boot", "--wait", env=UTF8)
+    assert result.returncode == 1
+    lines = result.stdout.splitlines()  # what is over before it is seen is left out
+    assert lines[0].startswith("✗ boot.1: failure") and lines[-1].startswith("✗ boot.3: failure"), lines
+    once = btd.btctl("start", "boot", "--wait", "--once", "--json")
+    assert once.returncode == 1 and json.loads(once.stdout)["id"] == "boot.4"
+
+
+def test_wait_for_success_after_failures(btd, tmp_path):
+    btd.tree("boot", {**TRIES, "path": str(tmp_path / "there")}, **LATER)
+    btd.start()
+    btd.client.subscribe()
+    waiting = begin(btd, "start", "boot", "--wait", "--json")
+    await_run(btd, "boot.1")
+    (tmp_path / "there").touch()
+    assert btd.btctl("start", "boot").returncode == 0
+    status, output = end(waiting)
+    assert status == 1 and json.loads(output)["id"] == "boot.1", "a start by hand is another matter"
+
+
+def test_wait_for_success_of_a_restart(btd, tmp_path):
+    """Runs that follow have its token; a restart that is due outlasts btd, and so does who waits for it. Numbers that a
+    btd had reserved when it was killed are left out."""
+    options = f"--runtime={tmp_path}/run", f"--state={tmp_path}/state"
+    btd.tree("boot", {**TRIES, "path": str(tmp_path / "there")}, restart="on-failure",
+             restart_backoff={"initial": "2s"})
+    btd.start(*options)
+    btd.client.subscribe()
+    waiting = begin(btd, "start", "boot", "--wait", "--token=mine")
+    await_run(btd, "boot.1")
+    assert waiting.stdout.readline().startswith("✗ boot.1: failure")
+    btd.stop(signal.SIGKILL)
+    (tmp_path / "there").touch()
+    btd.start(*options)
+    status, output = end(waiting)
+    assert status == 0 and output.splitlines()[-1].startswith("✓ boot.17: success"), output
+    assert btd.client.run_property("/org/btd1/run/boot_2e17", "Token") == "mine"
+
+
+@pytest.mark.parametrize("halt", [["boot"], ["boot", "--token=mine"]])
+def test_wait_for_a_restart_that_is_called_off(btd, halt):
+    btd.tree("boot", FAIL, **LATER)
+    btd.start()
+    btd.client.subscribe()
+    waiting = begin(btd, "start", "boot", "--wait", "--token=mine")
+    await_run(btd, "boot.1")
+    assert btd.btctl("halt", *halt).returncode == 0
+    status, output = end(waiting)
+    assert status == 1 and output.startswith("✗ boot.1: failure")
+    [row] = btd.client.manager("ListRuns")
+    assert row[8] == ""
+    assert btd.client.wait_signal("RestartDropped").args == ("boot", "")
+
+
+def test_wait_for_a_restart_that_cannot_be(btd):
+    btd.tree("boot", FAIL, restart="on-failure", restart_backoff={"initial": "1s"})
+    btd.start()
+    btd.client.subscribe()
+    waiting = begin(btd, "start", "boot", "--wait")
+    await_run(btd, "boot.1")
+    os.unlink(btd.trees + "/boot.json")
+    btd.client.manager("Reload")
+    assert end(waiting)[0] == 1
+    assert btd.client.wait_signal("RestartDropped")

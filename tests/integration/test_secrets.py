@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Secrets reach the leaves that use them, and nothing else: whatever can be read is searched for them."""
+"""Tests that only the leaves get secrets. The tests search everything that can be read for them."""
 
 import json
 import os
@@ -31,6 +31,13 @@ LEAVES = [
      "member": "C"},
     {"type": "UnitState", "name": "Looks", "unit": "{secret:quoted}"},
     {"type": "Sleep", "name": "Naps", "duration": "{secret:token}"},
+]
+# These wait for a bus that is not there.
+BUSES = [
+    {"type": "DBusCall", "name": "Connects", "bus": "unix:path=/nowhere/{secret:token}", "destination": "a.b", "path": "/",
+     "interface": "a.b", "member": "C", "timeout": "200ms"},
+    {"type": "StartUnit", "name": "Commands", "bus": "unixexec:path=/nowhere,argv1={secret:token}", "unit": "a.service",
+     "timeout": "200ms"},
 ]
 WAITS = {"type": "PathExists", "name": "Waits", "path": "/nowhere/{secret:token}"}
 
@@ -88,7 +95,7 @@ def check(btd, path, tree):
 
 def test_secrets_are_seen_nowhere(secretive):
     btd = secretive
-    some = [{"type": "ForceSuccess", "name": f"Try{leaf['name']}", "child": leaf} for leaf in LEAVES]
+    some = [{"type": "ForceSuccess", "name": f"Try{leaf['name']}", "child": leaf} for leaf in LEAVES + BUSES]
     btd.tree("boot", {"type": "Sequence", "name": "Boot", "children": some + [{"type": "WaitFor", "name": "Waiting", "child": WAITS}]})
     btd.start_with_secrets()
     btd.client.manager("Subscribe")
@@ -102,6 +109,7 @@ def test_secrets_are_seen_nowhere(secretive):
     assert json.loads(variables["echoed"]) == "{secret:quoted}"
     assert json.loads(variables["told"]) == "no {secret:token}"
     assert nodes["Tells"]["detail"] == "exited with status 1: no {secret:token}"
+    assert "bus 'unix:path=/nowhere/{secret:token}': cannot connect, trying again until it is there: " in btd.log()
     btd.btctl("halt", "boot", "--wait")
     check(btd, path, "boot")
 
@@ -146,3 +154,28 @@ def test_a_credential_that_is_not_there(secretive):
     btd.start_with_secrets(CREDENTIALS_DIRECTORY="/nowhere")
     result = btd.btctl("start", "boot", "--wait")
     assert "stdin: there is no credential 'token'; give btd one with LoadCredential= or SetCredential=" in result.stdout
+
+
+def test_a_credential_that_is_gone_when_its_leaf_is_recovered(secretive):
+    """A record has only its name."""
+    btd = secretive
+    btd.tree("boot", {"type": "WaitFor", "name": "Waiting", "child": {
+        **WAITS, "path": "{directory}/{secret:token}"}}, blackboard={"directory": "/nowhere"})
+    btd.start_with_secrets()
+    btd.client.manager("Subscribe")
+    btd.client.subscribe(None)
+    path = btd.client.start("boot")[1]
+    journal = btd.runtime / "runs" / "boot.1.journal"
+    wait(lambda: ' begin #1 {"with":{"directory":"/nowhere"}} ' in journal.read_text(encoding="utf-8"), "the leaf to begin")
+    btd.stop(signal.SIGKILL)
+    btd.start_with_secrets()
+    btd.client.wait_running()
+    check(btd, path, "boot")
+
+    btd.stop(signal.SIGKILL)
+    btd.start_with_secrets(CREDENTIALS_DIRECTORY="/nowhere")
+    btd.client.wait_running()
+    wait(lambda: "there is no credential" in btd.client.nodes(path)["Waiting"]["detail"], "the cause")
+    assert btd.client.nodes(path)["Waits"]["detail"] == (
+        "path: there is no credential 'token'; give btd one with LoadCredential= or SetCredential=, see systemd.exec(5)")
+    check(btd, path, "boot")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""btctl simulate: the verb as it is typed in. What becomes of a tree in detail is tested in unit/test-simulate.c."""
+"""Tests the verb btctl simulate and its options. unit/test-simulate.c tests the simulation itself."""
 
 import json
 import os
@@ -20,7 +20,7 @@ TREE = {"type": "Sequence", "name": "Boot", "children": [
 
 @pytest.fixture
 def files(tmp_path, monkeypatch):
-    """Writes files into the current directory: each a text or what JSON makes of it."""
+    """Writes files into the current directory: text, or a value as JSON."""
     monkeypatch.chdir(tmp_path)
 
     def write(**contents):
@@ -35,7 +35,7 @@ def simulate(*arguments, env=None):
 
 
 def outcome(result, **more):
-    """A tree of one leaf and what it does."""
+    """Returns a tree of one leaf, and the script for it."""
     return {"tree": {"btd": 1, "root": WORK}, "script": {"leaves": {"Work": result}, **more}}
 
 
@@ -100,23 +100,23 @@ def test_same_input_same_bytes(files):
 def test_time_is_over(files):
     files(**outcome({"after": "2h"}))
     assert simulate("tree.json", "--script=script.json") == (
-        1, "   0.000s ● Work: running\n3600.000s ● tree: running, not over after 1h\n",
-        "btctl: tree: not over after 1h\n")
+        1, "   0.000s ● Work: running\n3600.000s ● tree: running, not finished after 1h\n",
+        "btctl: tree: not finished after 1h\n")
     assert simulate("tree.json", "--script=script.json", "--until=2h").returncode == 0
     assert json.loads(simulate("tree.json", "--script=script.json", "--until=1ms", "--json").stdout.splitlines()[-1]) \
-        == {"t": 0.001, "event": "stopped", "cause": "not over after 1ms"}
+        == {"t": 0.001, "event": "stopped", "cause": "not finished after 1ms"}
 
 
 def test_nothing_more_can_happen(files):
     files(**outcome({"after": "infinity"}))
     assert simulate("tree.json", "--script=script.json", "-q") == (
-        1, "", "btctl: tree: nothing more can happen: Work does not end\n")
+        1, "", "btctl: tree: nothing more can happen: Work never ends\n")
 
 
 def test_endless_loop(files):
     files(tree=daemon.tree_text({"type": "KeepRunningUntilFailure", "child": WORK}))
     assert simulate("tree.json", "--until=infinity", "-q") == (
-        1, "", "btctl: tree: not over after 1000000 ticks: it seems to be endless\n")
+        1, "", "btctl: tree: not finished after 1000000 ticks: the run seems endless\n")
 
 
 @pytest.mark.parametrize("form", [[], ["--json"], ["--ascii"]], ids=["text", "json", "ascii"])
@@ -137,7 +137,7 @@ def test_expect_shows_the_first_difference(files, tmp_path):
                      encoding="utf-8")
     assert simulate("tree.json", "--script=script.json", "--expect=trace") == (
         1, "",
-        "btctl: trace:2: this has come otherwise; '-' was expected, '+' has come:\n"
+        "btctl: trace:2: the trace differs ('-': expected, '+': actual):\n"
         "     0.000s ● Work: running\n"
         "-    2.000s ✓ Work: success\n"
         "+    1.000s ✓ Work: success\n")
@@ -183,12 +183,12 @@ def test_script_with_errors(files):
 @pytest.mark.parametrize("arguments, message", [
     (["--expect=none"], "btctl: --expect: none cannot be read: No such file or directory\n"),
     (["--expect=empty.json"],
-     "btctl: --expect: empty.json is no trace, as 'btctl simulate FILE > TRACE' writes it\n"),
+     "btctl: --expect: empty.json is not a trace, as 'btctl simulate FILE > TRACE' writes it\n"),
     (["--until=5"], "btctl: --until: '5' is not a time span such as '90s' or '1h 30min'\nTry 'btctl --help'.\n"),
     (["--seed=-1"], "btctl: --seed: '-1' is not a whole number\nTry 'btctl --help'.\n"),
     (["--set=a"], "btctl: --set a: the value is missing: --set KEY=JSON\nTry 'btctl --help'.\n"),
     (["--wait"], "btctl: 'simulate' takes no option '--wait'\nTry 'btctl --help'.\n"),
-    (["other.json"], "btctl: 'other.json' is too much: btctl simulate FILE\nTry 'btctl --help'.\n"),
+    (["other.json"], "btctl: 'other.json' is unexpected: btctl simulate FILE\nTry 'btctl --help'.\n"),
 ])
 def test_wrong_usage(files, arguments, message):
     files(tree=daemon.tree_text(WORK), empty="")
@@ -210,7 +210,7 @@ def test_no_file():
 
 
 def test_readme(tmp_path, monkeypatch):
-    """Typed in as README.md says, it gives what README.md says."""
+    """The commands in README.md print the output that README.md shows."""
     with open(os.path.join(SOURCE, "README.md"), encoding="utf-8") as file:
         text = file.read()
     monkeypatch.chdir(tmp_path)
@@ -227,7 +227,7 @@ def test_readme(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("name", ["upload", "fetch"])
 def test_readme_trees(name, tmp_path, monkeypatch):
-    """So do the trees of its chapters."""
+    """The trees in the chapters of README.md print the traces that it shows."""
     with open(os.path.join(SOURCE, "README.md"), encoding="utf-8") as file:
         text = file.read()
     monkeypatch.chdir(tmp_path)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Who has subscribed to the changes of nodes and does not read them."""
+"""Tests subscribers that do not read the signals about changed nodes."""
 
 import os
 import signal

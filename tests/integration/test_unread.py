@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Who asks for much and reads none of the answers."""
+"""Tests callers that ask for much and never read the answers."""
 
 import os
 import subprocess

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Runs that look at a service and wait for its signals, while it flaps, hands over, says nothing and says it wrong."""
+"""Tests runs that watch a service that flaps, changes its owner, is silent, or sends wrong signals."""
 
 import json
 import time

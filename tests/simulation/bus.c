@@ -27,6 +27,7 @@ static struct {
         unsigned n_links, n_starts;
         GPtrArray *links; /* that are open */
         GPtrArray *peers; /* of const Peer */
+        GPtrArray *away;  /* those that have left */
 } bus;
 
 /* A message that is under way. */
@@ -226,7 +227,17 @@ static int on_message(sd_bus_message *message, void *userdata, sd_bus_error *ret
         return 1;
 }
 
-/* What it has sent before it was lost may be heard, all of it or the first part. */
+static void tell_left(const GPtrArray *peers, Link *link) {
+        for (unsigned i = 0; i < peers->len; i++) {
+                const Peer *peer = peers->pdata[i];
+
+                if (peer->left)
+                        peer->left(link);
+        }
+}
+
+/* What it has sent before it was lost may be heard, all of it or the first part. A peer that is away looks who is still
+ * there when it comes back. */
 static void link_lost(Link *link) {
         uint64_t now = clock_now();
 
@@ -236,12 +247,8 @@ static void link_lost(Link *link) {
                                    ? UINT64_MAX
                                    : now + dice_below(&bus.dice, link->in_time - now + 1);
         sd_bus_close(link->peer);
-        for (unsigned i = 0; i < bus.peers->len; i++) {
-                const Peer *peer = bus.peers->pdata[i];
-
-                if (peer->left)
-                        peer->left(link);
-        }
+        tell_left(bus.peers, link);
+        tell_left(bus.away, link);
         g_ptr_array_remove(bus.links, link);
 }
 
@@ -320,11 +327,13 @@ void bus_open(Dice dice, const BusManners *manners) {
         bus.n_starts = 0;
         bus.links = g_ptr_array_new_with_free_func((GDestroyNotify) link_unref);
         bus.peers = g_ptr_array_new();
+        bus.away = g_ptr_array_new();
 }
 
 void bus_close(void) {
         g_clear_pointer(&bus.links, g_ptr_array_unref);
         g_clear_pointer(&bus.peers, g_ptr_array_unref);
+        g_clear_pointer(&bus.away, g_ptr_array_unref);
 }
 
 static void owner_changed(const Peer *peer, const char *before, const char *after) {
@@ -334,6 +343,7 @@ static void owner_changed(const Peer *peer, const char *before, const char *afte
 
 void bus_join(const Peer *peer) {
         trace("%s joins the bus", peer->name);
+        (void) g_ptr_array_remove(bus.away, (void *) peer);
         g_ptr_array_add(bus.peers, (void *) peer);
         owner_changed(peer, "", peer->unique);
 }
@@ -341,6 +351,7 @@ void bus_join(const Peer *peer) {
 void bus_leave(const Peer *peer) {
         if (!g_ptr_array_remove(bus.peers, (void *) peer))
                 return;
+        g_ptr_array_add(bus.away, (void *) peer);
 
         trace("%s leaves the bus", peer->name);
         for (unsigned i = 0; i < bus.links->len; i++)

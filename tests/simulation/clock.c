@@ -2,8 +2,10 @@
 
 /* GLib and sd-bus ask the time by these, too, and find them here, since a program comes before its libraries. */
 
+#include <sys/eventfd.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
+#include <sys/timerfd.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -12,7 +14,13 @@
 /* Of CLOCK_REALTIME, over what counts from the start of the machine: a day in 2026. */
 #define REAL_OFFSET (UINT64_C(1780000000) * 1000000)
 
-static uint64_t now;
+static uint64_t now, suspended;
+
+/* By the clock that continues during a suspend: when it expires, an event is written. */
+static struct {
+        int fd;      /* -1: there is none */
+        uint64_t at; /* UINT64_MAX: it is not armed */
+} alarm_clock = { -1, UINT64_MAX };
 
 static struct timespec timespec_of(uint64_t usec) {
         return (struct timespec){ .tv_sec = (time_t) (usec / 1000000), .tv_nsec = (long) (usec % 1000000 * 1000) };
@@ -22,8 +30,40 @@ int clock_gettime(clockid_t id, struct timespec *ret_time) {
         if (now == 0)
                 return (int) syscall(SYS_clock_gettime, id, ret_time);
 
-        *ret_time = timespec_of(id == CLOCK_REALTIME || id == CLOCK_REALTIME_COARSE ? REAL_OFFSET + now : now);
+        if (id == CLOCK_REALTIME || id == CLOCK_REALTIME_COARSE)
+                *ret_time = timespec_of(REAL_OFFSET + now + suspended);
+        else
+                *ret_time = timespec_of(id == CLOCK_BOOTTIME ? now + suspended : now);
         return 0;
+}
+
+int timerfd_create(int id, int flags) {
+        alarm_clock.fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+        alarm_clock.at = UINT64_MAX;
+        return alarm_clock.fd;
+}
+
+static void ring(void) {
+        if (alarm_clock.at > now + suspended)
+                return;
+
+        alarm_clock.at = UINT64_MAX;
+        (void) eventfd_write(alarm_clock.fd, 1);
+}
+
+int timerfd_settime(int fd, int flags, const struct itimerspec *at, struct itimerspec *ret_before) {
+        uint64_t usec = (uint64_t) at->it_value.tv_sec * 1000000 + (uint64_t) at->it_value.tv_nsec / 1000;
+        eventfd_t events;
+
+        (void) eventfd_read(fd, &events);
+        alarm_clock.at = at->it_value.tv_sec > 0 || at->it_value.tv_nsec > 0 ? usec : UINT64_MAX;
+        ring();
+        return 0;
+}
+
+void clock_forget_timer(void) {
+        alarm_clock.fd = -1;
+        alarm_clock.at = UINT64_MAX;
 }
 
 int gettimeofday(struct timeval *ret_time, void *zone) {
@@ -38,8 +78,23 @@ uint64_t clock_now(void) {
         return now;
 }
 
+void clock_begin(uint64_t usec) {
+        now = usec;
+        suspended = 0;
+}
+
 void clock_set(uint64_t usec) {
         now = usec;
+        ring();
+}
+
+void clock_suspend(uint64_t usec) {
+        suspended += usec;
+        ring();
+}
+
+uint64_t clock_suspended(void) {
+        return suspended;
 }
 
 static uint64_t ask_kernel(clockid_t id) {

@@ -17,6 +17,7 @@ typedef struct Forest {
         Dice *dice;
         unsigned tree, node; /* the number of the next one */
         bool told;           /* one node tells what another one has found */
+        bool parted;         /* it uses the parts of other files */
         ForestKind kind;
 } Forest;
 
@@ -135,8 +136,18 @@ static void add_state(Forest *forest) {
             forest -> tree, throw(forest, NODES_MOST));
 }
 
+/* Throws no dice, so that the trees of a seed stay what they are. */
+static bool add_clock(Forest *forest) {
+        bool continues = forest->kind == FOREST_ANY && number(forest) % 4 != 0;
+
+        if (continues)
+                add(forest, ", \"clock\": \"boottime\"");
+        return continues;
+}
+
 static void add_sleep(Forest *forest) {
         add(forest, "\"type\": \"Sleep\", \"duration\": \"%ums\"", 1 + throw(forest, 200));
+        (void) add_clock(forest);
 }
 
 static void add_script(Forest *forest) {
@@ -287,6 +298,8 @@ static void add_control(Forest *forest, unsigned depth) {
         const Shape *shape = pick_shape(forest);
 
         add(forest, "\"type\": \"%s\"%s", shape->type, shape->params ? shape->params(forest) : "");
+        if (shape->params == params_timeout || shape->params == params_delay || shape->params == params_retry)
+                (void) add_clock(forest);
         if (shape->least > 0) {
                 add_children(forest, shape->least + throw(forest, shape->most - shape->least + 1), depth - 1);
         } else {
@@ -304,6 +317,18 @@ static void add_reactive(Forest *forest) {
         add(forest, " }, ");
         add_node(forest, 0);
         add(forest, " ]");
+}
+
+/* As long as a unit is active that nobody ever stops. */
+static void add_watched(Forest *forest, unsigned depth) {
+        add(forest,
+            "\"type\": \"WhileDoElse\", \"children\": [ { \"type\": \"UnitState\", \"unit\": \"sim-p-%u-%u.service\", "
+            "\"unknown\": \"success\" }, ",
+            forest->tree, 1000 + number(forest));
+        forest->node++;
+        add_node(forest, depth - 1);
+        forest->node++;
+        add(forest, ", { \"type\": \"StartUnit\", \"unit\": \"sim-n-%u-%u.service\" } ]", forest->tree, number(forest));
 }
 
 static void add_wait(Forest *forest) {
@@ -329,6 +354,69 @@ static void add_told(Forest *forest) {
             forest->tree, number(forest));
 }
 
+static void add_shifting_unit(Forest *forest) {
+        promise(forest, PROMISE_EXACTLY);
+        add(forest, "\"type\": \"StartUnit\", \"unit\": \"sim-o-%u-{shift%u}.service\"", forest->tree, number(forest));
+}
+
+#define SHIFTING_MSEC 150u
+
+static void add_shifting_sleep(Forest *forest) {
+        add(forest, "\"type\": \"Sleep\", \"duration\": \"{shift%u}ms\"", number(forest));
+        ledger_promise_span(forest->tree, number(forest), SHIFTING_MSEC * 1000, add_clock(forest));
+}
+
+/* A service knows what it must be; see services.c. */
+static void add_shifting_call(Forest *forest) {
+        promise(forest, PROMISE_AGAIN);
+        add(forest,
+            "\"type\": \"DBusCall\", \"destination\": \"sim.Service0\", \"path\": \"/sim\","
+            " \"interface\": \"sim.Sim\", \"member\": \"Do\", \"signature\": \"uus\","
+            " \"args\": [%u, %u, \"output of {shift%u}\"], \"on_recover\": \"rerun\"",
+            forest->tree, number(forest), number(forest));
+}
+
+/* As long as it has its owner. */
+static void add_shifting_name(Forest *forest) {
+        ledger_promise(forest->tree, forest->node, PROMISE_LIVE, false);
+        add(forest,
+            "\"type\": \"ReactiveSequence\", \"children\": [ { \"type\": \"DBusName\","
+            " \"name\": \"sim.Service{shift%u}\" }, { \"type\": \"Sleep\", \"duration\": \"30ms\" } ]",
+            number(forest));
+        forest->node += 2;
+}
+
+/* A leaf whose variable is another one as soon as it has begun. */
+static void add_shifting(Forest *forest) {
+        static const struct {
+                void (*add)(Forest *forest);
+                unsigned value; /* 0: the number of its node; 1: of the one before */
+        } leaves[] = {
+                { add_shifting_unit, 0 },
+                { add_shifting_sleep, SHIFTING_MSEC },
+                { add_shifting_call, 1 },
+                { add_shifting_name, 2 },
+        };
+        unsigned leaf = forest->node + 2, which = throw(forest, G_N_ELEMENTS(leaves)), value = leaves[which].value;
+
+        add(forest,
+            "\"type\": \"Sequence\", \"children\": [ { \"type\": \"Script\", \"code\": \"shift%u = %u\" },"
+            " { \"type\": \"Parallel\", \"children\": [ { ",
+            leaf, value < 2 ? leaf - value : value);
+        forest->node += 3;
+        leaves[which].add(forest);
+        add(forest, " }, { \"type\": \"Script\", \"code\": \"shift%u = 0\" } ] } ]", leaf);
+        forest->node++;
+}
+
+/* Trees of files that have one name; see forest_parts(). */
+static void add_part(Forest *forest) {
+        bool shelf = throw(forest, 2) == 0;
+
+        add(forest, "\"type\": \"SubTree\", \"tree\": \"%s\"", shelf ? "shelf" : "part");
+        forest->node += shelf ? 2 : 1;
+}
+
 static void add_node(Forest *forest, unsigned depth) {
         unsigned choice = throw(forest, 10);
 
@@ -338,6 +426,12 @@ static void add_node(Forest *forest, unsigned depth) {
                 add_leaf(forest);
         else if (choice == 4 && !forest->told)
                 add_told(forest);
+        else if (choice == 5 && throw(forest, 2) == 0)
+                add_shifting(forest);
+        else if (choice == 6 && forest->parted)
+                add_part(forest);
+        else if (choice == 7 && forest->kind == FOREST_ANY)
+                add_watched(forest, depth);
         else if (choice == 3 && forest->kind == FOREST_ANY && throw(forest, 3) == 0)
                 add_wait(forest);
         else if (choice == 3 && forest->kind == FOREST_ANY)
@@ -373,6 +467,9 @@ char *forest_tree(Dice *dice, unsigned tree, ForestKind kind) {
                 add(&forest, "\"restart\": \"on-failure\", \"restart_limit\": { \"burst\": 2 }, ");
         if (kind == FOREST_ANY && throw(&forest, 4) == 0)
                 add(&forest, "\"on_stop\": \"halt\", ");
+        forest.parted = throw(&forest, 3) == 0;
+        if (forest.parted)
+                add(&forest, "\"include\": [\"lib/part.json\"], ");
         add(&forest, "\"blackboard\": { \"a\": 0, \"b\": 1, \"out\": \"\", \"told\": \"\" }, \"root\": ");
         if (throw(&forest, 2) == 0)
                 add_root(&forest);
@@ -380,4 +477,23 @@ char *forest_tree(Dice *dice, unsigned tree, ForestKind kind) {
                 add_node(&forest, DEPTH_MOST);
         add(&forest, " }\n");
         return g_string_free(forest.text, FALSE);
+}
+
+void forest_parts(unsigned edition, void (*put)(const char *file, const char *text, void *userdata), void *userdata) {
+        static const char *const parts[][2] = {
+                { "part.json", "\"root\": { \"type\": \"Sleep\", \"duration\": \"4ms\" }" },
+                { "base.json",
+                  "\"trees\": { \"floor\": { \"root\": { \"type\": \"Sleep\", \"duration\": \"3ms\" } } }" },
+                { "lib/part.json", "\"include\": [\"base.json\"], \"trees\": { \"shelf\": { \"root\": { \"type\": "
+                                   "\"SubTree\", \"tree\": \"floor\" } } }" },
+                { "lib/base.json",
+                  "\"trees\": { \"floor\": { \"root\": { \"type\": \"Sleep\", \"duration\": \"3ms\" } } }" },
+        };
+
+        for (unsigned i = 0; i < G_N_ELEMENTS(parts) - (edition == 0); i++) {
+                g_autofree char *text =
+                        g_strdup_printf("{ \"btd\": 1, \"description\": \"edition %u\", %s }\n", edition, parts[i][1]);
+
+                put(parts[i][0], text, userdata);
+        }
 }

@@ -18,3 +18,6 @@ typedef enum ForestKind {
 
 /* The text of a file; tells the ledger what its leaves promise. To be freed. */
 char *forest_tree(Dice *dice, unsigned tree, ForestKind kind);
+/* The files that trees use, two of them with one name. Each edition is another text, and after the first one there is
+ * another file that would be found before. */
+void forest_parts(unsigned edition, void (*put)(const char *file, const char *text, void *userdata), void *userdata);

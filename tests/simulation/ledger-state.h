@@ -12,8 +12,11 @@
 typedef struct Leaf {
         Promise promise;
         bool once_a_run;
-        unsigned lock; /* 0: none */
-        bool active;   /* begun, and not ended */
+        unsigned lock;        /* 0: none */
+        bool active;          /* begun, and not ended */
+        bool busy;            /* its effect takes time, and is not over */
+        uint64_t span, since; /* it takes so long; it has begun then, in its run's time */
+        bool through_suspends;
         unsigned begun, rerun, succeeded, effects;
 } Leaf;
 

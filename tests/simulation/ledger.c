@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "clock.h"
 #include "ledger-state.h"
 #include "trace.h"
 
@@ -42,6 +44,16 @@ void ledger_promise(unsigned tree, unsigned node, Promise promise, bool once_a_r
 
         leaf->promise = promise;
         leaf->once_a_run = once_a_run;
+}
+
+void ledger_promise_span(unsigned tree, unsigned node, uint64_t span, bool through_suspends) {
+        leaf_of(tree, node)->span = span;
+        leaf_of(tree, node)->through_suspends = through_suspends;
+}
+
+/* Of what a leaf measures its span by. */
+static uint64_t time_of(const Leaf *leaf, uint64_t time) {
+        return time + (leaf->through_suspends ? clock_suspended() : 0);
 }
 
 void ledger_expect_run(unsigned tree) {
@@ -117,9 +129,20 @@ static void note_finished(Entry *entry, const char *details) {
         check_finallys(entry);
 }
 
-static void note_outcome(Leaf *leaf, const char *details) {
-        if (g_str_has_prefix(details, "{\"status\":\"success\""))
-                leaf->succeeded++;
+static void note_outcome(const Entry *entry, Leaf *leaf, unsigned node, uint64_t time, const char *details) {
+        uint64_t took = time_of(leaf, time) - leaf->since;
+
+        if (!g_str_has_prefix(details, "{\"status\":\"success\""))
+                return;
+
+        leaf->succeeded++;
+        if (ledger.accounts[entry->tree].loose || entry->forced)
+                return;
+        if (leaf->busy)
+                violation("t%u #%u has succeeded, and what it waits for is not over", entry->tree, node);
+        if (took < leaf->span)
+                violation("t%u #%u has succeeded after %" PRIu64 " us, and takes %" PRIu64, entry->tree, node, took,
+                          leaf->span);
 }
 
 /* Nobody else has its lock. */
@@ -133,26 +156,30 @@ static void check_lock(unsigned tree, unsigned node, const Leaf *leaf) {
                 }
 }
 
-static void leaf_begins(Entry *entry, Leaf *leaf, unsigned node) {
+static void leaf_begins(Entry *entry, Leaf *leaf, unsigned node, uint64_t time) {
         check_lock(entry->tree, node, leaf);
         leaf->begun++;
+        leaf->since = time_of(leaf, time);
         leaf->active = true;
         entry->ends[node]++;
         entry->touched = true;
 }
 
-static void note_leaf(Entry *entry, Leaf *leaf, unsigned node, const char *kind, const char *details) {
+static void note_leaf(Entry *entry, Leaf *leaf, unsigned node, uint64_t time, const char *kind, const char *details) {
+        if (leaf->promise == PROMISE_LIVE)
+                return;
+
         if (g_str_equal(kind, "begin") || (g_str_equal(kind, "rerun") && !leaf->active)) {
                 /* The record of its beginning may have been torn. */
-                leaf_begins(entry, leaf, node);
+                leaf_begins(entry, leaf, node, time);
         } else if (g_str_equal(kind, "rerun")) {
                 leaf->rerun++;
         } else if (g_str_equal(kind, "ended") || g_str_equal(kind, "stopped")) {
                 leaf->active = false;
-                note_outcome(leaf, details);
+                note_outcome(entry, leaf, node, time, details);
         } else if (g_str_equal(kind, "at-once") && !g_str_has_prefix(details, "{\"status\":\"running\"")) {
                 leaf->active = false;
-                note_outcome(leaf, details);
+                note_outcome(entry, leaf, node, time, details);
         }
 }
 
@@ -168,6 +195,7 @@ static void entry_begins(Entry *entry) {
 }
 
 static void note_line(Entry *entry, const char *line) {
+        uint64_t time;
         char kind[32];
         unsigned node;
         int end = 0;
@@ -178,7 +206,7 @@ static void note_line(Entry *entry, const char *line) {
         }
 
         trace("t%u.%u | %s", entry->tree, entry->number, line);
-        if (sscanf(line, "%*u %31s %n", kind, &end) < 1)
+        if (sscanf(line, "%" SCNu64 " %31s %n", &time, kind, &end) < 2)
                 return;
 
         if (g_str_equal(kind, "finished")) {
@@ -191,7 +219,7 @@ static void note_line(Entry *entry, const char *line) {
         entry->forced |= g_str_equal(kind, "force");
         line = strchr(line, '#');
         line = strchr(line, ' ') + 1;
-        note_leaf(entry, leaf_of(entry->tree, node), node, kind, line);
+        note_leaf(entry, leaf_of(entry->tree, node), node, time, kind, line);
 }
 
 void ledger_note_written(const char *path, const char *bytes, uint64_t n) {
@@ -218,7 +246,7 @@ void ledger_note_moved(const char *from, const char *to) {
                 return;
 
         trace("%s is moved to %s", from, to);
-        if (strstr(to, "/history/"))
+        if (strstr(to, "/finished/") || strstr(to, "/history/"))
                 entry->archived = true;
         else if (entry->begun && !ledger.accounts[entry->tree].loose)
                 violation("the journal of t%u.%u is put aside: %s", entry->tree, entry->number, to);
@@ -247,6 +275,14 @@ void ledger_effect(unsigned tree, unsigned node, const char *what) {
         if (leaf->promise != PROMISE_NONE && leaf->effects > most && !ledger.accounts[tree].loose)
                 violation("t%u #%u (%s) has had %u effects, and was begun %u times", tree, node, what, leaf->effects,
                           most);
+}
+
+void ledger_effect_begins(unsigned tree, unsigned node) {
+        leaf_of(tree, node)->busy = true;
+}
+
+void ledger_effect_ends(unsigned tree, unsigned node) {
+        leaf_of(tree, node)->busy = false;
 }
 
 unsigned ledger_n_begun(unsigned tree, unsigned node) {

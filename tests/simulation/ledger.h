@@ -17,6 +17,7 @@ typedef enum Promise {
         PROMISE_ONCE,    /* each start of the leaf has one effect at most */
         PROMISE_EXACTLY, /* ... and when it has succeeded it has had one */
         PROMISE_AGAIN,   /* a recovery may repeat it */
+        PROMISE_LIVE,    /* it is a condition: whether it begins once more is of no account */
 } Promise;
 
 void ledger_open(unsigned n_trees);
@@ -24,6 +25,9 @@ void ledger_close(void);
 
 /* Of a leaf, before anything happens. once_a_run: it is the end of a Finally that is the root. */
 void ledger_promise(unsigned tree, unsigned node, Promise promise, bool once_a_run);
+/* It has not succeeded before it has taken so long, in microseconds; through_suspends: those of the machine count, too.
+ */
+void ledger_promise_span(unsigned tree, unsigned node, uint64_t span, bool through_suspends);
 /* The tree is started by itself. */
 void ledger_expect_run(unsigned tree);
 bool ledger_expects_run(unsigned tree);
@@ -39,6 +43,9 @@ void ledger_note_failed(const char *path);
 
 /* A leaf has had its effect in the world. what: for people. */
 void ledger_effect(unsigned tree, unsigned node, const char *what);
+/* What the effect has begun is over: the leaf has not succeeded before. */
+void ledger_effect_begins(unsigned tree, unsigned node);
+void ledger_effect_ends(unsigned tree, unsigned node);
 /* How often the leaf has been started. */
 unsigned ledger_n_begun(unsigned tree, unsigned node);
 

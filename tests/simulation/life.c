@@ -20,6 +20,9 @@
 #include "basic/log.h"
 #include "bus.h"
 #include "clock.h"
+#include "engine/engine-version.h"
+#include "engine/node.h"
+#include "journal/journal.h"
 #include "life.h"
 #include "trace.h"
 
@@ -28,6 +31,9 @@
 int btd_main(int argc, char **argv);
 void __wrap_g_main_loop_run(GMainLoop *loop);
 void __wrap_g_main_loop_quit(GMainLoop *loop);
+uint32_t __wrap_engine_version(void);
+void __real_node_arm_timer(Machine *machine, NodeId node, uint64_t usec);
+void __wrap_node_arm_timer(Machine *machine, NodeId node, uint64_t usec);
 int __wrap_sd_booted(void);
 int __wrap_sd_listen_fds_with_names(int unset, char ***ret_names);
 int __wrap_sd_pid_notify_with_fds(pid_t pid, int unset, const char *state, const int *fds, unsigned n_fds);
@@ -75,7 +81,7 @@ static gint world_turn(GPollFD *fds, guint n_fds, gint timeout) {
                 bus_turn();
                 agenda_run();
                 n = poll((struct pollfd *) fds, n_fds, 0);
-                if (n != 0 || timeout == 0)
+                if (n != 0 || timeout == 0 || kernel_was_killed())
                         break;
 
                 next = MIN(agenda_next(), end);
@@ -111,6 +117,38 @@ void __wrap_g_main_loop_quit(GMainLoop *loop) {
         life.quit = true;
 }
 
+uint32_t __wrap_engine_version(void) {
+        return life.options->engine;
+}
+
+/* Other engines do other things: a record that is given to one of them does not fit. */
+void __wrap_node_arm_timer(Machine *machine, NodeId node, uint64_t usec) {
+        __real_node_arm_timer(machine, node, usec + life.options->later);
+}
+
+static bool ends_with_snapshot(const char *path) {
+        g_autoptr(Journal) journal = NULL;
+        g_autofree char *error = NULL;
+
+        return journal_read_file(path, &journal, &error) >= 0 && journal->records->len > 0 &&
+               g_array_index(journal->records, Record, journal->records->len - 1).kind == RECORD_SNAPSHOT;
+}
+
+bool life_has_left_snapshots(const LifeOptions *options) {
+        g_autofree char *path = g_build_filename(options->directory, "run", "runs", NULL);
+        g_autoptr(GDir) directory = g_dir_open(path, 0, NULL);
+        bool all = true;
+        const char *name;
+
+        while (directory && (name = g_dir_read_name(directory))) {
+                g_autofree char *record = g_build_filename(path, name, NULL);
+
+                all &= ends_with_snapshot(record);
+        }
+
+        return all;
+}
+
 int __wrap_sd_booted(void) {
         return 1;
 }
@@ -138,10 +176,27 @@ static bool is_stored(int fd) {
         return false;
 }
 
+static void stored_drop(Stored *stored) {
+        close(stored->fd);
+        g_free(stored->name);
+        *stored = life.stored[--life.n_stored];
+}
+
+/* Those whose other end is closed are kept no longer. */
+static void drop_dead(void) {
+        for (int i = life.n_stored; i-- > 0;) {
+                struct pollfd fd = { .fd = life.stored[i].fd };
+
+                if (poll(&fd, 1, 0) > 0 && fd.revents & POLLHUP)
+                        stored_drop(&life.stored[i]);
+        }
+}
+
 /* None is taken twice. */
 int __wrap_sd_pid_notify_with_fds(pid_t pid, int unset, const char *state, const int *fds, unsigned n_fds) {
         if (kernel_was_killed() || is_stored(fds[0]))
                 return 1;
+        drop_dead();
         if (life.n_stored == LIFE_STORED_MAX)
                 g_error("the store of descriptors is full");
 
@@ -154,12 +209,6 @@ int __wrap_sd_pid_notify_with_fds(pid_t pid, int unset, const char *state, const
 
 int __wrap_sd_notifyf(int unset, const char *format, ...) {
         return 1;
-}
-
-static void stored_drop(Stored *stored) {
-        close(stored->fd);
-        g_free(stored->name);
-        *stored = life.stored[--life.n_stored];
 }
 
 void __wrap_notify_try(const char *state) {
@@ -185,7 +234,7 @@ void __wrap_log_message(int level, const LogSubject *subject, const char *format
         text = g_strdup_vprintf(format, args);
         va_end(args);
         trace("btd: %s%s%s", subject && subject->run ? subject->run : "", subject && subject->run ? ": " : "", text);
-        if (strstr(text, "cannot be taken up") || strstr(text, "error: "))
+        if (strstr(text, "cannot be recovered") || strstr(text, "error: "))
                 violation("%s", text);
 }
 
@@ -208,6 +257,7 @@ Death life_live(const LifeOptions *options) {
         kernel_revive();
         kernel_enter();
         (void) btd_main(G_N_ELEMENTS(argv) - 1, argv);
+        clock_forget_timer();
         kernel_leave();
         bus_note_sent();
         killed = kernel_was_killed();

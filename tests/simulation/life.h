@@ -11,7 +11,7 @@
 #include "kernel.h"
 
 /* So many descriptors are stored for the next daemon at most. */
-#define LIFE_STORED_MAX 8
+#define LIFE_STORED_MAX 64
 
 typedef enum Death {
         DEATH_KILLED,
@@ -23,11 +23,16 @@ typedef struct LifeOptions {
         const char *directory; /* with the trees in "trees" */
         uint64_t turn;         /* how long a turn of the main loop takes */
         bool (*settle)(void);  /* nothing happens any more; true: but something will */
+        uint32_t engine;       /* its version */
+        uint64_t later;        /* how much later the timers of this engine expire */
 } LifeOptions;
 
 Death life_live(const LifeOptions *options);
 /* Another simulation: nothing is in the descriptor store. */
 void life_begin(void);
+
+/* Has the daemon that has ended last left a snapshot of each run that goes on, so that nothing is replayed? */
+bool life_has_left_snapshots(const LifeOptions *options);
 
 /* The daemon is told to stop. */
 void life_terminate(void);

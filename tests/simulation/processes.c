@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* In place of leaves/process.c, and of the system calls that a parent needs: what it has for a pidfd is an eventfd. */
+/* In place of leaves/spawn/process.c, and of the system calls that a parent needs: what it has for a pidfd is an
+ * eventfd. */
 
 #include <fcntl.h>
 #include <signal.h>
@@ -11,8 +12,9 @@
 #include <unistd.h>
 
 #include "agenda.h"
+#include "basic/workers.h"
 #include "kernel.h"
-#include "leaves/process.h"
+#include "leaves/spawn/process.h"
 #include "ledger.h"
 #include "processes.h"
 #include "trace.h"
@@ -106,6 +108,16 @@ int process_start(const ProcessSpec *spec, pid_t *ret_pid, int *ret_pidfd, char 
                 plan_exit(process, tree, node);
         }
         return 0;
+}
+
+Work *__wrap_workers_start(Workers *workers, const WorkKind *kind, void *data, void *userdata);
+
+/* There is one thread, and processes start at once. */
+Work *__wrap_workers_start(Workers *workers, const WorkKind *kind, void *data, void *userdata) {
+        kind->run(NULL, data);
+        kind->done(data, userdata);
+        kind->free(data);
+        return NULL;
 }
 
 int process_user_find(const char *user, const char *group, ProcessUser *ret_user, char **ret_error) {

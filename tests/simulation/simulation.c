@@ -2,12 +2,14 @@
 
 #include <glib.h>
 #include <glib/gstdio.h>
+#include <inttypes.h>
 #include <string.h>
 
 #include "agenda.h"
 #include "bus.h"
 #include "clock.h"
 #include "directory.h"
+#include "disk.h"
 #include "forest.h"
 #include "journal/journal-writer.h"
 #include "kernel.h"
@@ -47,11 +49,21 @@ static const KernelHooks hooks = {
         .sent = bus_note_sent,
 };
 
+static void write_part(const char *file, const char *text, void *userdata) {
+        const Simulation *simulation = userdata;
+        g_autofree char *path = g_build_filename(simulation->directory, "trees", file, NULL);
+
+        if (!g_file_set_contents(path, text, -1, NULL))
+                g_error("cannot write %s", path);
+}
+
 static void write_trees(Simulation *simulation) {
-        g_autofree char *directory = g_build_filename(simulation->directory, "trees", NULL);
+        g_autofree char *directory = g_build_filename(simulation->directory, "trees", NULL),
+                        *lib = g_build_filename(directory, "lib", NULL);
         Dice dice = dice_of(simulation->seed, 1, 0, 0);
 
-        (void) g_mkdir_with_parents(directory, 0700);
+        (void) g_mkdir_with_parents(lib, 0700);
+        forest_parts(0, write_part, simulation);
         for (unsigned i = 0; i < simulation->n_trees; i++) {
                 g_autofree char *name = g_strdup_printf("t%u.json", i), *path = g_build_filename(directory, name, NULL);
                 g_autofree char *text = forest_tree(&dice, i, simulation->kind);
@@ -63,7 +75,7 @@ static void write_trees(Simulation *simulation) {
 }
 
 static void open_world(Simulation *simulation) {
-        clock_set(BEGINNING);
+        clock_begin(BEGINNING);
         violation_clear();
         life_begin();
         ledger_open(TREES_MOST);
@@ -73,6 +85,7 @@ static void open_world(Simulation *simulation) {
         services_open(simulation->seed, simulation->kind == FOREST_ANY && dice_chance(&simulation->dice, 30));
         kernel_open(simulation->directory, &hooks, dice_of(simulation->seed, 3, simulation->deadly, 0));
         kernel_set_slow(simulation->slow);
+        disk_simulate(dice_of(simulation->seed, 6, 0, 0), simulation->kind == FOREST_RECOVERABLE ? 0 : 10);
         journal_writer_set_part(UINT64_C(256) << (simulation->seed % 8));
         write_trees(simulation);
         trouble_open(dice_of(simulation->seed, 4, 0, 0), simulation->n_trees, simulation->kind == FOREST_RECOVERABLE);
@@ -109,12 +122,26 @@ static void plan_death(Simulation *simulation) {
         kernel_kill_after(dies ? dice_below(&simulation->dice, most) : UINT64_MAX);
 }
 
+/* The next daemon may be a newer one. What its engine does may be the same; if it is not, no run may be replayed. */
+static void upgrade(LifeOptions *options, Dice *dice, Death death, bool timeless) {
+        if (!dice_chance(dice, 30))
+                return;
+
+        options->engine++;
+        if (death == DEATH_EXITED && !timeless && life_has_left_snapshots(options))
+                options->later += 1000;
+        trace("-- upgraded to engine %" PRIu32 ", whose timers are %" PRIu64 "us late", options->engine,
+              options->later);
+}
+
 static void live(Simulation *simulation) {
         bool timeless = simulation->kind == FOREST_RECOVERABLE;
-        const LifeOptions options = {
+        Dice upgrades = dice_of(simulation->seed, 5, 0, 0);
+        LifeOptions options = {
                 .directory = simulation->directory,
                 .turn = timeless ? 0 : 1,
                 .settle = trouble_settle,
+                .engine = 1,
         };
         Death death = DEATH_KILLED;
 
@@ -123,7 +150,8 @@ static void live(Simulation *simulation) {
                 death = life_live(&options);
                 processes_end();
                 if (death == DEATH_KILLED)
-                        simulation->n_deaths++;
+                        forest_parts(++simulation->n_deaths, write_part, simulation);
+                upgrade(&options, &upgrades, death, timeless);
                 pass_time(timeless ? 0 : dice_below(&simulation->dice, 200000));
         }
 }

@@ -8,6 +8,7 @@
 
 #include "agenda.h"
 #include "basic/cleanup.h"
+#include "ledger.h"
 #include "systemd-state.h"
 #include "trace.h"
 
@@ -74,6 +75,8 @@ static void on_job_wanted(Link *link, sd_bus_message *call, const char *type) {
                 return;
 
         unit = systemd_unit(name);
+        if (unit->kind == KIND_NEVER && ledger_is_strict(unit->tree))
+                violation("%s was asked for: a unit that is always active was taken for another", name);
         if (!is_loaded(unit))
                 refuse(link, call, "org.freedesktop.systemd1.NoSuchUnit", "The unit is not loaded.");
         else if (g_str_equal(type, "reload") && !g_str_equal(unit->active, "active"))
@@ -133,16 +136,26 @@ static void on_load(Link *link, sd_bus_message *call) {
         bus_reply(link, reply);
 }
 
-static void on_unit_named(Link *link, sd_bus_message *call, const char *member) {
+static void on_reset_failed(Link *link, sd_bus_message *call) {
         const char *name;
 
         if (sd_bus_message_read(call, "s", &name) < 0)
                 return;
 
-        if (g_str_equal(member, "ResetFailedUnit"))
-                systemd_reset(systemd_unit(name));
-        else
-                systemd_refer(systemd_unit(name), link, g_str_equal(member, "RefUnit"));
+        systemd_reset(systemd_unit(name));
+        reply_empty(link, call);
+}
+
+/* It is loaded to be held. Only who holds it can let it go. What a lost connection has held was let go when it was
+ * lost. */
+static void on_reference(Link *link, sd_bus_message *call, bool wanted) {
+        g_autofree char *name = NULL;
+
+        if (!link_is_open(link))
+                return;
+        if (sd_bus_path_decode(sd_bus_message_get_path(call), UNIT_PREFIX, &name) <= 0 ||
+            !systemd_refer(systemd_unit(name), link, wanted))
+                violation("%s lets go what it does not hold: %s", link_unique(link), name);
         reply_empty(link, call);
 }
 
@@ -220,9 +233,10 @@ void systemd_called(Link *link, sd_bus_message *call) {
         else if (g_str_equal(member, "Subscribe") || g_str_equal(member, "Unsubscribe")) {
                 systemd_subscribe(link, g_str_equal(member, "Subscribe"));
                 reply_empty(link, call);
-        } else if (g_str_equal(member, "ResetFailedUnit") || g_str_equal(member, "RefUnit") ||
-                   g_str_equal(member, "UnrefUnit"))
-                on_unit_named(link, call, member);
+        } else if (g_str_equal(member, "ResetFailedUnit"))
+                on_reset_failed(link, call);
+        else if (g_str_equal(member, "Ref") || g_str_equal(member, "Unref"))
+                on_reference(link, call, g_str_equal(member, "Ref"));
         else
                 violation("systemd was asked for %s", member);
 }

@@ -35,7 +35,7 @@ static void on_due(void *userdata) {
         Plan *plan = userdata;
         LoadedUnit *unit = systemd_find(plan->unit);
 
-        if (!systemd_is_there()) {
+        if (!systemd_is_at_work()) {
                 agenda_add(ABSENT_USEC, on_due, plan, plan_free);
                 return;
         }

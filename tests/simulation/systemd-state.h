@@ -25,7 +25,7 @@ unsigned systemd_ask(const char *name, const char *type, Link *asker);
 /* False: there is no such job. */
 bool systemd_cancel(unsigned id);
 void systemd_subscribe(Link *link, bool wanted);
-/* Keeps the unit loaded. It may be forgotten, and freed. */
-void systemd_refer(LoadedUnit *unit, Link *link, bool wanted);
+/* Keeps the unit loaded, or no more: then it may be forgotten, and freed. False: it was not held. */
+bool systemd_refer(LoadedUnit *unit, Link *link, bool wanted);
 /* A failure is forgotten, and the unit may be. */
 void systemd_reset(LoadedUnit *unit);

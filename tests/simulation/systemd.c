@@ -31,7 +31,15 @@ static struct {
         GPtrArray *subscribers; /* of Link */
         unsigned n_jobs, n_processes;
         uint64_t n_invocations;
+        bool reloading;
+        unsigned n_reloads;
+        GQueue calls; /* of Early: that have come meanwhile */
 } systemd;
+
+typedef struct Early {
+        Link *link;
+        sd_bus_message *call;
+} Early;
 
 LoadedUnit *systemd_find(const char *name) {
         return g_hash_table_lookup(systemd.units, name);
@@ -126,6 +134,7 @@ static void on_process_ends(LoadedUnit *unit) {
         dice = plan_dice(unit, STEP_END);
         fails = unit->kind == KIND_FAILING || (unit->kind == KIND_TRANSIENT && dice_chance(&dice, 25));
         unit->process = 0;
+        ledger_effect_ends(unit->tree, unit->node);
         unit->code = CLD_EXITED;
         unit->status = fails ? 1 : 0;
         unit->result = fails ? "exit-code" : "success";
@@ -158,6 +167,7 @@ static void run_start(LoadedUnit *unit) {
                 job_end(unit, "done");
                 return;
         }
+        unit->tested_conditions = clock_now();
         if (unit->kind == KIND_UNMET) {
                 unit->condition_result = false;
                 job_end(unit, "done");
@@ -181,6 +191,7 @@ static void run_start(LoadedUnit *unit) {
                 loaded_unit_set_state(unit, "active", "running");
                 job_end(unit, "done");
         } else {
+                ledger_effect_begins(unit->tree, unit->node);
                 loaded_unit_set_state(unit, "activating", "start");
                 tell_changes(unit);
         }
@@ -188,6 +199,7 @@ static void run_start(LoadedUnit *unit) {
 
 static void stop_now(LoadedUnit *unit) {
         if (unit->process != 0) {
+                ledger_effect_ends(unit->tree, unit->node);
                 unit->code = CLD_KILLED;
                 unit->status = 15;
                 unit->process = 0;
@@ -286,11 +298,13 @@ void systemd_subscribe(Link *link, bool wanted) {
                 g_ptr_array_add(systemd.subscribers, link);
 }
 
-void systemd_refer(LoadedUnit *unit, Link *link, bool wanted) {
-        g_ptr_array_remove(unit->references, link);
+bool systemd_refer(LoadedUnit *unit, Link *link, bool wanted) {
+        bool held = wanted || g_ptr_array_remove(unit->references, link);
+
         if (wanted)
                 g_ptr_array_add(unit->references, link);
         forget_if_idle(unit);
+        return held;
 }
 
 void systemd_reset(LoadedUnit *unit) {
@@ -311,15 +325,39 @@ static void on_left(Link *link) {
 
                 if (unit->job)
                         g_ptr_array_remove(unit->job->askers, link);
-                if (g_ptr_array_remove(unit->references, link))
+                if (g_ptr_array_remove(unit->references, link)) {
+                        while (g_ptr_array_remove(unit->references, link))
+                                ;
                         forget_if_idle(unit);
+                }
         }
+}
+
+static void on_called(Link *link, sd_bus_message *call) {
+        Early *early;
+
+        if (!systemd.reloading) {
+                systemd_called(link, call);
+                return;
+        }
+
+        early = g_new(Early, 1);
+        *early = (Early){ .link = link_ref(link), .call = sd_bus_message_ref(call) };
+        g_queue_push_tail(&systemd.calls, early);
+}
+
+static void early_free(void *data) {
+        Early *early = data;
+
+        link_unref(early->link);
+        sd_bus_message_unref(early->call);
+        g_free(early);
 }
 
 /* Under another unique name each time. */
 static void join(void) {
         static char unique[16];
-        static Peer peer = { .name = SYSTEMD_NAME, .unique = unique, .called = systemd_called, .left = on_left };
+        static Peer peer = { .name = SYSTEMD_NAME, .unique = unique, .called = on_called, .left = on_left };
 
         (void) snprintf(unique, sizeof(unique), ":2.%u", systemd.n_joined++);
         systemd.peer = &peer;
@@ -333,21 +371,100 @@ void systemd_open(uint64_t seed) {
         systemd.n_jobs = systemd.n_processes = 0;
         systemd.n_invocations = 0;
         systemd.n_joined = 0;
+        systemd.reloading = false;
         join();
 }
 
 void systemd_close(void) {
+        g_queue_clear_full(&systemd.calls, early_free);
         g_clear_pointer(&systemd.units, g_hash_table_unref);
         g_clear_pointer(&systemd.subscribers, g_ptr_array_unref);
 }
 
-bool systemd_is_there(void) {
-        return bus_has(systemd.peer);
+bool systemd_is_at_work(void) {
+        return bus_has(systemd.peer) && !systemd.reloading;
+}
+
+static void fill_unit(sd_bus_message *signal, const void *userdata) {
+        const LoadedUnit *unit = userdata;
+
+        (void) sd_bus_message_append(signal, "so", unit->name, unit->path);
+}
+
+static void fill_reloading(sd_bus_message *signal, const void *userdata) {
+        (void) sd_bus_message_append(signal, "b", systemd.reloading);
+}
+
+static void tell_reloading(void) {
+        g_autoptr(GList) units = systemd_units();
+
+        if (systemd.subscribers->len == 0)
+                return;
+
+        if (systemd.reloading)
+                bus_signal(systemd.peer, NULL, MANAGER_PATH, MANAGER, "Reloading", fill_reloading, NULL);
+        for (GList *i = units; i; i = i->next)
+                bus_signal(systemd.peer, NULL, MANAGER_PATH, MANAGER, systemd.reloading ? "UnitRemoved" : "UnitNew",
+                           fill_unit, i->data);
+        if (!systemd.reloading)
+                bus_signal(systemd.peer, NULL, MANAGER_PATH, MANAGER, "Reloading", fill_reloading, NULL);
+}
+
+/* What it was asked for meanwhile it does then. */
+static void on_reloaded_all(void *userdata) {
+        Early *early;
+
+        if (!systemd.reloading || GPOINTER_TO_UINT(userdata) != systemd.n_reloads)
+                return;
+
+        trace("systemd has its units again");
+        systemd.reloading = false;
+        if (!bus_has(systemd.peer))
+                join();
+        tell_reloading();
+        while ((early = g_queue_pop_head(&systemd.calls))) {
+                systemd_called(early->link, early->call);
+                early_free(early);
+        }
+}
+
+static void on_executed(void *userdata) {
+        if (systemd.reloading && GPOINTER_TO_UINT(userdata) == systemd.n_reloads && !bus_has(systemd.peer))
+                join();
+}
+
+/* Whose calls it has not read hear so from the bus. */
+static void on_executes(void *userdata) {
+        if (!systemd.reloading || GPOINTER_TO_UINT(userdata) != systemd.n_reloads)
+                return;
+
+        g_queue_clear_full(&systemd.calls, early_free);
+        bus_leave(systemd.peer);
+}
+
+void systemd_reload(Dice *dice, bool anew) {
+        void *number;
+
+        if (!systemd_is_at_work())
+                return;
+
+        trace("systemd %s", anew ? "executes itself anew" : "reads its units again");
+        systemd.reloading = true;
+        number = GUINT_TO_POINTER(++systemd.n_reloads);
+        tell_reloading();
+        if (anew) {
+                agenda_add(dice_below(dice, 3000), on_executes, number, NULL);
+                agenda_add(3000 + dice_below(dice, 7000), on_executed, number, NULL);
+        }
+        agenda_add(11000 + dice_below(dice, 3000), on_reloaded_all, number, NULL);
 }
 
 void systemd_set_there(bool there) {
         if (there == bus_has(systemd.peer))
                 return;
+
+        systemd.reloading = false;
+        g_queue_clear_full(&systemd.calls, early_free);
         if (there)
                 join();
         else

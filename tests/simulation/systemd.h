@@ -9,10 +9,14 @@
 #include <stdint.h>
 
 #include "bus.h"
+#include "dice.h"
 
 void systemd_open(uint64_t seed);
 void systemd_close(void);
 
-/* Whether it is on the bus; while it is not, nothing goes on. */
+/* Whether it is on the bus. */
 void systemd_set_there(bool there);
-bool systemd_is_there(void);
+/* It reads its units again, or executes itself anew; unless it is not there, or is at it already. */
+void systemd_reload(Dice *dice, bool anew);
+/* Else nothing goes on. */
+bool systemd_is_at_work(void);

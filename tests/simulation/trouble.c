@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
+#include <inttypes.h>
 #include <stdio.h>
 
 #include "agenda.h"
 #include "bus.h"
+#include "clock.h"
 #include "kernel.h"
 #include "ledger.h"
 #include "life.h"
@@ -17,6 +19,7 @@
 #define RUN "org.btd1.Run"
 
 #define TROUBLES_MOST 8u
+#define SUSPENDS_MOST 6u
 /* Most runs are over by then. */
 #define SPAN_MOST UINT64_C(3000000)
 #define SETTLED_MOST 200u
@@ -144,6 +147,14 @@ static void on_systemd(void *userdata) {
         agenda_add(1 + throw(100000), on_systemd_back, NULL, NULL);
 }
 
+static void on_reload(void *userdata) {
+        systemd_reload(&trouble.dice, false);
+}
+
+static void on_reexec(void *userdata) {
+        systemd_reload(&trouble.dice, true);
+}
+
 static void on_bus_back(void *userdata) {
         bus_start();
 }
@@ -162,13 +173,21 @@ static void on_disk(void *userdata) {
         agenda_add(1 + throw(200000), on_disk_fine, NULL, NULL);
 }
 
+static void on_suspend(void *userdata) {
+        uint64_t usec = (UINT64_C(1) + throw(120)) * 1000000;
+
+        trace("-- the machine is suspended for %" PRIu64 " s", usec / 1000000);
+        clock_suspend(usec);
+}
+
 static void on_terminate(void *userdata) {
         life_terminate();
 }
 
 static const AgendaDo troubles[] = {
-        on_halt,    on_halt,    on_pause, on_resume, on_step,      on_set,       on_breakpoint, on_force,   on_force,
-        on_service, on_service, on_bus,   on_disk,   on_terminate, on_terminate, on_start,      on_systemd,
+        on_halt,      on_halt,  on_pause,   on_resume,  on_step,   on_set,    on_breakpoint,
+        on_force,     on_force, on_service, on_service, on_bus,    on_disk,   on_terminate,
+        on_terminate, on_start, on_systemd, on_reload,  on_reload, on_reexec, on_reexec,
 };
 
 void trouble_open(Dice dice, unsigned n_trees, bool none) {
@@ -182,6 +201,8 @@ void trouble_open(Dice dice, unsigned n_trees, bool none) {
         for (unsigned n = none ? 0 : throw(TROUBLES_MOST + 1); n > 0; n--)
                 agenda_add(dice_below(&trouble.dice, throw(2) == 0 ? SPAN_MOST : SPAN_MOST / 30),
                            troubles[throw(G_N_ELEMENTS(troubles))], GUINT_TO_POINTER(throw(n_trees)), NULL);
+        for (unsigned n = none ? 0 : throw(SUSPENDS_MOST + 1); n > 0; n--)
+                agenda_add(dice_below(&trouble.dice, SPAN_MOST / (throw(2) == 0 ? 3 : 30)), on_suspend, NULL, NULL);
 }
 
 bool trouble_settle(void) {

@@ -4,10 +4,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "bus.h"
 #include "clock.h"
 #include "unit.h"
 
-static const char kind_letters[] = "ofscup";
+static const char kind_letters[] = "ofscupn";
 
 static bool parse_name(LoadedUnit *unit) {
         const char *letter;
@@ -47,6 +48,7 @@ LoadedUnit *loaded_unit_new(const char *name) {
                 unit->kind = KIND_NONE;
         loaded_unit_forget(unit);
         if (unit->kind == KIND_PRESENT) {
+                unit->changed = unit->left_inactive = unit->tested_conditions = 1;
                 unit->active = "active";
                 unit->sub = "running";
                 unit->invocation = 1;
@@ -73,16 +75,27 @@ void loaded_unit_forget(LoadedUnit *unit) {
         unit->result = "success";
         unit->condition_result = false;
         unit->invocation = unit->changed = 0;
+        unit->left_inactive = unit->became_inactive = unit->tested_conditions = 0;
         unit->code = unit->status = 0;
 }
 
+static bool is_down(const char *active) {
+        return g_str_equal(active, "inactive") || g_str_equal(active, "failed");
+}
+
 void loaded_unit_set_state(LoadedUnit *unit, const char *active, const char *sub) {
+        bool was_down = is_down(unit->active), down = is_down(active);
+
         if (g_str_equal(unit->active, active) && g_str_equal(unit->sub, sub))
                 return;
 
         unit->active = active;
         unit->sub = sub;
         unit->changed = clock_now();
+        if (was_down && !down)
+                unit->left_inactive = unit->changed;
+        if (!was_down && down)
+                unit->became_inactive = unit->changed;
 }
 
 bool loaded_unit_is_idle(const LoadedUnit *unit) {
@@ -114,6 +127,18 @@ static int append_job(sd_bus_message *message, const UnitJob *job) {
         if (job)
                 (void) snprintf(path, sizeof(path), "/org/freedesktop/systemd1/job/%u", job->id);
         return sd_bus_message_append(message, "v", "(uo)", job ? job->id : 0u, path);
+}
+
+static int append_references(sd_bus_message *message, const GPtrArray *references) {
+        int r = sd_bus_message_open_container(message, 'v', "as");
+
+        if (r >= 0)
+                r = sd_bus_message_open_container(message, 'a', "s");
+        for (unsigned i = 0; r >= 0 && i < references->len; i++)
+                r = sd_bus_message_append(message, "s", link_unique(references->pdata[i]));
+        if (r >= 0)
+                r = sd_bus_message_close_container(message);
+        return r < 0 ? r : sd_bus_message_close_container(message);
 }
 
 static const char *type_of(const LoadedUnit *unit) {
@@ -153,6 +178,16 @@ bool loaded_unit_append_property(const LoadedUnit *unit, const char *property, s
                 (void) append_job(message, unit->job);
         else if (g_str_equal(property, "StateChangeTimestampMonotonic"))
                 (void) sd_bus_message_append(message, "v", "t", unit->changed);
+        else if (g_str_equal(property, "InactiveExitTimestampMonotonic"))
+                (void) sd_bus_message_append(message, "v", "t", unit->left_inactive);
+        else if (g_str_equal(property, "InactiveEnterTimestampMonotonic"))
+                (void) sd_bus_message_append(message, "v", "t", unit->became_inactive);
+        else if (g_str_equal(property, "ConditionTimestampMonotonic"))
+                (void) sd_bus_message_append(message, "v", "t", unit->tested_conditions);
+        else if (g_str_equal(property, "CollectMode"))
+                (void) sd_bus_message_append(message, "v", "s", "inactive");
+        else if (g_str_equal(property, "Refs"))
+                (void) append_references(message, unit->references);
         else if (g_str_equal(property, "ExecMainCode"))
                 (void) sd_bus_message_append(message, "v", "i", unit->code);
         else if (g_str_equal(property, "ExecMainStatus"))
@@ -187,6 +222,11 @@ void loaded_unit_append_all(const LoadedUnit *unit, sd_bus_message *message) {
                 "ExecMainStatus",
                 "Job",
                 "StateChangeTimestampMonotonic",
+                "InactiveExitTimestampMonotonic",
+                "InactiveEnterTimestampMonotonic",
+                "ConditionTimestampMonotonic",
+                "CollectMode",
+                "Refs",
                 "ExecMainCode",
                 NULL,
         };
@@ -196,9 +236,19 @@ void loaded_unit_append_all(const LoadedUnit *unit, sd_bus_message *message) {
 
 void loaded_unit_append_changes(const LoadedUnit *unit, sd_bus_message *message) {
         static const char *const some[] = {
-                "ActiveState",  "SubState", "Result",         "ConditionResult",
-                "InvocationID", "Job",      "ExecMainStatus", "StateChangeTimestampMonotonic",
-                "ExecMainCode", NULL,
+                "ActiveState",
+                "SubState",
+                "Result",
+                "ConditionResult",
+                "InvocationID",
+                "Job",
+                "ExecMainStatus",
+                "StateChangeTimestampMonotonic",
+                "InactiveExitTimestampMonotonic",
+                "InactiveEnterTimestampMonotonic",
+                "ConditionTimestampMonotonic",
+                "ExecMainCode",
+                NULL,
         };
 
         append_some(unit, some, message);

@@ -22,6 +22,7 @@ typedef enum UnitKind {
         KIND_CONDITIONAL, /* c: a oneshot with a condition that is met */
         KIND_UNMET,       /* u: ... that is not met */
         KIND_PRESENT,     /* p: a simple one that is active already */
+        KIND_NEVER,       /* n: nothing starts it but an error of the daemon */
         KIND_TRANSIENT,
         KIND_NONE,
 } UnitKind;
@@ -41,13 +42,14 @@ struct LoadedUnit {
         UnitKind kind;
         unsigned tree, node; /* whose leaf it belongs to */
         const char *active, *sub, *result;
-        uint64_t invocation, changed;
+        uint64_t invocation;
+        uint64_t changed, left_inactive, became_inactive, tested_conditions; /* when, 0: never */
         int code, status;
         bool condition_result;
         UnitJob *job;
         unsigned process;      /* number of the one that runs, 0: none */
         int output;            /* where it writes to, or -1 */
-        GPtrArray *references; /* of Link */
+        GPtrArray *references; /* of Link, each as often as it has asked for one */
 };
 
 LoadedUnit *loaded_unit_new(const char *name);

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""btctl, as the tests run it: on the bus of a daemon or on any other, to its end or meanwhile."""
+"""Runs btctl for the tests, on the bus of a btd or on another bus, in the foreground or in the background."""
 
 import os
 import re

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""A real message bus of one's own: dbus-daemon or dbus-broker, private to one test, gone with it."""
+"""Starts a private dbus-daemon or dbus-broker for a test, and stops it at the end."""
 
 import os
 import shutil
@@ -19,6 +19,7 @@ CONFIG = """<!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configurat
     <allow send_destination="*"/>
     <allow receive_sender="*"/>
     <allow own="*"/>
+    {policy}
   </policy>
   {limits}
 </busconfig>
@@ -42,7 +43,7 @@ def _drain(journal):
 class Bus:
     """Started when made; start() and stop() again for a bus that dies and comes back."""
 
-    def __init__(self, kind, limits=""):
+    def __init__(self, kind, limits="", policy=""):
         self.kind = kind
         self.directory = tempfile.mkdtemp(prefix="btd-bus-")
         self.socket = os.path.join(self.directory, "bus")
@@ -50,7 +51,8 @@ class Bus:
         self.config = os.path.join(self.directory, "bus.conf")
         self.process = None
         with open(self.config, "w", encoding="utf-8") as file:
-            file.write(CONFIG.format(socket=self.socket, limits=limits if kind == "dbus-daemon" else ""))
+            file.write(CONFIG.format(socket=self.socket, policy=policy,
+                                     limits=limits if kind == "dbus-daemon" else ""))
         try:
             self.start()
         except CannotRun:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""A bus client for tests, on GLib's main loop: it waits for what happens, and never for time to pass."""
+"""A bus client for tests, on GLib's main loop. It waits for events, never for a fixed time."""
 
 import collections
 import os
@@ -148,6 +148,20 @@ class Client:
             return owners[-1]
         finally:
             self.connection.signal_unsubscribe(subscription)
+
+    def begin(self, method, signature="()", *args):
+        """Calls a method of the manager, and does not wait for the reply, which comes into the list: its values, or the
+        text of the error."""
+        replies = []
+
+        def on_reply(connection, result):
+            try:
+                replies.append(connection.call_finish(result).unpack())
+            except GLib.Error as error:
+                replies.append(error.message)
+        self.connection.call(BUS_NAME, MANAGER, "org.btd1.Manager", method, GLib.Variant(signature, args), None,
+                             Gio.DBusCallFlags.NONE, -1, None, on_reply)
+        return replies
 
     def wait_running(self, timeout=20):
         """Until it has taken up what the daemon before has left."""

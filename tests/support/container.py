@@ -2,9 +2,11 @@
 """A systemd that boots in a container over an overlay of this very system, in a quarter of a second: no image, and
 nothing that happens in it is left on the machine. Everything mounted lives in a mount namespace that ends with it."""
 
+import contextlib
 import os
 import pathlib
 import pwd
+import re
 import select
 import shutil
 import signal
@@ -170,6 +172,19 @@ class Container:
         """Runs a command in the container: returncode, stdout, stderr."""
         return client.run(self.command(*argv, user=user), {"LC_ALL": "C.UTF-8"}, stdin, timeout)
 
+    @contextlib.contextmanager
+    def repeated(self, *commands, pause="0.1"):
+        """These, one after the other, with a moment in which systemd can work behind each, until the end."""
+        self.write("/run/repeating", "")
+        script = f"while [ -e /run/repeating ]; do {' '.join(f'{command}; sleep {pause};' for command in commands)} done"
+        with subprocess.Popen(self.command("sh", "-c", script), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                              stderr=subprocess.DEVNULL) as loop:
+            try:
+                yield
+            finally:
+                self.path("/run/repeating").unlink()
+                loop.wait(60)
+
     def check(self, *argv, **options):
         """The output of a command that must succeed."""
         result = self.run(*argv, **options)
@@ -179,6 +194,15 @@ class Container:
 
     def property(self, unit, name):
         return self.check("systemctl", "show", "--value", "-p", name, unit).strip()
+
+    def pid_here(self, pid):
+        """What a process of the container is for us."""
+        for status in pathlib.Path("/proc").glob("[0-9]*/status"):
+            with contextlib.suppress(OSError):
+                own = os.readlink(status.parent / "ns/pid") == os.readlink(f"/proc/{self.leader}/ns/pid")
+                if own and re.search(rf"^NSpid:.*\t{pid}$", status.read_text(), re.M):
+                    return int(status.parent.name)
+        raise ProcessLookupError(f"there is no process {pid} in the container")
 
     def journal(self, *matches):
         self.check("journalctl", "--sync")

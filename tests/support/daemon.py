@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The built daemon on a bus of one's own, with trees of one's own, and btctl to talk to it."""
+"""Runs the built btd on a private bus, with trees of the test, and btctl to control it."""
 
 import json
 import os
@@ -8,6 +8,7 @@ import signal
 import subprocess
 
 import client as bus_client
+import trace_loop
 
 BUILD = os.environ.get("BTD_BUILD", "build")
 BTD = os.path.join(BUILD, "daemon", "btd")
@@ -50,21 +51,23 @@ class Daemon:
             file.write(root if isinstance(root, str) else tree_text(root, **keys))
         return path
 
-    def start(self, *options, env=None, wait=True, bus=True):
-        """bus False: the options and the environment say which bus it is."""
-        command = [*WRAPPER, BTD, *(["--address=" + self.bus.address] if bus else []), "--trees=" + self.trees, *options]
+    def start(self, *options, env=None, wait=True, bus=True, within=(), stderr=None):
+        """bus False: the options and the environment say which bus it is; within: a command that executes it."""
+        command = [*within, *trace_loop.command(), *WRAPPER, BTD,
+                   *(["--address=" + self.bus.address] if bus else []), "--trees=" + self.trees, *options]
+        before = self.client.owner() if wait else None  # the bus may not have noticed yet that it was killed
         with open(self.log_path, "ab") as log:
-            self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+            self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=stderr or log,
                                             env={**os.environ, **SANITIZER_ENV, **(env or {})})
         bus_client.wake_at_end(self.process)
         if wait:
-            self.wait_ready()
+            self.wait_ready(before)
 
-    def wait_ready(self):
-        """Until its name is on the bus."""
+    def wait_ready(self, before=None):
+        """Until its name is on the bus, and no more that of the one before."""
         def check():
             assert self.process.poll() is None, f"btd exited with {self.process.returncode}:\n{self.log()}"
-        self.client.wait_owner(check=check)
+        self.client.wait_owner(other_than=before, check=check)
 
     def stop(self, number=signal.SIGTERM, timeout=20):
         """Ends it and returns its exit status."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Programs that make btd work hard in a container, and what that costs others: how long they wait, and what is left."""
+"""Runs load programs against btd in a container, and measures how long others wait and what is left."""
 
 import collections
 import contextlib

@@ -17,6 +17,7 @@ import pytest
 import buses
 import container
 import daemon
+import trace_loop
 
 TREES = "/etc/btd/trees/"
 SANITIZED = os.environ.get("BTD_SANITIZE", "none") != "none"
@@ -76,6 +77,8 @@ def make_machine(kind, installed, prepare=lambda machine: None):
         machine = Machine(kind, installed)
         prepare(machine)
         machine.boot()
+        if trace_loop.DIRECTORY:
+            subprocess.Popen(trace_loop.attach(machine.pid_here(machine.property("btd.service", "MainPID"))))
     except container.CannotRun as reason:
         if machine:
             machine.close()

@@ -13,7 +13,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#define ORDERS "/run/btd/kill-at"
+#define ORDERS "/var/lib/btd/kill-at"
+#define KILLED "/var/lib/btd/killed" /* has a line for each kill */
 
 static unsigned long lines_left; /* 0: no limit */
 static int without_last;
@@ -34,6 +35,15 @@ static void take_order(void) {
         file = fopen(ORDERS, "we");
         if (file) {
                 fputs(rest, file);
+                fclose(file);
+        }
+}
+
+static void note_kill(void) {
+        FILE *file = fopen(KILLED, "ae");
+
+        if (file) {
+                fputc('\n', file);
                 fclose(file);
         }
 }
@@ -68,6 +78,7 @@ __attribute__((visibility("default"))) ssize_t write(int fd, const void *bytes, 
                         continue;
 
                 (void) !real_write(fd, bytes, (size_t) ((without_last ? line : p + 1) - (const char *) bytes));
+                note_kill();
                 kill(getpid(), SIGKILL);
         }
 

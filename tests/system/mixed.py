@@ -65,8 +65,7 @@ def add_units(machine, n):
 
 
 def spawn(name, script="true", **keys):
-    """Without ";": systemd 252 does not read that again as it was when it is reloaded before the process is executed."""
-    return {"type": "Spawn", "name": name, "argv": ["/bin/sh", "-c", f"echo {name} >>/run/effects && {script}"], **keys}
+    return {"type": "Spawn", "name": name, "argv": ["/bin/sh", "-c", f"echo {name} >>/run/effects; {script}"], **keys}
 
 
 def unit(verb, name):
@@ -88,11 +87,11 @@ def part(n):
     return {"type": "Sequence", "name": f"Part{n}", "children": [
         {"type": "Script", "code": "n = n + 1"},
         {"type": "Log", "message": "part {n}"},
-        spawn(f"spawn-{n}", "echo said && sleep 0.02", stdout="said"),
+        spawn(f"spawn-{n}", "echo said; sleep 0.02", stdout="said"),
         {"type": "Condition", "test": f"n == {n} and said == 'said'"},
         {"type": "Parallel", "children": [
             unit("StartUnit", f"once-{n}"), unit("RestartUnit", f"twice-{n}"),
-            {"type": "Timeout", "timeout": "1min", "child": spawn(f"slow-{n}", "sleep 0.1 && exit 3", success_exit=[3])},
+            {"type": "Timeout", "timeout": "1min", "child": spawn(f"slow-{n}", "sleep 0.1; exit 3", success_exit=[3])},
             {"type": "Sleep", "duration": "50ms"},
             {"type": "Sequence", "lock": "one", "children": [
                 unit("StartUnit", f"stays-{n}"), unit("ReloadUnit", f"stays-{n}"), unit("RestartUnit", f"stays-{n}"),
@@ -124,22 +123,34 @@ class Mixed:
     def root(self):
         return {"type": "Sequence", "children": [part(n) for n in range(1, self.n_parts + 1)]}
 
+    def newest(self):
+        """The number of the newest run that has a journal, or 0."""
+        directories = "/run/btd/runs", "/run/btd/finished", "/var/lib/btd/history"
+        return max((int(path.name.split(".")[1]) for directory in directories
+                    for path in self.machine.path(directory).glob("all.*.journal")), default=0)
+
     def start(self):
         """Answers the number of the run."""
         self.machine.check("systemctl", "stop", "stays-*")
         self.machine.check("rm", "-f", "/run/effects")
-        before = self.machine.check("sh", "-c", "cat /var/lib/btd/all.runs 2>/dev/null || echo 0")
+        before = self.newest()
         try:
             self.machine.client.start("all")
         except client.DBusError:  # it was killed before it could answer
             pass
-        return int(before) + 1
+        self.wait_for(None, lambda: self.newest() > before)
+        return self.newest()
 
     def live_journal(self, run):
         return self.machine.path(f"/run/btd/runs/all.{run}.journal")
 
     def past_journal(self, run):
         return self.machine.path(f"/var/lib/btd/history/all.{run}.journal")
+
+    def is_history(self, run):
+        """All of it is on the disk."""
+        return self.past_journal(run).exists() and \
+            not self.machine.path(f"/run/btd/finished/all.{run}.journal").exists()
 
     def wait_for(self, run, condition, seconds=30):
         deadline = time.monotonic() + seconds
@@ -154,12 +165,12 @@ class Mixed:
             try:
                 return self.live_journal(run).read_bytes().count(b"\n") >= n
             except FileNotFoundError:
-                return self.past_journal(run).exists()
+                return self.is_history(run)
         self.wait_for(run, are_there)
 
     def finish(self, run):
         """Waits for the journal of the run to be history: its lines."""
-        self.wait_for(run, self.past_journal(run).exists)
+        self.wait_for(run, lambda: self.is_history(run))
         return self.past_journal(run).read_text(encoding="utf-8").splitlines()
 
     def outcome(self, lines):

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What a device does at boot: trees with autostart, units that wait for a tree, and the end of it all."""
+"""Tests boot and shutdown of a device: trees with autostart, and units that wait for a tree."""
 
-import daemon
+from user import User
 
 BOOT_TREE = {"type": "Sequence", "name": "Boot", "children": [
     {"type": "StartUnit", "name": "Storage", "unit": "dev-storage.service"},
@@ -102,35 +102,6 @@ def test_a_shutdown_halts_what_runs(boot):
     machine.power_off()
 
     assert (machine.top / "kept/duty").read_text() == "halted\n"
-
-
-class User:
-    """Somebody with a home and a systemd of his own, which goes on without a login; files are written before it begins."""
-
-    def __init__(self, machine):
-        self.machine = machine
-        self.home = "/var/lib/somebody"
-        machine.check("useradd", "--create-home", "--home-dir", self.home, "somebody")
-        self.uid = machine.check("id", "-u", "somebody").strip()
-
-    def tree(self, name, root, **keys):
-        self.machine.write(f"{self.home}/.config/btd/trees/{name}.json", daemon.tree_text(root, **keys))
-
-    def unit(self, name, text):
-        self.machine.write(f"{self.home}/.config/systemd/user/{name}", text)
-
-    def begin(self):
-        self.machine.check("chown", "-R", "somebody", self.home)
-        self.machine.check("systemctl", "start", f"user@{self.uid}.service")
-
-    def run(self, *argv):
-        return self.machine.run("setpriv", "--reuid", self.uid, "--regid", self.uid, "--clear-groups", "env",
-                                f"XDG_RUNTIME_DIR=/run/user/{self.uid}", "HOME=" + self.home, *argv)
-
-    def check(self, *argv):
-        result = self.run(*argv)
-        assert result.returncode == 0, result.stdout + result.stderr
-        return result.stdout
 
 
 def test_a_user_has_one_of_his_own(boot):

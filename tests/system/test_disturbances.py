@@ -140,7 +140,7 @@ def test_who_waits_does_so_until_the_end(trees):
                           stderr=subprocess.STDOUT, text=True) as waiting:
         lines = [waiting.stdout.readline()]
         machine.check("systemctl", "restart", "btd")
-        while lines[-1] and not re.fullmatch(r"btctl: btd was restarted; waits.\d+ goes on\n", lines[-1]):
+        while lines[-1] and not re.fullmatch(r"btctl: btd was restarted; waits.\d+ continues\n", lines[-1]):
             lines.append(waiting.stdout.readline())
         machine.check("touch", "/run/to-end")
         lines += waiting.stdout.readlines()

@@ -1,12 +1,19 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """btd is killed behind a line of a run's journal, comes back, and the run comes to what it would have come to: each process
-and each job of a unit once, each call at most once; and nothing is left behind.
+and each job of a unit once, each call at most once; and nothing is left behind. Meanwhile systemd reads its units again or
+executes itself anew, or the bus is restarted, again and again: between the lives of btd, and during them. Only if btd dies
+and the bus with it, it can be that nobody knows any more whether a job was asked for; the run says so then.
 
-Some lines in between, chosen evenly; all of them, and kills during the recovery, with BTD_DURABILITY=full in the
-environment.
+Some lines in between, chosen evenly; all of them with all of these, and kills during the recovery, with
+BTD_DURABILITY=full in the environment.
 """
 
+import collections
+import contextlib
+import itertools
+import json
 import os
+import re
 
 import daemon
 import mixed
@@ -14,6 +21,8 @@ import mixed
 FULL = os.environ.get("BTD_DURABILITY") == "full"
 KILLS = 12  # where not all
 N_PARTS = 3 if FULL else 1
+BUS_RESTART = "systemctl restart dbus"
+DISTURBANCES = [None, "systemctl daemon-reload", "systemctl daemon-reexec", BUS_RESTART]
 
 DROP_IN = """
 [Unit]
@@ -27,6 +36,8 @@ Environment=LD_PRELOAD=/usr/libexec/kill-at.so
 def prepare(machine):
     mixed.prepare(machine)
     machine.write("/etc/systemd/system/btd.service.d/durability.conf", DROP_IN)
+    for unit in ("dbus.service", "dbus-broker.service", "dbus.socket", "counter.service"):  # that restart all the time
+        machine.write(f"/etc/systemd/system/{unit}.d/durability.conf", "[Unit]\nStartLimitIntervalSec=0\n")
     preloaded = machine.path("/usr/libexec/kill-at.so")
     with open(os.path.join(daemon.BUILD, "tests", "system", "kill-at.so"), "rb") as file:
         preloaded.write_bytes(file.read())
@@ -35,13 +46,13 @@ def prepare(machine):
 def begin(trees, kills):
     """Starts the tree; the first life and those after it end behind so many lines ("7-": the seventh is not written any
     more). Answers the number of the run."""
-    trees.machine.check("sh", "-c", f"echo {' '.join(map(str, kills))} >/run/btd/kill-at")
+    trees.machine.check("sh", "-c", f"echo {' '.join(map(str, kills))} >/var/lib/btd/kill-at")
     return trees.start()
 
 
-def sent(lines):
-    """Right before it is noted that a job was asked for: it was."""
-    return [[f"{number}-"] for number, line in enumerate(lines, 1) if '"sent":true' in line and '"heard":false' in line]
+def unheard(lines):
+    """Right before it is noted that systemd has queued a job: it has."""
+    return [[f"{number}-"] for number, line in enumerate(lines, 1) if '"heard":true' in line]
 
 
 def test_nothing_is_lost_and_nothing_done_twice(machine):
@@ -58,13 +69,95 @@ def test_nothing_is_lost_and_nothing_done_twice(machine):
         points += [[line, 2, 3] for line in range(1, len(lines) + 1)]
     else:
         points = points[::max(1, len(points) // KILLS)] + [[len(lines) // 2, 2, 3]]
-    assert sent(lines)
-    points += sent(lines)
-    for kills in points:
+    assert unheard(lines)
+    points += unheard(lines)
+    disturbed = itertools.product(points, DISTURBANCES) if FULL else zip(points, itertools.cycle(DISTURBANCES))
+    for kills, command in disturbed:
         run = begin(trees, kills)
-        lines = trees.finish(run)
+        with machine.repeated(command, pause="0.3") if command else contextlib.nullcontext():
+            lines = trees.finish(run)
+        machine.reconnect()
         was = trees.outcome(lines)
-        story = f"killed behind {kills}\n{trees.story(run)}"
-        assert was[:2] == (status, once), story
+        story = f"killed behind {kills}, with {command}\n{trees.story(run)}"
+        if command == BUS_RESTART and was[0] == "failure":
+            assert '"kind":"lost"' in lines[-1], story
+            assert collections.Counter(was[1]) <= collections.Counter(once), story
+        else:
+            assert was[:2] == (status, once), story
         assert len(was[2]) == len(set(was[2])), story
     trees.wait_for(run, lambda: not trees.left_behind())
+
+
+HELD = {  # what is said in [Unit], in [Service], and what it does
+    "plain": ("", "", "true"),
+    "met": ("ConditionPathExists=/usr", "", "true"),
+    "execmet": ("", "ExecCondition=/bin/true", "true"),
+    "gone": ("CollectMode=inactive-or-failed", "", "exit 3"),
+    "failed": ("", "", "exit 4"),
+}
+UNKNOWN = "the daemon was restarted meanwhile, and systemd has forgotten {}-{}.service since, so what became of it is not known"
+FAILED = "{}-{}.service failed: its main process exited with status {}"
+
+
+def outlive(machine, disturb, verb):
+    """Starts a unit of each kind, and disturbs while they are at work: how the leaves ended, and the causes that are kept,
+    of a failure that decides."""
+    for name, (unit, service, command) in HELD.items():
+        machine.write(f"/etc/systemd/system/{name}-{verb}.service", f"[Unit]\n{unit}\n[Service]\nType=oneshot\n{service}\n"
+                      f"ExecStart=/bin/sh -c 'echo {name} >>/run/held; sleep 0.5; {command}'\n")
+    machine.check("systemctl", "daemon-reload")
+    machine.check("rm", "-f", "/run/held")
+    machine.load("held", {"type": "Parallel", "success_count": len(HELD), "failure_count": len(HELD), "children": [
+        {"type": verb, "name": name, "unit": f"{name}-{verb}.service"} for name in HELD]})
+    trees = mixed.Mixed(machine, 1)
+    _, path = machine.client.start("held")
+    run = path.rsplit("_2e", 1)[1]
+    trees.wait_for(run, lambda: machine.path("/run/held").exists() and len(machine.read("/run/held").split()) == len(HELD))
+    disturb(machine, lambda: trees.wait_for(run, lambda: not re.search(
+        r"\bactivating\b", machine.check("systemctl", "list-units", "--all", "--plain", f"*-{verb}.service"))))
+    record = f"/var/lib/btd/history/held.{run}.journal"
+    trees.wait_for(run, lambda: machine.path(record).exists() and
+                   not machine.path(f"/run/btd/finished/held.{run}.journal").exists())
+    assert sorted(machine.read("/run/held").split()) == sorted(HELD)
+    ends, causes = {}, set()
+    for line in machine.read(record).splitlines():
+        ended = re.search(r" ended #(\d+) (\{.*\})", line)
+        if ended:
+            end = json.loads(ended[2])
+            ends[list(HELD)[int(ended[1]) - 1]] = end["status"]
+            causes |= {end["cause"][0]["text"]} if "cause" in end else set()
+    trees.wait_for(run, lambda: [line.split()[0] for line in machine.check(
+        "systemctl", "list-units", "--all", "--plain", "--no-legend", f"*-{verb}.service").splitlines()] ==
+        [f"failed-{verb}.service"])
+    machine.check("systemctl", "reset-failed", f"failed-{verb}.service")
+    return ends, causes
+
+
+def kill(machine, wait):
+    """They end when there is no btd, and systemd is not the same any more when there is one again."""
+    machine.check("systemctl", "kill", "--signal=STOP", "btd")
+    wait()
+    machine.check("systemctl", "daemon-reexec")
+    machine.check("systemctl", "daemon-reload")
+    machine.check("systemctl", "kill", "--signal=KILL", "btd")
+
+
+def stop_and_start(machine, wait):
+    machine.check("systemctl", "stop", "btd")
+    wait()
+    machine.check("systemctl", "start", "btd")
+
+
+def test_end_of_a_unit_is_seen_later(machine):
+    for verb in "StartUnit", "RestartUnit":
+        ends, causes = outlive(machine, kill, verb)
+        assert ends == {"plain": "success", "met": "success", "execmet": "success", "gone": "failure", "failed": "failure"}
+        assert causes and causes <= {FAILED.format("gone", verb, 3), FAILED.format("failed", verb, 4)}
+
+
+def test_stop_loses_what_systemd_forgets(machine):
+    verb = "StartUnit"
+    ends, causes = outlive(machine, stop_and_start, verb)
+    assert ends == {"plain": "success", "met": "failure", "execmet": "failure", "gone": "failure", "failed": "failure"}
+    assert causes and causes <= {UNKNOWN.format("met", verb), UNKNOWN.format("execmet", verb),
+                                 UNKNOWN.format("gone", verb), FAILED.format("failed", verb, 4)}

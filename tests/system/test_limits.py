@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What one user may have at once, when root and others are to have something, too; secrets from the service's unit."""
+"""Tests the limits for one user, so that root and others keep their share; and secrets from btd's unit."""
 
 import json
 import subprocess

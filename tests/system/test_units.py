@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Trees of real units and processes, under a real systemd."""
+"""Tests trees of real units and processes, with a real systemd."""
 
 import json
 import re
@@ -376,6 +376,18 @@ def test_a_condition_follows_the_unit(machine):
     machine.check("systemctl", "start", "watched.service")
 
     assert machine.client.finish(path)[0] == "success"
+
+
+def test_more_jobs_than_systemd_can_tell_of(machine):
+    """A dbus-daemon allows systemd 512 match rules, and each unit that is being started takes it two of them."""
+    machine.unit("many@.service", "[Unit]\nStartLimitIntervalSec=0\n[Service]\nType=oneshot\nExecStart=/bin/sleep 0.3\n")
+    systemd = machine.client.owner("org.freedesktop.systemd1")
+    machine.load("many", {"type": "Timeout", "timeout": "1min", "child": {
+        "type": "ForEach", "items": "{items}", "as": "item", "concurrency": 1000,
+        "child": start_unit("many@{item}.service")}}, blackboard={"items": list(range(300))})
+    _, path = machine.client.start("many")
+    assert machine.client.finish(path, timeout=70) == ("success", "")
+    assert machine.client.owner("org.freedesktop.systemd1") == systemd
 
 
 def test_many_runs_at_once(machine):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Trees that look at real services: started by the bus when they are asked, killed, restarted, replaced."""
+"""Tests trees that watch real services, which are activated by the bus, killed, restarted and replaced."""
 
 import time
 

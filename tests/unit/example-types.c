@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* The tables as a room would write them; nothing here can be ticked. */
+/* Node types for tests of the loader, with tables as in a room of btd. They have no code to run. */
 
 #include <glib.h>
 
@@ -70,14 +70,13 @@ static const Param example_params[] = {
 };
 
 /* Finds fault with a unit "bad", warns of a unit "odd"; a unit that is not known yet is neither. */
-static char *example_check(const Tree *tree, NodeId node, bool *ret_is_error) {
+static void example_check(const Tree *tree, NodeId node, Findings *findings) {
         const Example *params = tree->nodes[node].params;
 
-        *ret_is_error = g_strcmp0(params->unit, "bad") == 0;
-        if (*ret_is_error)
-                return g_strdup("unit: a bad one");
-
-        return g_strcmp0(params->unit, "odd") == 0 ? g_strdup("unit: an odd one") : NULL;
+        if (g_strcmp0(params->unit, "bad") == 0)
+                findings_error(findings, "unit", -1, "unit: a bad one");
+        if (g_strcmp0(params->unit, "odd") == 0)
+                findings_trap(findings, "unit", "unit: an odd one");
 }
 
 static const char *const example_aliases[] = { "Specimen", NULL };

@@ -14,14 +14,22 @@ void fake_remove_job(Fake *fake, const char *path, const char *result) {
                         >=, 0);
 }
 
+void fake_reload(Fake *fake, bool begins) {
+        g_assert_cmpint(sd_bus_emit_signal(bus_peer_bus(fake->peer), MANAGER_PATH, MANAGER, "Reloading", "b", begins),
+                        >=, 0);
+}
+
+void fake_remove_unit(Fake *fake) {
+        g_assert_cmpint(sd_bus_emit_signal(bus_peer_bus(fake->peer), MANAGER_PATH, MANAGER, "UnitRemoved", "so",
+                                           "cam.service", UNIT_PATH),
+                        >=, 0);
+}
+
 static int reply_property(Fake *fake, sd_bus_message *message, const char *name) {
-        if (strcmp(name, "Conditions") == 0 && fake->conditional)
-                return sd_bus_reply_method_return(message, "v", "a(sbbsi)", 1, "ConditionPathExists", false, false,
-                                                  "/x", 0);
-        if (strcmp(name, "Conditions") == 0)
-                return sd_bus_reply_method_return(message, "v", "a(sbbsi)", 0);
-        if (strcmp(name, "ExecCondition") == 0)
-                return sd_bus_reply_method_return(message, "v", "a(sasbttttuii)", 0);
+        if (strcmp(name, "ConditionResult") == 0)
+                return sd_bus_reply_method_return(message, "v", "b", !fake->unmet);
+        if (strcmp(name, "Result") == 0)
+                return sd_bus_reply_method_return(message, "v", "s", "success");
 
         return sd_bus_reply_method_return(message, "v", "s",
                                           strcmp(name, "ActiveState") == 0 ? fake->active_state : fake->type);
@@ -91,17 +99,21 @@ static int reply_all(Fake *fake, sd_bus_message *message) {
 
         fake->n_read++;
         if (fake->fresh)
-                return sd_bus_reply_method_return(message, "a{sv}", 2, "LoadState", "s", "loaded", "ActiveState", "s",
-                                                  "inactive");
+                return sd_bus_reply_method_return(message, "a{sv}", 4, "LoadState", "s", "loaded", "ActiveState", "s",
+                                                  "inactive", "CollectMode", "s", "inactive", "Conditions", "a(sbbsi)",
+                                                  fake->conditional ? 1 : 0, "ConditionPathExists", false, true, "/x",
+                                                  0);
 
-        return sd_bus_reply_method_return(message, "a{sv}", 7, "InvocationID", "ay", 16, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10,
-                                          11, 12, 13, 14, 15, 255, "LoadState", "s", fake->load_state, "ActiveState",
-                                          "s", fake->active_state, "SubState", "s", "some", "Result", "s", "success",
-                                          "ConditionResult", "b", !fake->unmet, "Conditions", "a(sbbsi)", 1,
-                                          "ConditionPathExists", false, true, "/x", fake->unmet ? -1 : 1);
+        return sd_bus_reply_method_return(
+                message, "a{sv}", 9, "InvocationID", "ay", 16, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 255,
+                "LoadState", "s", fake->load_state, "ActiveState", "s", fake->active_state, "SubState", "s", "some",
+                "Result", "s", "success", "ConditionResult", "b", !fake->unmet, "ConditionTimestampMonotonic", "t",
+                g_get_monotonic_time(), "InactiveExitTimestampMonotonic", "t", g_get_monotonic_time(), "Conditions",
+                "a(sbbsi)", 1, "ConditionPathExists", false, true, "/x", fake->unmet ? -1 : 1);
 }
 
 static int reply_start(Fake *fake, sd_bus_message *message) {
+        g_assert_true(fake->n_referenced > 0 || fake->grudging);
         fake->n_started++;
         if (fake->mute)
                 return 1;
@@ -135,9 +147,12 @@ static int on_message(sd_bus_message *message, void *userdata, sd_bus_error *ret
         fake->n_loaded += strcmp(member, "LoadUnit") == 0;
         if (strcmp(member, "LoadUnit") == 0)
                 return sd_bus_reply_method_return(message, "o", UNIT_PATH);
-        if (strcmp(member, "RefUnit") == 0)
-                fake->n_referenced += fake->n_started == 0;
-        if (strcmp(member, "UnrefUnit") == 0)
+        if (strcmp(member, "Ref") == 0 && fake->grudging)
+                return sd_bus_reply_method_errorf(message, SD_BUS_ERROR_INTERACTIVE_AUTHORIZATION_REQUIRED,
+                                                  "Interactive authentication required.");
+        if (strcmp(member, "Ref") == 0)
+                fake->n_referenced++;
+        if (strcmp(member, "Unref") == 0)
                 fake->n_unreferenced++;
         if (strcmp(member, "Subscribe") == 0)
                 fake->n_subscribed++;

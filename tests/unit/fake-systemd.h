@@ -28,7 +28,9 @@ typedef struct Fake {
         const char *result;     /* of the job, with signal_first */
         const char *requires;   /* a unit that it requires, or NULL */
         const FakeUnit *others; /* that there are, up to one without a name */
-        bool conditional, unmet;
+        bool conditional;       /* while it is fresh */
+        bool unmet;
+        bool grudging;     /* it lets nobody hold a unit */
         bool signal_first; /* JobRemoved before the reply to StartUnit */
         const char *error; /* to StartUnit */
         bool mute;         /* it does not answer StartUnit at all */
@@ -52,5 +54,8 @@ void fake_go(Scene *scene);
 /* What it signals: that a job has left the queue, and that the unit is in another state. */
 void fake_remove_job(Fake *fake, const char *path, const char *result);
 void fake_change(Fake *fake, const char *state);
+/* That it reads its units again, and that cam.service is not loaded any more. */
+void fake_reload(Fake *fake, bool begins);
+void fake_remove_unit(Fake *fake);
 
 Actor *scene_start(Scene *scene, const char *node);

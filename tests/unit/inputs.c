@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* References are found by how they look: no other text of a test looks like that. */
+/* Finds the references in the text of a test by their form; no other text of a test has it. */
 
 #include <glib.h>
 

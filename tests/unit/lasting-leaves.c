@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 #include "lasting-leaves.h"
-#include "leaves/on-recover.h"
+#include "leaves/leaf-params.h"
 #include "leaves/registry.h"
 
 typedef struct LastingParams {
         uint64_t timeout;
         int on_recover;
         bool fails;
+        json_object *what;
 } LastingParams;
 
 typedef struct Lasting {
         Leaf *alive;
         GString *events;
-        char *memory;
+        char *memory, *what;
         Status value, recover;
         bool stubborn;
 } Lasting;
@@ -25,6 +26,7 @@ static void lasting_free(void *data) {
 
         g_string_free(lasting->events, true);
         g_free(lasting->memory);
+        g_free(lasting->what);
         g_free(lasting);
 }
 
@@ -46,9 +48,12 @@ static Lasting *get(const char *name) {
 }
 
 static Lasting *note(Leaf *leaf, const char *event) {
+        const LastingParams *params = leaf->params;
         Lasting *lasting = get(leaf->name);
 
         g_string_append_printf(lasting->events, "%s ", event);
+        g_free(lasting->what);
+        lasting->what = g_strdup(params->what ? json_object_to_json_string(params->what) : NULL);
         lasting->alive = leaf;
         return lasting;
 }
@@ -59,7 +64,7 @@ static Status start(Leaf *leaf) {
 }
 
 static Status start_lossy(Leaf *leaf) {
-        leaf_remember(leaf, NULL);
+        leaf_set_memo(leaf, NULL);
         return start(leaf);
 }
 
@@ -81,7 +86,7 @@ static Status recover(Leaf *leaf) {
         Lasting *lasting = note(leaf, "recover");
 
         g_free(lasting->memory);
-        lasting->memory = g_strdup(leaf->memory ? json_object_to_json_string(leaf->memory) : NULL);
+        lasting->memory = g_strdup(leaf->memo ? json_object_to_json_string(leaf->memo) : NULL);
         if (lasting->recover == STATUS_FAILURE)
                 leaf_set_cause(leaf, "was over by then");
         return lasting->recover;
@@ -128,6 +133,7 @@ static const Param params[] = {
           .fallback = "\"infinity\"",
           .doc = "limit" },
         { .name = "fails", .kind = PARAM_BOOL, .offset = offsetof(LastingParams, fails), .doc = "fails" },
+        { .name = "what", .kind = PARAM_JSON, .offset = offsetof(LastingParams, what), .doc = "anything" },
         ON_RECOVER_PARAM(LastingParams),
         {},
 };
@@ -153,6 +159,10 @@ const char *lasting_memory(const char *name) {
         return get(name)->memory;
 }
 
+const char *lasting_what(const char *name) {
+        return get(name)->what;
+}
+
 bool lasting_is_alive(const char *name) {
         return get(name)->alive;
 }
@@ -161,7 +171,7 @@ void lasting_remember(const char *name, const char *text) {
         json_object *memory = json_object_new_object();
 
         json_object_object_add(memory, "text", json_object_new_string(text));
-        leaf_remember(get(name)->alive, memory);
+        leaf_set_memo(get(name)->alive, memory);
 }
 
 void lasting_end(const char *name, Status status) {

@@ -15,6 +15,8 @@ extern const NodeType *const *const lasting_tables[];
 const char *lasting_events(const char *name);
 /* What the last one of them, which is alive, was told when it was recovered. */
 const char *lasting_memory(const char *name);
+/* The parameter "what" of the last one, as JSON; NULL: it has none. */
+const char *lasting_what(const char *name);
 bool lasting_is_alive(const char *name);
 
 /* Makes a Lasting one remember it. */

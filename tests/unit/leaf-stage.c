@@ -2,6 +2,7 @@
 
 #include <json-c/json_tokener.h>
 #include <json-c/linkhash.h>
+#include <limits.h>
 
 #include "basic/cleanup.h"
 #include "basic/timers.h"
@@ -66,16 +67,24 @@ void leaf_give_cause(Leaf *leaf, Cause *cause) {
         actor->cause = cause->text;
 }
 
+char *leaf_hide_secrets(Leaf *leaf, const char *text) {
+        return NULL;
+}
+
 void leaf_set_output(Leaf *leaf, const char *key, json_object *value) {
         Actor *actor = leaf->owner;
 
         json_object_object_add(actor->outputs, key, value);
 }
 
-void leaf_remember(Leaf *leaf, json_object *memory) {
+bool leaf_is_awaited_by(const Leaf *leaf, const char *unit, bool stop) {
+        return false;
+}
+
+void leaf_set_memo(Leaf *leaf, json_object *memory) {
         Actor *actor = leaf->owner;
 
-        leaf->remembers = true;
+        leaf->has_memo = true;
         json_object_put(actor->memory);
         actor->memory = memory;
 }
@@ -92,6 +101,7 @@ LeafStage *leaf_stage_new(const char *address) {
         LeafStage *stage = g_new0(LeafStage, 1);
 
         stage->services.timers = timers_new(NULL);
+        stage->services.workers = workers_new(NULL, UINT_MAX);
         stage->services.buses = buses_new(NULL, "test", address ?: "unix:path=/nowhere");
         stage->blackboard = blackboard_new();
         stage->attempt = 1;
@@ -104,6 +114,7 @@ void leaf_stage_free(LeafStage *stage) {
 
         blackboard_free(stage->blackboard);
         buses_free(stage->services.buses);
+        workers_free(stage->services.workers);
         timers_free(stage->services.timers);
         g_free(stage);
 }
@@ -168,16 +179,20 @@ void leaf_stage_set_durable(LeafStage *stage, const char *outputs) {
         stage->services.outputs = outputs;
 }
 
+void leaf_stage_set_inheritance(LeafStage *stage, Inheritance *inheritance) {
+        stage->services.inheritance = inheritance;
+}
+
 static Actor *make_actor(LeafStage *stage, const NodeType *const *types, const char *node) {
         Actor *actor = g_new0(Actor, 1);
         ActorData *data = g_new0(ActorData, 1);
         g_autofree char *error = NULL;
         const LeafKind *kind;
+        bool filled;
 
         data->definition = load(stage->blackboard, types, node, &error);
         g_assert_cmpstr(error, ==, NULL);
-        definition_params(data->definition, 0, stage->blackboard, &data->params, &error);
-        g_assert_cmpstr(error, ==, NULL);
+        filled = definition_params(data->definition, 0, stage->blackboard, &data->params, &error) >= 0;
 
         actor->data = data;
         actor->outputs = json_object_new_object();
@@ -199,23 +214,29 @@ static Actor *make_actor(LeafStage *stage, const NodeType *const *types, const c
         actor->leaf.op = data->op;
 
         actor->status = STATUS_RUNNING;
+        if (!filled) {
+                leaf_set_cause_of(&actor->leaf, CAUSE_PARAMETER, NULL, "%s", error);
+                actor->status = STATUS_FAILURE;
+                data->released = true;
+        }
         return actor;
 }
 
 Actor *leaf_stage_start(LeafStage *stage, const NodeType *const *types, const char *node) {
         Actor *actor = make_actor(stage, types, node);
 
-        actor->status = actor->leaf.type->leaf->start(&actor->leaf);
+        if (actor->status == STATUS_RUNNING)
+                actor->status = actor->leaf.type->leaf->start(&actor->leaf);
         return actor;
 }
 
 Actor *leaf_stage_recover(LeafStage *stage, const NodeType *const *types, const char *node, json_object *memory) {
         Actor *actor = make_actor(stage, types, node);
 
-        actor->leaf.remembers = true;
-        actor->leaf.memory = memory;
+        actor->leaf.has_memo = true;
+        actor->leaf.memo = memory;
         actor->status = actor->leaf.type->leaf->recover(&actor->leaf);
-        actor->leaf.memory = NULL;
+        actor->leaf.memo = NULL;
         json_object_put(memory);
         return actor;
 }
@@ -281,7 +302,7 @@ Status actor_wait(Actor *actor) {
 }
 
 Status actor_look(Actor *actor) {
-        actor->status = actor->leaf.type->leaf->look(&actor->leaf);
+        actor->status = actor->leaf.type->leaf->evaluate(&actor->leaf);
         return actor->status;
 }
 

@@ -35,6 +35,8 @@ Actor *leaf_stage_start(LeafStage *stage, const NodeType *const *types, const ch
 Actor *leaf_stage_recover(LeafStage *stage, const NodeType *const *types, const char *node, json_object *memory);
 /* Leaves of the stage outlive the daemon. */
 void leaf_stage_set_durable(LeafStage *stage, const char *outputs);
+/* A daemon before this one holds something for them. */
+void leaf_stage_set_inheritance(LeafStage *stage, Inheritance *inheritance);
 void actor_free(Actor *actor);
 /* The daemon goes, and what it has started stays. */
 void actor_abandon(Actor *actor);

@@ -22,7 +22,8 @@ static void remove_directory(const char *directory) {
         while ((name = g_dir_read_name(dir))) {
                 g_autofree char *path = g_build_filename(directory, name, NULL);
 
-                g_remove(path);
+                if (g_remove(path) < 0)
+                        remove_directory(path);
         }
 
         g_remove(directory);
@@ -35,8 +36,11 @@ void manager_stage_free(ManagerStage *stage) {
         remove_directory(stage->directories[0]);
         if (stage->state)
                 remove_directory(stage->state);
+        if (stage->runtime)
+                remove_directory(stage->runtime);
         g_free(stage->directories[0]);
         g_free(stage->state);
+        g_free(stage->runtime);
         g_string_free(stage->events, TRUE);
         g_free(stage);
         fake_reset();
@@ -46,11 +50,16 @@ void manager_stage_keep_state(ManagerStage *stage) {
         stage->state = g_dir_make_tmp("btd-test-XXXXXX", NULL);
 }
 
+void manager_stage_keep_runs(ManagerStage *stage) {
+        stage->runtime = g_dir_make_tmp("btd-test-XXXXXX", NULL);
+}
+
 void manager_stage_open(ManagerStage *stage, const Limits *limits, const ManagerObserver *observer) {
         ManagerOptions options = {
                 .directories = (const char *const *) stage->directories,
                 .tables = fake_tables,
                 .state_directory = stage->state,
+                .runtime_directory = stage->runtime,
                 .limits = limits,
         };
 

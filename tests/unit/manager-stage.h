@@ -13,10 +13,10 @@ typedef struct ManagerStage {
         GMainContext *context;
         Timers *timers;
         LeafServices services;
-        char *directories[2]; /* the one */
-        char *state;          /* a directory, or NULL */
-        Manager *manager;     /* NULL before manager_stage_open() */
-        GString *events;      /* for observers */
+        char *directories[2];  /* the one */
+        char *state, *runtime; /* directories, or NULL */
+        Manager *manager;      /* NULL before manager_stage_open() */
+        GString *events;       /* for observers */
 } ManagerStage;
 
 /* Without a tree file; the directories are removed with all that is in them. */
@@ -25,6 +25,8 @@ void manager_stage_free(ManagerStage *stage);
 
 /* The manager has a directory for its state, which lasts as long as the stage. */
 void manager_stage_keep_state(ManagerStage *stage);
+/* The same for its records of runs. */
+void manager_stage_keep_runs(ManagerStage *stage);
 /* Another manager than before, which has not loaded anything. limits: NULL is the usual ones; observer: is told with
  * the stage; or NULL. */
 void manager_stage_open(ManagerStage *stage, const Limits *limits, const ManagerObserver *observer);

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "definition/extras.h"
 #include "random-definition.h"
 
 static const Param code_params[] = {
@@ -14,7 +15,17 @@ static const Param code_params[] = {
         {},
 };
 
-const NodeType slow_type = { .name = "Slow", .class = NODE_ACTION };
+static const Param slow_params[] = {
+        { .name = "what", .kind = PARAM_JSON, .offset = offsetof(SlowParams, what), .doc = "Anything" },
+        {},
+};
+
+const NodeType slow_type = {
+        .name = "Slow",
+        .class = NODE_ACTION,
+        .params = slow_params,
+        .params_size = sizeof(SlowParams),
+};
 const NodeType quick_type = { .name = "Quick", .class = NODE_ACTION, .flags = TYPE_IMMEDIATE };
 const NodeType code_type = {
         .name = "Code",
@@ -23,7 +34,12 @@ const NodeType code_type = {
         .params = code_params,
         .params_size = sizeof(CodeParams),
 };
-const NodeType value_type = { .name = "Value", .class = NODE_CONDITION };
+const NodeType value_type = {
+        .name = "Value",
+        .class = NODE_CONDITION,
+        .params = slow_params,
+        .params_size = sizeof(SlowParams),
+};
 
 static const NodeType *const leaves[] = { &slow_type, &quick_type, &code_type, &value_type, NULL };
 const NodeType *const *const random_definition_tables[] = { engine_types, leaves, NULL };
@@ -79,6 +95,7 @@ static const char *other_value(const Param *param) {
                 { "items", "\"{list}\"" },
                 { "inputs", "{ \"a\": \"{b}\" }" },
                 { "outputs", "{ \"b\": \"a\" }" },
+                { "what", "[ \"{a}\", \"{@b} {{ {a}\", 7 ]" },
         };
 
         for (size_t i = 0; i < G_N_ELEMENTS(values); i++)
@@ -135,7 +152,7 @@ static bool wants_param(Growth *growth, const NodeType *type, const Param *param
 }
 
 /* Of any node. */
-static void add_extras(Growth *growth, const NodeType *type) {
+static void add_attributes(Growth *growth, const NodeType *type) {
         static const char *const guards[] = { "skip_if", "fail_if", "success_if", "while" };
         static const char *const hooks[] = { "on_success", "on_failure", "on_halted", "always" };
         static const char *const locks[] = { "disk", "net" };
@@ -208,9 +225,16 @@ static void add_node(Growth *growth, const NodeType *type, unsigned depth) {
                         if (wants_param(growth, type, param))
                                 add_param(growth, param, n);
         if (depth > 0)
-                add_extras(growth, type);
+                add_attributes(growth, type);
         if (type->class == NODE_ACTION && chance(growth, 5))
                 g_string_append(growth->text, ", \"halt_timeout\": \"2ms\"");
+        /* Asks no dice, so that the stored cases stay what they are. */
+        if (growth->text->len % 4 == 0)
+                g_string_append(growth->text, ", \"ready\": true");
+        if (growth->text->len % 8 == 3 && type_has_time(type))
+                g_string_append(growth->text, ", \"clock\": \"boottime\"");
+        if (growth->text->len % 32 == 5)
+                g_string_append(growth->text, ", \"while\": \"b ~= 2 or b.x.y\"");
         add_children(growth, type, n, depth);
         g_string_append(growth->text, " }");
 }

@@ -17,6 +17,11 @@ Definition *random_definition_new(Dice *dice, unsigned depth);
 /* The tables that they are loaded with. */
 extern const NodeType *const *const random_definition_tables[];
 
+/* Of the first and the last. */
+typedef struct SlowParams {
+        json_object *what;
+} SlowParams;
+
 typedef struct CodeParams {
         const Script *code;
 } CodeParams;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* What happens to a random run. Each answers whether it could. */
+/* The inputs of a random run. Each function returns whether the input was possible. */
 
 #include "basic/cleanup.h"
 #include "random-run.h"

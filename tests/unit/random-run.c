@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* The life of a random run, and how another one takes it up. */
+/* Makes a random run, drives it, and recovers it from its run record. */
 
 #include "random-run.h"
 #include "basic/cleanup.h"
@@ -146,7 +146,10 @@ static void take_over(RandomRun *run, Replay *replay) {
                 own->cause = leaf->cause ? cause_ref(leaf->cause) : NULL;
                 own->attempt = leaf->attempt;
                 own->since = leaf->since;
+                own->suspended = leaf->suspended;
                 own->memory = json_object_get(leaf->memory);
+                own->noted = json_object_get(leaf->noted);
+                own->what = random_run_what(run->progress, leaf->node, leaf->noted);
                 own->ending = leaf->halted;
                 site_of(run, leaf->node)->running = action && own->status == STATUS_RUNNING && !own->ending;
                 site_of(run, leaf->node)->ending = own->ending;
@@ -189,7 +192,8 @@ static void start_again(RandomRun *run, const ReplayLeaf *leaf) {
         if (!leaf->begun || own->type == &code_type) {
                 own->since = run->now;
                 g_clear_pointer(&own->memory, json_object_put);
-                progress_rerun(run->progress, leaf->node, run->now);
+                progress_rerun(run->progress, leaf->node, own->noted, run->now);
+                own->suspended = progress_suspended(run->progress);
                 look(run);
         }
         if (!(own->type->flags & TYPE_IMMEDIATE))

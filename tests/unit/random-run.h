@@ -37,8 +37,10 @@ typedef struct RandomLeaf {
         bool ending;
         Cause *cause;
         uint32_t attempt;
-        uint64_t since;
+        uint64_t since, suspended;
         json_object *memory;
+        json_object *noted;
+        char *what; /* its parameter at its start */
 } RandomLeaf;
 
 /* With a journal in a new file. Only seen and its userdata are set before, in a struct that is zero otherwise. */
@@ -51,6 +53,8 @@ void random_run_live(RandomRun *run);
 
 /* All that can be seen. To be freed. */
 char *random_run_describe(const Progress *progress);
+/* The parameter of a leaf, by the variables as they are now or were noted; to be freed. NULL: it has none. */
+char *random_run_what(const Progress *progress, NodeId node, json_object *noted);
 /* The leaves and locks that it has, and those that the replay thinks it has. To be freed. */
 char *random_run_describe_world(const RandomRun *run);
 char *random_run_describe_replay(const Replay *replay);

@@ -80,13 +80,13 @@ static const Record *next_of(const Journal *journal, const Replay *replay) {
         return position < journal->records->len ? &g_array_index(journal->records, Record, position) : NULL;
 }
 
-/* Snapshots are no inputs. */
+/* Snapshots are no inputs, and a suspend is one only to what follows it. */
 static int step(const Journal *journal, Replay *replay) {
         g_autofree char *error = NULL;
         const Record *next;
         int r;
 
-        while ((next = next_of(journal, replay)) && next->kind == RECORD_SNAPSHOT) {
+        while ((next = next_of(journal, replay)) && (next->kind == RECORD_SNAPSHOT || next->kind == RECORD_SUSPENDED)) {
                 replay_step(replay, &error);
                 g_assert_cmpstr(error, ==, NULL);
         }
@@ -109,8 +109,9 @@ static Replay *begin_replay(const Journal *journal, Definition *definition, Begi
 
 /* All but the causes, which may be shared in another way. */
 static char *describe_state(const Replay *replay) {
-        static const char *const members[] = { "halting", "paused",    "first_look", "breakpoints", "stops", "machine",
-                                               "nodes",   "variables", "history",    "timers",      "locks" };
+        static const char *const members[] = { "halting", "paused", "first_look", "breakpoints",     "stops",
+                                               "machine", "nodes",  "variables",  "history",         "timers",
+                                               "locks",   "ready",  "suspended",  "timers_suspended" };
         g_autoptr(json_object) snapshot = snapshot_of(replay_progress(replay));
         GString *text = g_string_new(NULL);
 
@@ -175,19 +176,51 @@ static Definition *definition_of(const Story *story, const Journal *journal) {
         return definition;
 }
 
+/* What an observer was told of each node last. */
+typedef struct Told {
+        const Progress *progress;
+        Status *nodes;
+} Told;
+
+static void on_told(NodeId node, void *userdata) {
+        const Told *told = userdata;
+
+        told->nodes[node] = history_status(progress_history(told->progress), node);
+}
+
+/* When the run is over, each node that was running has an end, and who looks on was told of it. */
+static void check_ends(const Progress *progress, const Status *told) {
+        const Tree *tree = definition_tree(progress_definition(progress));
+
+        for (NodeId node = 0; node < tree->n_nodes; node++) {
+                Status status = history_status(progress_history(progress), node);
+
+                if (progress_status(progress) != STATUS_RUNNING)
+                        g_assert_cmpstr(status_to_string(status), !=, "running");
+                if (told[node] != STATUS_IDLE)
+                        g_assert_cmpstr(status_to_string(told[node]), ==, status_to_string(status));
+        }
+}
+
 /* As far as the story goes back: of the life that it has ended with. */
 static void check_replay(const Story *story, const Journal *journal, Definition *definition, BeginReplay begin,
                          const Sight *last) {
         g_autoptr(Replay) replay = begin_replay(journal, definition, begin);
         unsigned n = count_inputs(journal, definition, begin);
 
+        const ProgressObserver observer = { .changed = on_told };
+        g_autofree Status *nodes = g_new0(Status, definition_tree(definition)->n_nodes);
+        Told told = { .progress = replay_progress(replay), .nodes = nodes };
+
         g_assert_cmpuint(n, <=, story->sights->len);
+        progress_observe(replay_progress(replay), &observer, &told);
         for (unsigned i = story->sights->len - n; i < story->sights->len; i++) {
                 g_assert_cmpint(step(journal, replay), ==, 1);
                 compare(replay, &g_array_index(story->sights, Sight, i));
         }
 
         g_assert_cmpint(step(journal, replay), ==, 0);
+        check_ends(replay_progress(replay), nodes);
         compare(replay, last);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* All that can be seen of a run, as text. */
+/* Writes everything visible of a run as text, so that two runs can be compared. */
 
 #include <inttypes.h>
 
@@ -26,12 +26,13 @@ static void add_node(GString *text, const Progress *progress, NodeId node) {
         const History *history = progress_history(progress);
         const Machine *machine = progress_machine(progress);
 
-        g_string_append_printf(text, "#%u %s %i%i%i %" PRIu64 " %" PRIu64 " %u %" PRIu64, node,
+        g_string_append_printf(text, "#%u %s %i%i%i %" PRIu64 " %" PRIu64 " %u %" PRIu64 " %" PRIu64, node,
                                status_to_string(history_status(history, node)),
                                machine ? (int) machine_node_status(machine, node) : -1,
                                machine && machine_node_ending(machine, node), progress_stands_at(progress, node),
                                history_since(history, node), history_duration(history, node, UINT32_MAX),
-                               history_rounds(history, node), progress_deadline(progress, node));
+                               history_rounds(history, node), progress_deadline(progress, node),
+                               progress_boottime_deadline(progress, node));
         add_cause(text, history_last_cause(history, node));
         if (history_status(history, node) == STATUS_HALTED) {
                 g_autoptr(Cause) halted = progress_node_cause(progress, node);
@@ -59,6 +60,8 @@ char *random_run_describe(const Progress *progress) {
                 progress_wants_tick(progress) ? " wants a tick" : "", progress_deadline(progress, NODE_NONE));
         for (unsigned i = 0; breakpoints && i < breakpoints->len; i++)
                 g_string_append_printf(text, " *%u", g_array_index(breakpoints, NodeId, i));
+        if (progress_was_made_ready(progress))
+                g_string_append_printf(text, " ready %" PRIu64, progress_ready(progress));
         add_cause(text, progress_cause(progress));
         g_string_append_c(text, '\n');
         /* Nodes of a scope stand together. */
@@ -72,8 +75,25 @@ char *random_run_describe(const Progress *progress) {
         return g_string_free(text, FALSE);
 }
 
-static void add_leaf(GString *text, NodeId node, Status status, bool ending, const Cause *cause, json_object *memory) {
-        g_string_append_printf(text, "#%u %s%s", node, status_to_string(status), ending ? " ending" : "");
+char *random_run_what(const Progress *progress, NodeId node, json_object *noted) {
+        const Definition *definition = progress_definition(progress);
+        const NodeType *type = definition_tree(definition)->nodes[node].type;
+        g_autofree char *error = NULL;
+        g_auto(Params) params = {};
+
+        if (type != &slow_type && type != &value_type)
+                return NULL;
+        if (definition_params_revealed(definition, node, variables_scope(progress_variables(progress), node), noted,
+                                       NULL, &params, &error) < 0)
+                return g_strdup("none");
+
+        return g_strdup(json_object_to_json_string(((const SlowParams *) params.values)->what));
+}
+
+static void add_leaf(GString *text, NodeId node, Status status, bool ending, uint64_t suspended, const Cause *cause,
+                     json_object *memory, const char *what) {
+        g_string_append_printf(text, "#%u %s%s %" PRIu64 " %s", node, status_to_string(status), ending ? " ending" : "",
+                               suspended, what);
         add_cause(text, cause);
         add_json(text, memory);
         g_string_append_c(text, '\n');
@@ -109,8 +129,8 @@ char *random_run_describe_world(const RandomRun *run) {
                 const RandomLeaf *leaf = run->leaves->pdata[i];
                 bool action = leaf->type->class == NODE_ACTION;
 
-                add_leaf(text, leaf->node, known_status(leaf->type, leaf->status), leaf->ending,
-                         action ? leaf->cause : NULL, leaf->memory);
+                add_leaf(text, leaf->node, known_status(leaf->type, leaf->status), leaf->ending, leaf->suspended,
+                         action ? leaf->cause : NULL, leaf->memory, leaf->what);
         }
         for (NodeId node = 0; node < run->rules.tree->n_nodes; node++)
                 if (run->rules.sites[node].holds || run->rules.sites[node].waits)
@@ -127,9 +147,10 @@ char *random_run_describe_replay(const Replay *replay) {
         for (const GList *link = replay_leaves(replay)->head; link; link = link->next) {
                 const ReplayLeaf *leaf = link->data;
                 const NodeType *type = tree->nodes[leaf->node].type;
+                g_autofree char *what = random_run_what(replay_progress(replay), leaf->node, leaf->noted);
 
-                add_leaf(text, leaf->node, known_status(type, leaf->status), leaf->halted,
-                         type->class == NODE_ACTION ? leaf->cause : NULL, leaf->memory);
+                add_leaf(text, leaf->node, known_status(type, leaf->status), leaf->halted, leaf->suspended,
+                         type->class == NODE_ACTION ? leaf->cause : NULL, leaf->memory, what);
         }
         for (NodeId node = 0; node < tree->n_nodes; node++)
                 for (unsigned i = 0; i < replay_locks(replay)->len; i++) {

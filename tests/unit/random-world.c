@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* The world of a random run: its leaves, timers and locks. */
+/* Simulates the leaves, timers and locks of a random run. */
 
 #include "basic/cleanup.h"
 #include "random-run.h"
@@ -85,6 +85,8 @@ void random_leaf_free(RandomLeaf *leaf) {
         g_ptr_array_remove(leaf->run->leaves, leaf);
         cause_unref(leaf->cause);
         json_object_put(leaf->memory);
+        json_object_put(leaf->noted);
+        g_free(leaf->what);
         g_free(leaf);
 }
 
@@ -139,12 +141,15 @@ static void start_action(RandomLeaf *leaf) {
                 random_run_set_output(run, leaf->node);
 }
 
-static void *on_leaf_start(NodeId node, uint32_t attempt, void *userdata) {
+static void *on_leaf_start(NodeId node, uint32_t attempt, json_object *noted, void *userdata) {
         RandomRun *run = userdata;
         RandomLeaf *leaf = random_leaf_new(run, node);
 
         leaf->attempt = attempt;
+        leaf->noted = json_object_get(noted);
+        leaf->what = random_run_what(run->progress, node, NULL);
         leaf->since = progress_now(run->progress);
+        leaf->suspended = progress_suspended(run->progress);
         if (leaf->type->class == NODE_ACTION) {
                 start_action(leaf);
         } else {
@@ -161,7 +166,7 @@ static Status on_leaf_status(void *data) {
         return leaf->status;
 }
 
-static Status on_leaf_look(void *data, uint32_t look) {
+static Status on_leaf_evaluate(void *data, uint32_t look) {
         RandomLeaf *leaf = data;
 
         if (dice_chance(leaf->run->dice, 15))
@@ -192,15 +197,24 @@ static void on_leaf_report(void *data, LeafReport *ret_report) {
         *ret_report = (LeafReport){
                 .attempt = leaf->attempt,
                 .since = leaf->since,
+                .suspended = leaf->suspended,
                 .begun = leaf->type->class == NODE_ACTION,
                 .halted = leaf->ending,
                 .remembers = leaf->memory,
                 .memory = leaf->memory,
+                .noted = leaf->noted,
         };
 }
 
 static void on_leaf_free(void *leaf) {
         random_leaf_free(leaf);
+}
+
+/* Again and again, for a minute each. */
+static uint64_t on_suspended(void *userdata) {
+        const RandomRun *run = userdata;
+
+        return (run->now - RANDOM_RUN_START) / 3000 * 60 * G_USEC_PER_SEC;
 }
 
 static bool *timer_of(RandomRun *run, NodeId node) {
@@ -259,11 +273,12 @@ static void on_journal_failed(const char *error, void *userdata) {
 const ProgressHost random_run_host = {
         .leaf_start = on_leaf_start,
         .leaf_status = on_leaf_status,
-        .leaf_look = on_leaf_look,
+        .leaf_evaluate = on_leaf_evaluate,
         .leaf_cause = on_leaf_cause,
         .leaf_halt = on_leaf_halt,
         .leaf_report = on_leaf_report,
         .leaf_free = on_leaf_free,
+        .suspended = on_suspended,
         .timer_arm = on_timer_arm,
         .timer_disarm = on_timer_disarm,
         .lock = on_lock,

@@ -4,10 +4,24 @@
 
 #include <glib/gstdio.h>
 
+#include "journal/journal.h"
 #include "lasting-leaves.h"
+#include "runtime/run-journal.h"
+
+/* Nobody hears of a run that would not be there after a crash. */
+static void assert_written(const RecoveryStage *stage, const Run *run) {
+        g_autofree char *path = g_strdup_printf("%s/runs/%s.journal", stage->runtime, run_id(run)), *error = NULL;
+        g_autoptr(Journal) journal = NULL;
+
+        g_assert_cmpint(journal_read_file(path, &journal, &error), ==, 0);
+}
 
 static void on_run_added(Run *run, void *userdata) {
-        g_string_append_printf(((RecoveryStage *) userdata)->events, "+%s ", run_id(run));
+        const RecoveryStage *stage = userdata;
+
+        if (run_is_durable(run) && run_status(run) == STATUS_RUNNING)
+                assert_written(stage, run);
+        g_string_append_printf(stage->events, "+%s ", run_id(run));
 }
 
 static void on_run_finished(Run *run, void *userdata) {
@@ -18,13 +32,23 @@ static void on_run_state_changed(Run *run, void *userdata) {
         g_string_append_printf(((RecoveryStage *) userdata)->events, "~%s ", run_id(run));
 }
 
+static void on_run_ready(Run *run, void *userdata) {
+        g_string_append_printf(((RecoveryStage *) userdata)->events, "ready %s ", run_id(run));
+}
+
 static void on_idle(void *userdata) {
         ((RecoveryStage *) userdata)->idle = true;
 }
 
+static void on_autostarted(void *userdata) {
+        ((RecoveryStage *) userdata)->autostarted = true;
+}
+
 static const ManagerObserver observer = {
+        .autostarted = on_autostarted,
         .run_added = on_run_added,
         .run_state_changed = on_run_state_changed,
+        .run_ready = on_run_ready,
         .run_finished = on_run_finished,
         .idle = on_idle,
 };
@@ -46,13 +70,16 @@ void recovery_stage_begin(RecoveryStage *stage) {
         g_autofree char *error = NULL;
 
         stage->timers = timers_new(stage->context);
-        stage->services = (LeafServices){ .timers = stage->timers };
+        stage->services = (LeafServices){ .timers = stage->timers, .credentials = stage->credentials };
         stage->manager = manager_new(stage->context, &stage->services, &options);
         manager_observe(stage->manager, &observer, stage);
         manager_load(stage->manager);
         g_assert_cmpint(manager_recover(stage->manager, &error), ==, 0);
         g_assert_cmpstr(error, ==, NULL);
+        stage->autostarted = false;
         manager_autostart(stage->manager);
+        while (!stage->autostarted)
+                g_main_context_iteration(stage->context, TRUE);
 }
 
 void recovery_stage_turn(const RecoveryStage *stage) {
@@ -77,8 +104,10 @@ RecoveryStage *recovery_stage_new(const char *root) {
         stage->trees[0] = g_build_filename(stage->top, "trees", NULL);
         stage->runtime = g_build_filename(stage->top, "run", NULL);
         stage->state = g_build_filename(stage->top, "state", NULL);
+        stage->credentials = g_build_filename(stage->top, "credentials", NULL);
         stage->events = g_string_new(NULL);
         g_assert_cmpint(g_mkdir(stage->trees[0], 0700), ==, 0);
+        g_assert_cmpint(g_mkdir(stage->credentials, 0700), ==, 0);
         recovery_stage_put(stage, "t.json", text);
         recovery_stage_begin(stage);
         return stage;
@@ -107,6 +136,7 @@ void recovery_stage_free(RecoveryStage *stage) {
         g_free(stage->trees[0]);
         g_free(stage->runtime);
         g_free(stage->state);
+        g_free(stage->credentials);
         g_free(stage);
         lasting_reset();
 }
@@ -115,7 +145,8 @@ Run *recovery_stage_start(RecoveryStage *stage, const char *instance) {
         g_autofree char *error = NULL;
         Run *run = NULL;
 
-        manager_start(stage->manager, "t", instance, NULL, "a test", &run, &error);
+        once_reserved(stage->context, &error,
+                      manager_start(stage->manager, "t", instance, NULL, "a test", &run, &error));
         g_assert_cmpstr(error, ==, NULL);
         recovery_stage_turn(stage);
         return run;

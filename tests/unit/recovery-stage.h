@@ -7,16 +7,16 @@
  */
 
 #include "basic/timers.h"
-#include "runtime/manager.h"
+#include "once-reserved.h"
 
 typedef struct RecoveryStage {
         GMainContext *context;
         Timers *timers;
         LeafServices services;
-        char *top, *trees[2], *runtime, *state;
+        char *top, *trees[2], *runtime, *state, *credentials;
         Manager *manager;
         GString *events;
-        bool idle;
+        bool autostarted, idle;
 } RecoveryStage;
 
 /* The first daemon is up. root: what the file of the tree says, but for "btd" and "blackboard", with ' for ". */

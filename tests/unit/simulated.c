@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "../../client/trace.h"
+#include "client/simulate/trace.h"
 #include "simulated.h"
 
 #define UNTIL_DEFAULT (3600 * (uint64_t) G_USEC_PER_SEC)

@@ -5,7 +5,7 @@
  * Simulated runs as the lines of their traces, in ASCII; texts as in tree-text.h.
  */
 
-#include "../../client/simulation.h"
+#include "client/simulate/simulation.h"
 #include "tree-text.h"
 
 /* How many events there are. */

@@ -7,6 +7,7 @@
 typedef struct Answers {
         Status value; /* of a condition: RUNNING while unknown */
         Verdict guards[4];
+        Verdict test;
         bool busy, unchanged, raises, matches, refuses, spoils;
         uint32_t elements;
         uint64_t deadline; /* of its timer; 0: not armed */
@@ -74,7 +75,7 @@ static bool on_leaf_halt(Machine *machine, NodeId node) {
         return stage->cast->traits->str[node] != '!';
 }
 
-static Status on_condition_look(Machine *machine, NodeId node) {
+static Status on_condition_evaluate(Machine *machine, NodeId node) {
         return answers_of(machine, node)->value;
 }
 
@@ -127,6 +128,10 @@ static void on_breakpoint(Machine *machine, NodeId node) {
         say_node(machine, "stop", node);
 }
 
+static Verdict on_test(Machine *machine, NodeId node, const Script *condition) {
+        return answers_of(machine, node)->test;
+}
+
 static Verdict on_has_changed(Machine *machine, NodeId node, const Script *of) {
         Answers *answers = answers_of(machine, node);
         bool changed = !answers->unchanged;
@@ -144,7 +149,11 @@ static uint32_t on_elements(Machine *machine, NodeId node) {
         return answers_of(machine, node)->elements;
 }
 
-static void on_hand_out(Machine *machine, NodeId for_each, NodeId child, uint32_t index) {
+static bool on_next_element(Machine *machine, NodeId node, const char *list, const char *variable, uint32_t index) {
+        return index < answers_of(machine, node)->elements;
+}
+
+static void on_assign_element(Machine *machine, NodeId for_each, NodeId child, uint32_t index) {
         Stage *stage = machine_userdata(machine);
 
         say(stage, "give %s %u", name_of(stage, child), index);
@@ -166,7 +175,7 @@ static MachineHost make_host(bool told) {
         return (MachineHost){
                 .leaf_start = on_leaf_start,
                 .leaf_halt = on_leaf_halt,
-                .condition_look = on_condition_look,
+                .condition_evaluate = on_condition_evaluate,
                 .condition_release = on_condition_release,
                 .timer_arm = on_timer_arm,
                 .timer_disarm = on_timer_disarm,
@@ -176,10 +185,12 @@ static MachineHost make_host(bool told) {
                 .lock = on_lock,
                 .unlock = on_unlock,
                 .breakpoint = on_breakpoint,
+                .test = on_test,
                 .has_changed = on_has_changed,
                 .cause_matches = on_cause_matches,
                 .elements = on_elements,
-                .hand_out = on_hand_out,
+                .next_element = on_next_element,
+                .assign_element = on_assign_element,
                 .enter = on_enter,
                 .leave = on_leave,
         };
@@ -209,12 +220,14 @@ static Status read_status(const char *text) {
         g_error("no status %s", text);
 }
 
+static Verdict read_verdict(const char *text) {
+        return g_str_equal(text, "no") ? VERDICT_NO : g_str_equal(text, "yes") ? VERDICT_YES : VERDICT_ERROR;
+}
+
 static bool give_guard(Answers *answers, const char *guard, const char *verdict) {
         for (size_t i = 0; i < G_N_ELEMENTS(guard_names); i++)
                 if (g_str_equal(guard_names[i], guard)) {
-                        answers->guards[i] = g_str_equal(verdict, "no")    ? VERDICT_NO
-                                             : g_str_equal(verdict, "yes") ? VERDICT_YES
-                                                                           : VERDICT_ERROR;
+                        answers->guards[i] = read_verdict(verdict);
                         return true;
                 }
 
@@ -235,6 +248,8 @@ static bool give_answer(Answers *answers, const char *what, const char *more) {
                 answers->refuses = true;
         else if (g_str_equal(what, "spoils"))
                 answers->spoils = true;
+        else if (g_str_equal(what, "test"))
+                answers->test = read_verdict(more);
         else if (g_str_equal(what, "elements"))
                 answers->elements = (uint32_t) g_ascii_strtoll(more, NULL, 10);
         else

@@ -17,9 +17,9 @@ typedef struct Step {
          * "NODE granted" (its lock), "NODE forced success", "NODE break", "NODE unbreak", "NODE pass".
          *
          * What the host will say from now on: "NODE busy" (its lock is), "NODE fail_if|success_if|skip_if
-         * no|yes|error", "NODE while ...", "NODE new" (what an OnChange compares), "NODE raises" (its code),
-         * "NODE matches" (a cause of it), "NODE elements 3", "NODE refuses" (to be entered), "NODE spoils" (its
-         * outputs).
+         * no|yes|error", "NODE while ...", "NODE test ..." (of a Precondition, at first no), "NODE new" (what an
+         * OnChange compares), "NODE raises" (its code), "NODE matches" (a cause of it), "NODE elements 3", "NODE
+         * refuses" (to be entered), "NODE spoils" (its outputs).
          */
         const char *inputs;
         /* "start a, halt b, arm 5000 Timeout, disarm Timeout, release c, lock a, unlock a, on_halted a, always a,

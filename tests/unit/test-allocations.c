@@ -82,7 +82,7 @@ static bool on_leaf_halt(Machine *machine, NodeId leaf) {
         return true;
 }
 
-static Status on_condition_look(Machine *machine, NodeId leaf) {
+static Status on_condition_evaluate(Machine *machine, NodeId leaf) {
         *waits_of(machine, leaf) |= WAIT_CONDITION;
         return STATUS_RUNNING + dice_roll(((World *) machine_userdata(machine))->dice, 3);
 }
@@ -144,7 +144,7 @@ static uint32_t on_elements(Machine *machine, NodeId node) {
         return node % 4;
 }
 
-static void on_hand_out(Machine *machine, NodeId for_each, NodeId child, uint32_t index) {}
+static void on_assign_element(Machine *machine, NodeId for_each, NodeId child, uint32_t index) {}
 
 static bool on_enter(Machine *machine, NodeId node) {
         return true;
@@ -157,7 +157,7 @@ static bool on_leave(Machine *machine, NodeId node, Status status) {
 static const MachineHost host = {
         .leaf_start = on_leaf_start,
         .leaf_halt = on_leaf_halt,
-        .condition_look = on_condition_look,
+        .condition_evaluate = on_condition_evaluate,
         .condition_release = on_condition_release,
         .timer_arm = on_timer_arm,
         .timer_disarm = on_timer_disarm,
@@ -171,7 +171,7 @@ static const MachineHost host = {
         .has_changed = on_has_changed,
         .cause_matches = on_cause_matches,
         .elements = on_elements,
-        .hand_out = on_hand_out,
+        .assign_element = on_assign_element,
         .enter = on_enter,
         .leave = on_leave,
 };

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* The journals of runs that have finished go into the archive, and the oldest out of it. */
+/* Tests that the archive keeps the records of finished runs and removes the oldest ones. */
 
+#include <fcntl.h>
 #include <glib/gstdio.h>
+#include <stdbool.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <sys/time.h>
 #include <unistd.h>
@@ -11,16 +14,41 @@
 #include "runtime/archive.h"
 
 typedef struct Fixture {
-        char *top, *directory, *source;
+        char *top, *directory, *from;
+        GMainContext *context;
+        Timers *timers;
+        DiskQueue *disk;
         Archive *archive;
 } Fixture;
+
+/* A daemon begins. */
+static void begin(Fixture *fixture) {
+        fixture->timers = timers_new(fixture->context);
+        fixture->disk = disk_queue_new(fixture->context, fixture->timers, NULL, NULL);
+        fixture->archive = archive_new(fixture->directory, fixture->from, fixture->disk, fixture->timers);
+        archive_read(fixture->archive);
+}
+
+/* What there is to be written is written. */
+static void settle(Fixture *fixture) {
+        archive_hurry(fixture->archive);
+        g_assert_true(disk_queue_finish(fixture->disk, UINT64_C(60) * G_USEC_PER_SEC));
+}
+
+static void end(Fixture *fixture) {
+        archive_free(fixture->archive);
+        disk_queue_free(fixture->disk);
+        timers_free(fixture->timers);
+}
 
 static void set_up(Fixture *fixture, gconstpointer data) {
         fixture->top = g_dir_make_tmp("btd-archive-XXXXXX", NULL);
         g_assert_nonnull(fixture->top);
         fixture->directory = g_build_filename(fixture->top, "state", "history", NULL);
-        fixture->source = g_build_filename(fixture->top, "x.journal", NULL);
-        fixture->archive = archive_new(fixture->directory);
+        fixture->from = g_build_filename(fixture->top, "finished", NULL);
+        g_assert_cmpint(g_mkdir(fixture->from, 0700), ==, 0);
+        fixture->context = g_main_context_new();
+        begin(fixture);
 }
 
 static void remove_all(const char *path) {
@@ -37,25 +65,41 @@ static void remove_all(const char *path) {
 }
 
 static void tear_down(Fixture *fixture, gconstpointer data) {
-        archive_free(fixture->archive);
+        end(fixture);
+        g_main_context_unref(fixture->context);
         remove_all(fixture->top);
         g_free(fixture->top);
         g_free(fixture->directory);
-        g_free(fixture->source);
+        g_free(fixture->from);
+}
+
+static char *path_in(const char *directory, const char *run) {
+        return g_strconcat(directory, "/", run, ".journal", NULL);
+}
+
+static bool is_there(const char *directory, const char *run) {
+        g_autofree char *path = path_in(directory, run);
+
+        return g_file_test(path, G_FILE_TEST_EXISTS);
 }
 
 /* size: of its journal, which takes no space; age: in days. */
-static void add(Fixture *fixture, const char *run, off_t size, unsigned age) {
+static void put(const char *directory, const char *run, off_t size, unsigned age) {
         int64_t now = g_get_real_time() / G_USEC_PER_SEC;
         struct timeval times[2] = { { .tv_sec = now - age * 86400 }, { .tv_sec = now - age * 86400 } };
-        g_autofree char *error = NULL;
+        g_autofree char *path = path_in(directory, run);
 
-        g_assert_true(g_file_set_contents(fixture->source, run, -1, NULL));
-        g_assert_cmpint(truncate(fixture->source, size), ==, 0);
-        g_assert_cmpint(utimes(fixture->source, times), ==, 0);
-        g_assert_cmpint(archive_add(fixture->archive, run, fixture->source, &error), ==, 0);
-        g_assert_cmpstr(error, ==, NULL);
-        g_assert_false(g_file_test(fixture->source, G_FILE_TEST_EXISTS));
+        g_assert_true(g_file_set_contents(path, run, -1, NULL));
+        g_assert_cmpint(truncate(path, size), ==, 0);
+        g_assert_cmpint(utimes(path, times), ==, 0);
+}
+
+static void add(Fixture *fixture, const char *run, off_t size) {
+        g_auto(JournalSummary) summary = { .run = g_strdup(run), .tree = g_strdup("n"), .token = g_strdup(run) };
+
+        put(fixture->from, run, size, 0);
+        archive_add(fixture->archive, &summary, (uint64_t) size);
+        g_assert_null(summary.run);
 }
 
 static void assert_runs(Fixture *fixture, const char *expected) {
@@ -67,101 +111,256 @@ static void assert_runs(Fixture *fixture, const char *expected) {
         g_assert_cmpstr(joined, ==, expected);
 }
 
-static void test_keeps(Fixture *fixture, gconstpointer data) {
-        g_autofree char *path = archive_path(fixture->archive, "boot.2"), *text = NULL;
+static int open_run(const Fixture *fixture, const char *run) {
+        char *paths[2];
+        int fd;
 
-        assert_runs(fixture, "");
-        add(fixture, "boot.2", 6, 1);
-        add(fixture, "boot.1", 6, 2);
-        assert_runs(fixture, "boot.1 boot.2");
-
-        g_assert_true(g_file_get_contents(path, &text, NULL, NULL));
-        g_assert_cmpstr(text, ==, "boot.2");
-
-        /* The next daemon finds them. */
-        archive_free(fixture->archive);
-        fixture->archive = archive_new(fixture->directory);
-        assert_runs(fixture, "boot.1 boot.2");
-
-        add(fixture, "boot.1", 6, 0);
-        assert_runs(fixture, "boot.2 boot.1");
+        archive_paths(fixture->archive, run, paths);
+        fd = open(paths[0], O_RDONLY | O_CLOEXEC);
+        if (fd < 0)
+                fd = open(paths[1], O_RDONLY | O_CLOEXEC);
+        g_free(paths[0]);
+        g_free(paths[1]);
+        return fd;
 }
 
-/* Those of the daemon before are found in whatever order the directory has them. */
+static void assert_text(const Fixture *fixture, const char *run, const char *expected) {
+        g_autofree char *text = g_malloc0(100);
+        int fd = open_run(fixture, run);
+
+        g_assert_cmpint(read(fd, text, 99), ==, strlen(expected));
+        g_assert_cmpstr(text, ==, expected);
+        close(fd);
+}
+
+/* They are part of it at once, and on the disk when it has the time. */
+static void test_keeps(Fixture *fixture, gconstpointer data) {
+        assert_runs(fixture, "");
+        g_assert_cmpint(open_run(fixture, "boot.2"), ==, -1);
+        add(fixture, "boot.1", 6);
+        add(fixture, "boot.2", 6);
+        assert_runs(fixture, "boot.1 boot.2");
+        g_assert_true(archive_has(fixture->archive, "boot.2"));
+        g_assert_false(archive_has(fixture->archive, "boot.3"));
+        assert_text(fixture, "boot.2", "boot.2");
+        g_assert_false(is_there(fixture->directory, "boot.2"));
+
+        while (!is_there(fixture->directory, "boot.2") || is_there(fixture->from, "boot.2"))
+                g_main_context_iteration(fixture->context, TRUE);
+        g_assert_true(is_there(fixture->directory, "boot.1"));
+        assert_runs(fixture, "boot.1 boot.2");
+        assert_text(fixture, "boot.2", "boot.2");
+}
+
+/* The next daemon finds them wherever they are, in whatever order; one that is there twice was being moved. */
 static void test_order(Fixture *fixture, gconstpointer data) {
         g_autoptr(GString) expected = g_string_new(NULL);
         const unsigned n = 29;
 
+        end(fixture);
+        g_assert_cmpint(g_mkdir_with_parents(fixture->directory, 0700), ==, 0);
         for (unsigned i = 0; i < n; i++) {
                 unsigned age = i * 12 % n;
                 g_autofree char *run = g_strdup_printf("n.%u", age);
 
-                add(fixture, run, 1, age);
+                put(age < 5 ? fixture->from : fixture->directory, run, 1, age);
                 g_string_append_printf(expected, "%sn.%u", i > 0 ? " " : "", n - 1 - i);
         }
+        put(fixture->directory, "n.3", 0, 3);
+        begin(fixture);
         assert_runs(fixture, expected->str);
 
-        archive_free(fixture->archive);
-        fixture->archive = archive_new(fixture->directory);
+        settle(fixture);
+        assert_text(fixture, "n.3", "n");
+        for (unsigned i = 0; i < 2; i++) {
+                end(fixture);
+                begin(fixture);
+                assert_runs(fixture, expected->str);
+        }
+}
+
+/* They finished in the same moment, as far as their files tell. */
+static void test_same_time(Fixture *fixture, gconstpointer data) {
+        g_autoptr(GString) expected = g_string_new(NULL);
+
+        end(fixture);
+        for (unsigned i = 1; i <= 12; i++) {
+                g_autofree char *run = g_strdup_printf("n.%u", i);
+
+                put(fixture->from, run, 1, 1);
+                g_string_append_printf(expected, "%s%s", i > 1 ? " " : "", run);
+        }
+        for (unsigned i = 1; i <= 12; i++) {
+                g_autofree char *run = g_strdup_printf("n.%u", i), *path = path_in(fixture->from, run);
+                struct timeval times[2] = { { .tv_sec = g_get_real_time() / G_USEC_PER_SEC / 100 * 100 } };
+
+                times[1] = times[0];
+                g_assert_cmpint(utimes(path, times), ==, 0);
+        }
+        begin(fixture);
         assert_runs(fixture, expected->str);
+}
+
+/* A daemon was killed while it wrote it to the disk: that file is the younger one of the two. */
+static void test_torn(Fixture *fixture, gconstpointer data) {
+        g_autofree char *torn = path_in(fixture->directory, "a.1");
+
+        end(fixture);
+        put(fixture->from, "a.1", 3, 1);
+        g_assert_cmpint(g_mkdir_with_parents(fixture->directory, 0700), ==, 0);
+        g_assert_true(g_file_set_contents(torn, "a", -1, NULL));
+        begin(fixture);
+        assert_runs(fixture, "a.1");
+        settle(fixture);
+        assert_text(fixture, "a.1", "a.1");
+        g_assert_false(is_there(fixture->from, "a.1"));
+        g_assert_true(is_there(fixture->directory, "a.1"));
 }
 
 static void test_age(Fixture *fixture, gconstpointer data) {
-        add(fixture, "old.1", 1, 29);
-        add(fixture, "old.2", 1, 31);
+        end(fixture);
+        put(fixture->from, "old.1", 1, 29);
+        put(fixture->from, "old.2", 1, 31);
+        begin(fixture);
         assert_runs(fixture, "old.1");
+        g_assert_false(is_there(fixture->from, "old.2"));
 }
 
 static void test_size(Fixture *fixture, gconstpointer data) {
-        add(fixture, "a.1", 30 << 20, 3);
-        add(fixture, "a.2", 30 << 20, 2);
+        add(fixture, "a.1", 30 << 20);
+        settle(fixture);
+        add(fixture, "a.2", 30 << 20);
         assert_runs(fixture, "a.1 a.2");
-        add(fixture, "a.3", 30 << 20, 1);
+        add(fixture, "a.3", 30 << 20);
         assert_runs(fixture, "a.2 a.3");
 
         /* One that alone is too large does not stay either. */
-        add(fixture, "a.4", 65 << 20, 0);
+        add(fixture, "a.4", 65 << 20);
         assert_runs(fixture, "");
+        settle(fixture);
+        for (unsigned i = 1; i <= 4; i++) {
+                g_autofree char *run = g_strdup_printf("a.%u", i);
+
+                g_assert_false(is_there(fixture->directory, run));
+                g_assert_false(is_there(fixture->from, run));
+        }
 }
 
+/* What has gone before it was due is never written to the disk. */
 static void test_number(Fixture *fixture, gconstpointer data) {
+        unsigned max = limits_default.max[LIMIT_HISTORY];
         g_autoptr(GPtrArray) runs = NULL;
 
-        for (unsigned i = 0; i <= limits_default.max[LIMIT_HISTORY]; i++) {
+        for (unsigned i = 0; i <= max; i++) {
                 g_autofree char *run = g_strdup_printf("n.%u", i);
 
-                add(fixture, run, 1, 1);
+                add(fixture, run, 1);
         }
 
         runs = archive_list(fixture->archive);
-        g_assert_cmpuint(runs->len, ==, limits_default.max[LIMIT_HISTORY]);
+        g_assert_cmpuint(runs->len, ==, max);
         g_assert_cmpstr(runs->pdata[0], ==, "n.1");
+        g_assert_false(is_there(fixture->from, "n.0"));
+        settle(fixture);
+        g_assert_false(is_there(fixture->directory, "n.0"));
+        g_assert_true(is_there(fixture->directory, "n.1"));
+}
+
+/* It is said, and not kept where it would fill the memory. */
+static void add_in_vain(Fixture *fixture, const char *expected) {
+        g_autofree char *path = g_build_filename(fixture->top, "log", NULL), *text = NULL,
+                        *line = g_strdup_printf("test-archive: warning: The run record of a.1 is not kept: %s\n",
+                                                expected);
+        int log = open(path, O_WRONLY | O_CREAT, 0600), before = dup(STDERR_FILENO);
+
+        g_assert_cmpint(dup2(log, STDERR_FILENO), ==, STDERR_FILENO);
+        add(fixture, "a.1", 1);
+        settle(fixture);
+        g_assert_cmpint(dup2(before, STDERR_FILENO), ==, STDERR_FILENO);
+        close(before);
+        close(log);
+        g_assert_true(g_file_get_contents(path, &text, NULL, NULL));
+        g_assert_cmpstr(text, ==, line);
+        assert_runs(fixture, "");
+        g_assert_false(is_there(fixture->from, "a.1"));
 }
 
 static void test_no_directory(Fixture *fixture, gconstpointer data) {
-        g_autofree char *error = NULL, *expected = NULL;
+        g_autofree char *state = g_path_get_dirname(fixture->directory), *expected = NULL;
 
-        g_assert_true(g_file_set_contents(fixture->source, "x", -1, NULL));
-        archive_free(fixture->archive);
-        g_free(fixture->directory);
-        fixture->directory = g_build_filename(fixture->source, "history", NULL);
-        fixture->archive = archive_new(fixture->directory);
-
+        g_assert_true(g_file_set_contents(state, "x", -1, NULL));
         expected = g_strdup_printf("%s cannot be made: Not a directory", fixture->directory);
-        g_assert_cmpint(archive_add(fixture->archive, "a.1", fixture->source, &error), <, 0);
-        g_assert_cmpstr(error, ==, expected);
-        g_assert_true(g_file_test(fixture->source, G_FILE_TEST_EXISTS));
+        add_in_vain(fixture, expected);
 }
 
 static void test_not_writable(Fixture *fixture, gconstpointer data) {
-        g_autofree char *error = NULL, *target = NULL, *expected = NULL;
+        g_autofree char *target = path_in(fixture->directory, "a.1"),
+                        *expected = g_strdup_printf("cannot be moved to %s: Is a directory", target);
 
-        target = archive_path(fixture->archive, "a.1");
-        expected = g_strdup_printf("cannot be moved to %s: Is a directory", target);
         g_assert_cmpint(g_mkdir_with_parents(target, 0700), ==, 0);
-        g_assert_true(g_file_set_contents(fixture->source, "x", -1, NULL));
-        g_assert_cmpint(archive_add(fixture->archive, "a.1", fixture->source, &error), ==, -EISDIR);
-        g_assert_cmpstr(error, ==, expected);
+        add_in_vain(fixture, expected);
+        add(fixture, "a.2", 1);
+        settle(fixture);
+        assert_runs(fixture, "a.2");
+}
+
+/* From a tmpfs to a disk, as it is in earnest. */
+static void test_far(Fixture *fixture, gconstpointer data) {
+        g_autofree char *far = g_strdup("/dev/shm/btd-archive-XXXXXX"), *expected = NULL;
+        struct stat here, there;
+
+        if (!g_mkdtemp(far) || stat(far, &there) < 0 || stat(fixture->top, &here) < 0 || here.st_dev == there.st_dev) {
+                g_test_skip("there is no other file system");
+                return;
+        }
+
+        end(fixture);
+        g_free(g_steal_pointer(&fixture->from));
+        fixture->from = g_strdup(far);
+        begin(fixture);
+        add(fixture, "a.1", 200000);
+        settle(fixture);
+        g_assert_false(is_there(far, "a.1"));
+        {
+                g_autofree char *path = path_in(fixture->directory, "a.1"), *text = NULL;
+                gsize length;
+
+                g_assert_true(g_file_get_contents(path, &text, &length, NULL));
+                g_assert_cmpuint(length, ==, 200000);
+                g_assert_cmpint(memcmp(text, "a.1", 4), ==, 0);
+                g_assert_cmpint(g_unlink(path), ==, 0);
+                g_assert_cmpint(g_mkdir(path, 0700), ==, 0);
+                expected = g_strdup_printf("cannot be moved to %s: Is a directory", path);
+        }
+        add_in_vain(fixture, expected);
+        g_assert_cmpint(g_rmdir(far), ==, 0);
+}
+
+/* What the daemon finds is read beside the loop, and what comes meanwhile is known. */
+static void test_read_beside(Fixture *fixture, gconstpointer data) {
+        ArchiveReading *reading;
+
+        add(fixture, "boot.1", 6);
+        add(fixture, "gone.1", 6);
+        add(fixture, "other.1", 6);
+        g_assert_true(archive_is_read(fixture->archive, NULL));
+        settle(fixture);
+        end(fixture);
+        begin(fixture);
+        g_assert_false(archive_is_read(fixture->archive, NULL));
+        g_assert_false(archive_is_read(fixture->archive, "boot"));
+        g_assert_true(archive_is_read(fixture->archive, "boo"));
+
+        reading = archive_reading_new(fixture->archive);
+        add(fixture, "boot.1", 6);
+        archive_reading_run(reading, NULL);
+        g_assert_false(archive_is_read(fixture->archive, "other"));
+        archive_take(fixture->archive, reading);
+        archive_reading_free(reading);
+        g_assert_true(archive_is_read(fixture->archive, NULL));
+        g_assert_cmpstr(archive_get(fixture->archive, "boot.1")->tree, ==, "n");
+        g_assert_cmpstr(archive_get(fixture->archive, "other.1")->status, ==, "damaged");
+        g_assert_null(archive_get(fixture->archive, "other.2"));
 }
 
 int main(int argc, char **argv) {
@@ -169,11 +368,15 @@ int main(int argc, char **argv) {
 
 #define ADD(name, function) g_test_add("/archive/" name, Fixture, NULL, set_up, function, tear_down)
         ADD("keeps", test_keeps);
+        ADD("read-beside", test_read_beside);
         ADD("order", test_order);
+        ADD("same-time", test_same_time);
+        ADD("torn", test_torn);
         ADD("age", test_age);
         ADD("size", test_size);
         ADD("number", test_number);
         ADD("no-directory", test_no_directory);
         ADD("not-writable", test_not_writable);
+        ADD("far", test_far);
         return g_test_run();
 }

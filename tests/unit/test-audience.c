@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Who is told, while others come and go. */
+/* Tests which observers are called when observers are added and removed during a call. */
 
 #include "basic/audience.h"
 

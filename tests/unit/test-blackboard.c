@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Variables and the references to them. */
+/* Tests the variables of a run, and references to them. */
 
 #include <errno.h>
 #include <json-c/json_tokener.h>
 
 #include "basic/cleanup.h"
 #include "script/reference.h"
-#include "script/seen.h"
+#include "script/script-status.h"
 
 static json_object *json(const char *text) {
         json_object *value = json_tokener_parse(text);
@@ -46,6 +46,22 @@ static void test_variables(void) {
         all = blackboard_to_json(blackboard);
         g_assert_cmpstr(json_object_to_json_string_ext(all, JSON_C_TO_STRING_PLAIN), ==, "{\"a\":2,\"b\":null}");
         blackboard_free(NULL);
+}
+
+static void test_zeros(void) {
+        static const char *const values[] = {
+                "0.0", "-0.0", "0.0", "[0.0]", "[-0.0]", "{\"a\":[0.0]}", "{\"a\":[-0.0]}"
+        };
+        g_autoptr(Blackboard) blackboard = blackboard_new();
+        json_object *value = NULL;
+
+        for (size_t i = 0; i < G_N_ELEMENTS(values); i++)
+                for (unsigned again = 0; again < 2; again++) {
+                        blackboard_set(blackboard, "a", json_tokener_parse(values[i]));
+                        g_assert_true(blackboard_get(blackboard, "a", &value));
+                        g_assert_cmpstr(json_object_to_json_string_ext(value, JSON_C_TO_STRING_PLAIN), ==, values[i]);
+                        g_assert_cmpuint(blackboard_version(blackboard), ==, i + 1);
+                }
 }
 
 static void test_keys(void) {
@@ -265,7 +281,6 @@ static void test_expand(void) {
                 g_autofree char *error = NULL;
 
                 g_test_message("%s", cases[i].value);
-                g_assert_cmpint(reference_check(value, &error), >=, 0);
                 g_assert_cmpint(reference_expand(blackboard, value, &expanded, &error), ==, 0);
                 g_assert_cmpstr(json_object_to_json_string_ext(expanded,
                                                                JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE),
@@ -292,12 +307,10 @@ static void test_bad_syntax(void) {
 
         for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
                 g_autoptr(json_object) value = json(cases[i].value);
-                g_autofree char *error = NULL, *expand_error = NULL;
+                g_autofree char *expand_error = NULL;
                 json_object *expanded = NULL;
 
                 g_assert_true(reference_inside(value));
-                g_assert_cmpint(reference_check(value, &error), ==, -EINVAL);
-                g_assert_cmpstr(error, ==, cases[i].error);
                 g_assert_cmpint(reference_expand(blackboard, value, &expanded, &expand_error), ==, -EINVAL);
                 g_assert_cmpstr(expand_error, ==, cases[i].error);
                 g_assert_null(expanded);
@@ -343,28 +356,60 @@ static void test_inside(void) {
         static const struct {
                 const char *value;
                 bool inside;
-                int references;
                 const char *key;
         } cases[] = {
-                { "5", false, 0, NULL },
-                { "null", false, 0, NULL },
-                { "\"plain }\"", false, 0, NULL },
-                { "{\"{key}\": \"v\"}", false, 0, NULL },
-                { "\"{key}\"", true, 1, "key" },
-                { "\"{key} \"", true, 1, NULL },
-                { "\"{a}{b}\"", true, 1, NULL },
-                { "\"{{\"", true, 0, NULL },
-                { "\"{bad key}\"", true, -EINVAL, NULL },
-                { "[[{\"a\": \"x{key}\"}]]", true, 1, NULL },
+                { "5", false, NULL },
+                { "null", false, NULL },
+                { "\"plain }\"", false, NULL },
+                { "{\"{key}\": \"v\"}", false, NULL },
+                { "\"{key}\"", true, "key" },
+                { "\"{key} \"", true, NULL },
+                { "\"{a}{b}\"", true, NULL },
+                { "\"{{\"", true, NULL },
+                { "\"{bad key}\"", true, NULL },
+                { "[[{\"a\": \"x{key}\"}]]", true, NULL },
         };
 
         for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
                 g_autoptr(json_object) value = json(cases[i].value);
-                g_autofree char *key = reference_key(value), *error = NULL;
+                g_autofree char *key = reference_key(value);
 
                 g_assert_cmpint(reference_inside(value), ==, cases[i].inside);
-                g_assert_cmpint(reference_check(value, &error), ==, cases[i].references);
                 g_assert_cmpstr(key, ==, cases[i].key);
+        }
+}
+
+static void on_fault(char *text, size_t offset, void *userdata) {
+        g_autofree char *error = text;
+
+        g_string_append_printf(userdata, "%zu: %s\n", offset, error);
+}
+
+static void test_check(void) {
+        static const struct {
+                const char *text;
+                int references;
+                const char *faults;
+        } cases[] = {
+                { "plain }", 0, "" },
+                { "{key}", 1, "" },
+                { "{key} and {secret:b}", 1, "" },
+                { "{{a b}", 0, "" },
+                { "{a b} {ok} {secret:/}{", -EINVAL,
+                  "0: '{a b}' does not name a variable (a letter or '_', then letters, digits, '_', '-' and '.'); "
+                  "write '{{' for a brace\n"
+                  "11: '{secret:/}' does not name a credential (letters, digits, '_', '-' and '.', which does not come "
+                  "first)\n"
+                  "21: the '{' of \"{\" has no '}'; write '{{' for a brace\n" },
+        };
+
+        for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+                g_autoptr(GString) faults = g_string_new(NULL);
+
+                g_test_message("%s", cases[i].text);
+                g_assert_cmpint(reference_check(cases[i].text, strlen(cases[i].text), on_fault, faults), ==,
+                                cases[i].references);
+                g_assert_cmpstr(faults->str, ==, cases[i].faults);
         }
 }
 
@@ -399,12 +444,12 @@ static void test_seen(void) {
 
         blackboard_set(blackboard, "count", json("3"));
         blackboard_set(blackboard, "name", json("\"a/b\""));
-        values = seen_variables(blackboard, names);
-        text = seen_describe(values);
+        values = traced_inputs(blackboard, names);
+        text = traced_inputs_describe(values);
         g_assert_cmpstr(text, ==, "count is 3, @name is \"a/b\", none is not set");
 
-        empty = seen_variables(blackboard, nothing);
-        no_text = seen_describe(empty);
+        empty = traced_inputs(blackboard, nothing);
+        no_text = traced_inputs_describe(empty);
         g_assert_cmpstr(no_text, ==, "");
 }
 
@@ -436,6 +481,7 @@ int main(int argc, char **argv) {
         g_test_init(&argc, &argv, NULL);
 
         g_test_add_func("/blackboard/variables", test_variables);
+        g_test_add_func("/blackboard/zeros", test_zeros);
         g_test_add_func("/blackboard/keys", test_keys);
         g_test_add_func("/blackboard/scope", test_scope);
         g_test_add_func("/blackboard/local", test_local);
@@ -449,6 +495,7 @@ int main(int argc, char **argv) {
         g_test_add_func("/reference/no-variable", test_no_variable);
         g_test_add_func("/reference/outermost", test_outermost);
         g_test_add_func("/reference/inside", test_inside);
+        g_test_add_func("/reference/check", test_check);
         g_test_add_func("/blackboard/bytes", test_bytes);
         return g_test_run();
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Buses by their names, and how they are reached. */
+/* Tests how the name of a bus becomes a connection. */
 
 #include <glib/gstdio.h>
 
@@ -53,16 +53,16 @@ static void test_shared(void) {
         Connection *unnamed = NULL, *named = NULL, *other = NULL;
         g_autofree char *error = NULL;
 
-        g_assert_cmpint(buses_get(buses, NULL, &unnamed, &error), ==, 0);
-        g_assert_cmpint(buses_get(buses, "system", &named, &error), ==, 0);
-        g_assert_cmpint(buses_get(buses, "unix:path=/elsewhere", &other, &error), ==, 0);
+        g_assert_cmpint(buses_get(buses, NULL, NULL, &unnamed, &error), ==, 0);
+        g_assert_cmpint(buses_get(buses, "system", "system", &named, &error), ==, 0);
+        g_assert_cmpint(buses_get(buses, "unix:path=/elsewhere", "elsewhere", &other, &error), ==, 0);
         g_assert_true(unnamed == named && other != named);
         g_assert_cmpstr(connection_name(unnamed), ==, "system");
 
         g_unsetenv("DBUS_SESSION_BUS_ADDRESS");
         g_unsetenv("XDG_RUNTIME_DIR");
-        g_assert_cmpint(buses_get(buses, "session", &other, &error), <, 0);
-        g_assert_cmpstr(error, ==, "there is no session bus here: set DBUS_SESSION_BUS_ADDRESS or XDG_RUNTIME_DIR");
+        g_assert_cmpint(buses_get(buses, "session", "session", &other, &error), <, 0);
+        g_assert_cmpstr(error, ==, "there is no session bus: set DBUS_SESSION_BUS_ADDRESS or XDG_RUNTIME_DIR");
 }
 
 /* With an ssh of our own that connects to the bus of the test, and notes how it was called. */

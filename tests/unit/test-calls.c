@@ -60,69 +60,24 @@ static void test_unsendable(ConnectionStage *stage) {
         g_assert_true(g_str_has_suffix(outcome.error, ": the call could not be sent: Bad message"));
 }
 
-typedef struct Record {
-        Outcome outcome;
-        unsigned n_sending, n_sent;
-} Record;
-
 static void on_sending(void *userdata) {
-        ((Record *) userdata)->n_sending++;
+        ((Outcome *) userdata)->number++;
 }
 
-static void on_sent(void *userdata) {
-        ((Record *) userdata)->n_sent++;
-}
-
-static void on_record_done(sd_bus_message *reply, const sd_bus_error *error, void *userdata) {
-        Record *record = userdata;
-
-        g_assert_cmpuint(record->n_sent, ==, 1);
-        outcome_on_done(reply, error, &record->outcome);
-}
-
-/* More than a socket takes at once, to nobody. */
-static void send_much(Connection *connection) {
-        const size_t size = 16 * 1024 * 1024;
+/* Not while it waits, and before anybody can have read it. */
+static void test_told_before_it_is_sent(ConnectionStage *stage) {
         g_autoptr(sd_bus_message) message = NULL;
-        void *space;
+        g_auto(Outcome) outcome = { 0 };
 
-        g_assert_cmpint(sd_bus_message_new_method_call(connection_bus(connection), &message, "org.example.Nobody", "/",
-                                                       NULL, "Call"),
-                        >=, 0);
-        g_assert_cmpint(sd_bus_message_append_array_space(message, 'y', size, &space), >=, 0);
-        memset(space, 0, size);
-        g_assert_cmpint(sd_bus_message_set_expect_reply(message, false), >=, 0);
-        g_assert_cmpint(sd_bus_send(connection_bus(connection), message, NULL), >=, 0);
-}
-
-static void call_recorded(Connection *connection, Record *record) {
-        static const CallHooks hooks = { .sending = on_sending, .sent = on_sent };
-        g_autoptr(sd_bus_message) message = make_call(connection, "Echo");
-
+        g_assert_false(connection_is_ready(stage->connection));
+        message = make_call(stage->connection, "Echo");
         g_assert_cmpint(sd_bus_message_append(message, "u", 7), >=, 0);
-        record->outcome.call = connection_call_hooked(connection, message, &hooks, on_record_done, record);
-}
-
-/* What waits in our own memory for a socket that is full would be lost with the daemon, and but one of those who keep
- * records may be in doubt. */
-static void test_sent_is_sent(ConnectionStage *stage) {
-        Record record = { 0 }, next = { 0 };
-        uint64_t serial;
-
-        wait_until(connection_is_ready(stage->connection));
-        bus_fixture_pause(stage->bus);
-        send_much(stage->connection);
-        serial = connection_last_serial(stage->connection);
-        call_recorded(stage->connection, &record);
-        g_assert_cmpuint(connection_last_serial(stage->connection), >, serial);
-        call_recorded(stage->connection, &next);
-        g_assert_cmpuint(record.n_sending, ==, 1);
-        g_assert_cmpuint(record.n_sent, ==, 0);
-        g_assert_cmpuint(next.n_sending, ==, 0);
-        bus_fixture_resume(stage->bus);
-        wait_until(record.outcome.done && next.outcome.done);
-        outcome_clear(&record.outcome);
-        outcome_clear(&next.outcome);
+        outcome.call = connection_call_told(stage->connection, message, on_sending, outcome_on_done, &outcome);
+        g_assert_cmpuint(outcome.number, ==, 0);
+        wait_until(outcome.number == 1);
+        g_assert_false(outcome.done);
+        wait_until(outcome.done);
+        g_assert_cmpuint(outcome.number, ==, 7);
 }
 
 static int make_nothing(sd_bus *bus, sd_bus_message **ret_message, void *userdata) {
@@ -249,6 +204,40 @@ static void test_cancel(ConnectionStage *stage) {
                 g_assert_false(hung[i].done);
 }
 
+static void undo(ConnectionStage *stage, Outcome *outcome) {
+        g_autoptr(sd_bus_message) message = make_call(stage->connection, "Echo");
+
+        g_assert_cmpint(sd_bus_message_append(message, "u", 0), >=, 0);
+        call_undo(g_steal_pointer(&outcome->call), message);
+}
+
+/* What had an effect is taken back when that is known; what had none, or was never sent, is not. */
+static void test_undo(ConnectionStage *stage) {
+        g_auto(Outcome) failing = { 0 }, hanging = { 0 }, waiting = { 0 }, last = { 0 };
+
+        call_echo(stage->connection, 0, &waiting);
+        undo(stage, &waiting);
+        wait_until(connection_is_ready(stage->connection));
+
+        call(stage->connection, "Fail", &failing);
+        call(stage->connection, "Hang", &hanging);
+        undo(stage, &failing);
+        undo(stage, &hanging);
+        wait_until(stage->service.n_hangs == 1);
+        call_echo(stage->connection, 1, &last);
+        wait_until(last.done);
+        g_assert_cmpuint(stage->service.n_echoes, ==, 1);
+
+        g_assert_cmpint(sd_bus_reply_method_return(stage->service.hanging, NULL), >=, 0);
+        wait_until(stage->service.n_echoes == 2);
+        g_assert_false(failing.done || hanging.done || waiting.done);
+
+        /* One that is never answered goes with its connection. */
+        call(stage->connection, "Hang", &hanging);
+        wait_until(stage->service.n_hangs == 2);
+        undo(stage, &hanging);
+}
+
 /* However many calls one does not answer, those to others are. */
 static void test_share(ConnectionStage *stage) {
         g_autofree Outcome *hung = g_new0(Outcome, 1000);
@@ -327,7 +316,8 @@ int main(int argc, char **argv) {
         connection_stage_add("calls", "bus-dies", test_bus_dies);
         connection_stage_add("calls", "peer-vanishes", test_peer_vanishes);
         connection_stage_add("calls", "cancel", test_cancel);
-        connection_stage_add("calls", "sent-is-sent", test_sent_is_sent);
+        connection_stage_add("calls", "undo", test_undo);
+        connection_stage_add("calls", "told-before-it-is-sent", test_told_before_it_is_sent);
         connection_stage_add("calls", "share", test_share);
         connection_stage_add("calls", "free-in-callback", test_free_in_callback);
         connection_stage_add_limited("calls", "many-of-128", "<limit name=\"max_replies_per_connection\">128</limit>",

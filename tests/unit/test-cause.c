@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Causes: their facts, and the patterns that they are matched by. */
+/* Tests causes: their facts, and the patterns that select them. */
 
 #include "basic/cause.h"
 #include "basic/cleanup.h"
@@ -87,15 +87,16 @@ static void test_long_chain(void) {
 
 static void test_patterns(void) {
         static const struct {
-                const char *pattern, *problem;
+                const char *pattern, *problem, *instead;
         } cases[] = {
                 { "timeout", NULL },
                 { "exit-status:75", NULL },
                 { "signal:SIG*", NULL },
                 { "org.freedesktop.DBus.Error.*", NULL },
                 { "*.Busy", NULL },
-                { "exit-statu", "'exit-statu' is not a kind of cause; did you mean 'exit-status'?" },
-                { "exit-statu:75", "'exit-statu' is not a kind of cause; did you mean 'exit-status'?" },
+                { "exit-statu", "'exit-statu' is not a kind of cause; did you mean 'exit-status'?", "exit-status" },
+                { "exit-statu:75", "'exit-statu' is not a kind of cause; did you mean 'exit-status'?",
+                  "exit-status:75" },
                 { "child", "'child' is neither a kind of cause nor the name of a D-Bus error" },
                 { "", "'' is neither a kind of cause nor the name of a D-Bus error" },
                 { "org.example error", "'org.example error' is neither a kind of cause nor the name of a D-Bus error" },
@@ -104,9 +105,10 @@ static void test_patterns(void) {
         };
 
         for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
-                g_autofree char *problem = cause_pattern_problem(cases[i].pattern);
+                g_autofree char *instead = NULL, *problem = cause_pattern_problem(cases[i].pattern, &instead);
 
                 g_assert_cmpstr(problem, ==, cases[i].problem);
+                g_assert_cmpstr(instead, ==, cases[i].instead);
         }
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Condition and Script, in runs. */
+/* Tests Condition and Script in runs. */
 
 #include <json-c/json_tokener.h>
 

@@ -117,16 +117,16 @@ static void test_bad_arguments(CameraStage *stage) {
         leaf_stage_set_variable(stage->leaves, "name", "No Name");
         range = start_call(stage, "\"member\": \"Echo\", \"signature\": \"sy\", \"args\": [\"a\", \"{n}\"]");
         g_assert_cmpint(range->status, ==, STATUS_FAILURE);
-        g_assert_cmpstr(range->cause, ==, "args: argument 2: expected a whole number from 0 to 255, not 300");
+        g_assert_cmpstr(range->cause, ==, "args[1]: expected a whole number from 0 to 255, not 300");
         assert_cause(range->reason, "parameter", "null");
 
-        missing = start_call(stage, "\"member\": \"Echo\", \"signature\": \"s\"");
+        missing = start_call(stage, "\"member\": \"Echo\", \"signature\": \"s\", \"args\": \"{name}\"");
         g_assert_cmpint(missing->status, ==, STATUS_FAILURE);
-        g_assert_cmpstr(missing->cause, ==, "args: signature 's' takes 1 argument, not 0");
+        g_assert_cmpstr(missing->cause, ==, "args: expected an array, but {name} is \"No Name\"");
 
         name = start_call(stage, "\"member\": \"{name}\"");
         g_assert_cmpint(name->status, ==, STATUS_FAILURE);
-        g_assert_cmpstr(name->cause, ==, "member: 'No Name' is not the name of a method");
+        g_assert_cmpstr(name->cause, ==, "member: 'No Name' is not the name of a method such as \"Start\"");
 
         wait_round_trip(stage->camera.peer);
         g_assert_cmpuint(stage->camera.n_calls, ==, 0);
@@ -240,16 +240,27 @@ static void test_problems(void) {
         assert_problem("{\"signature\": \"su\", \"args\": [\"a\", 1], \"bus\": \"system\"}", NULL);
         assert_problem("{\"bus\": \"sytem\"}",
                        "bus: 'sytem' is not the name of a bus: expected \"system\", \"session\", \"host:USER@HOST\", "
-                       "\"machine:NAME\" or an address such as \"unix:path=/run/my-bus\"");
-        assert_problem("{\"destination\": \"camera\"}", "destination: 'camera' is not a bus name");
-        assert_problem("{\"path\": \"org/example\"}", "path: 'org/example' is not an object path");
-        assert_problem("{\"interface\": \"X\"}", "interface: 'X' is not the name of an interface");
-        assert_problem("{\"member\": \"a.b\"}", "member: 'a.b' is not the name of a method");
-        assert_problem("{\"signature\": \"a\"}", "signature 'a': an array 'a' needs the type of its elements");
-        assert_problem("{\"signature\": \"uh\"}", "signature 'uh': file descriptors ('h') cannot be carried");
+                       "\"machine:NAME\" or an address such as \"unix:path=/run/my-bus\"; did you mean \"system\"?");
+        assert_problem("{\"destination\": \"camera\"}",
+                       "destination: 'camera' is not a bus name such as \"org.example.Camera\"");
+        assert_problem("{\"path\": \"org/example\"}",
+                       "path: 'org/example' is not an object path such as \"/org/example/Camera\"");
+        assert_problem("{\"interface\": \"X\"}",
+                       "interface: 'X' is not the name of an interface such as \"org.example.Camera\"");
+        assert_problem("{\"member\": \"a.b\"}", "member: 'a.b' is not the name of a method such as \"Start\"");
+        assert_problem("{\"signature\": \"a\"}", "signature: 'a': an array 'a' needs the type of its elements");
+        assert_problem("{\"signature\": \"uh\"}", "signature: 'uh': file descriptors ('h') cannot be carried");
         assert_problem("{\"signature\": \"u\", \"args\": [-1]}",
-                       "args: argument 1: expected a whole number from 0 to 4294967295, not -1");
-        assert_problem("{\"outputs\": [\"\", \"a b\"]}", "outputs: 'a b' is not the name of a variable");
+                       "args[0]: expected a whole number from 0 to 4294967295, not -1");
+        assert_problem("{\"signature\": \"s\"}", "args: signature 's' takes 1 argument, not 0");
+        assert_problem("{\"signature\": \"s\", \"args\": \"{args}\"}", NULL);
+        assert_problem("{\"signature\": \"sy\", \"args\": [\"{text}\", 256]}",
+                       "args[1]: expected a whole number from 0 to 255, not 256");
+        assert_problem("{\"signature\": \"a{s(uv)}\", \"args\": [{\"k\": [1, {\"signature\": \"y\", \"value\": -1}]}]}",
+                       "args[0].k[1].value: expected a whole number from 0 to 255, not -1");
+        assert_problem("{\"outputs\": [\"\", \"a b\"]}",
+                       "outputs[1]: 'a b' cannot be the name of a variable: a letter or "
+                       "'_', then letters, digits, '_', '-' and '.'");
 }
 
 int main(int argc, char **argv) {

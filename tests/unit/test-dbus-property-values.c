@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* The values that DBusProperty finds, and what it makes of them. */
+/* Tests which values of a property make DBusProperty succeed or fail, and its causes. */
 
 #include "assert-cause.h"
 #include "basic/log.h"
@@ -160,23 +160,23 @@ static void test_expression_lives(CameraStage *stage) {
         g_assert_cmpuint(actor->n_reports, ==, 1);
         leaf_stage_set_variable(stage->leaves, "wanted", "manual");
         g_assert_cmpuint(actor->n_reports, ==, 2);
-        g_assert_cmpint(dbus_property_type.leaf->look(&actor->leaf), ==, STATUS_FAILURE);
+        g_assert_cmpint(dbus_property_type.leaf->evaluate(&actor->leaf), ==, STATUS_FAILURE);
         g_assert_cmpstr(actor->cause, ==, "value == wanted is false (wanted is \"manual\", value is \"auto\")");
 
         g_assert_cmpint(sd_bus_emit_signal(bus_peer_bus(stage->camera.peer), CAMERA_PATH, PROPERTIES,
                                            "PropertiesChanged", "sa{sv}as", CAMERA, 1, "Mode", "s", "manual", 0),
                         >=, 0);
         g_assert_cmpint(actor_wait_reports(actor, 3), ==, STATUS_SUCCESS);
-        g_assert_cmpint(dbus_property_type.leaf->look(&actor->leaf), ==, STATUS_SUCCESS);
+        g_assert_cmpint(dbus_property_type.leaf->evaluate(&actor->leaf), ==, STATUS_SUCCESS);
 
         camera_close(&stage->camera);
         g_assert_cmpint(actor_wait_reports(actor, 4), ==, STATUS_FAILURE);
         leaf_stage_set_variable(stage->leaves, "wanted", "auto");
-        g_assert_cmpint(dbus_property_type.leaf->look(&actor->leaf), ==, STATUS_FAILURE);
+        g_assert_cmpint(dbus_property_type.leaf->evaluate(&actor->leaf), ==, STATUS_FAILURE);
         g_assert_cmpstr(actor->cause, ==, "org.example.Camera is not on the bus");
 
         camera_open(&stage->camera, stage->bus, true);
-        wait_until(dbus_property_type.leaf->look(&actor->leaf) == STATUS_SUCCESS);
+        wait_until(dbus_property_type.leaf->evaluate(&actor->leaf) == STATUS_SUCCESS);
 }
 
 /* What is no answer is no value, and the next one counts. */
@@ -229,11 +229,13 @@ static void test_problems(void) {
                 const char *rest, *error;
         } cases[] = {
                 { "\"field\": \"a\"", "field: expected an array of keys and indices, not \"a\"" },
-                { "\"field\": [\"a\", -1]", "field: expected a key or an index from 0, not -1" },
-                { "\"field\": [1.5]", "field: expected a key or an index from 0, not 1.5" },
-                { "\"equals\": 1, \"one_of\": [1]", "give equals or one_of, not both" },
-                { "\"one_of\": 1", "one_of: expected an array of values, not 1" },
-                { "\"equals\": 1, \"test\": \"value\"", "give equals or one_of, or test, not both" },
+                { "\"field\": [\"a\", -1]", "field[1]: expected a key or an index from 0, not -1" },
+                { "\"field\": [1.5]", "field[0]: expected a key or an index from 0, not 1.5" },
+                { "\"equals\": 1, \"one_of\": [1]",
+                  "one_of: cannot be given together with 'equals'; give one of 'equals', 'one_of' or 'test'" },
+                { "\"one_of\": 1", "one_of: expected an array, not 1" },
+                { "\"equals\": 1, \"test\": \"value\"",
+                  "test: cannot be given together with 'equals'; give one of 'equals', 'one_of' or 'test'" },
                 { "\"test\": \"value >\"", "test: unexpected symbol at the end" },
         };
         static const NodeType *const types[] = { &dbus_property_type, NULL };

@@ -228,18 +228,19 @@ static void test_emit(CameraStage *stage) {
 static void test_emit_fails(CameraStage *stage) {
         g_autoptr(Actor) missing = NULL, range = NULL;
 
-        missing = start(stage, "DBusEmit",
-                        "\"interface\": \"a.b\", \"member\": \"M\", \"path\": \"/\", \"signature\": \"s\"");
+        leaf_stage_set_variable(stage->leaves, "n", "much");
+        missing = start(
+                stage, "DBusEmit",
+                "\"interface\": \"a.b\", \"member\": \"M\", \"path\": \"/\", \"signature\": \"s\", \"args\": \"{n}\"");
         g_assert_cmpint(missing->status, ==, STATUS_FAILURE);
-        g_assert_cmpstr(missing->cause, ==, "args: signature 's' takes 1 argument, not 0");
+        g_assert_cmpstr(missing->cause, ==, "args: expected an array, but {n} is \"much\"");
         g_assert_cmpstr(missing->reason->kind, ==, "parameter");
 
-        leaf_stage_set_variable(stage->leaves, "n", "much");
         range = start(stage, "DBusEmit",
                       "\"interface\": \"a.b\", \"member\": \"M\", \"path\": \"/\", "
                       "\"signature\": \"y\", \"args\": [\"{n}\"]");
         g_assert_cmpint(range->status, ==, STATUS_FAILURE);
-        g_assert_cmpstr(range->cause, ==, "args: argument 1: expected a whole number from 0 to 255, not \"much\"");
+        g_assert_cmpstr(range->cause, ==, "args[0]: expected a whole number from 0 to 255, not \"much\"");
 }
 
 static void test_name(CameraStage *stage) {
@@ -287,26 +288,30 @@ static void test_problems(void) {
         static const struct {
                 const char *node, *error;
         } cases[] = {
-                { "\"DBusSignal\", \"member\": \"a.b\"", "member: 'a.b' is not the name of a signal" },
-                { "\"DBusSignal\", \"member\": \"A\", \"sender\": \"x\"", "sender: 'x' is not a bus name" },
-                { "\"DBusSignal\", \"member\": \"A\", \"path\": \"x\"", "path: 'x' is not an object path" },
+                { "\"DBusSignal\", \"member\": \"a.b\"",
+                  "member: 'a.b' is not the name of a signal such as \"Started\"" },
+                { "\"DBusSignal\", \"member\": \"A\", \"sender\": \"x\"",
+                  "sender: 'x' is not a bus name such as \"org.example.Camera\"" },
+                { "\"DBusSignal\", \"member\": \"A\", \"path\": \"x\"",
+                  "path: 'x' is not an object path such as \"/org/example/Camera\"" },
                 { "\"DBusSignal\", \"member\": \"A\", \"interface\": \"x\"",
-                  "interface: 'x' is not the name of an interface" },
-                { "\"DBusSignal\", \"member\": \"A\", \"args\": 1", "args: expected an array of values, not 1" },
+                  "interface: 'x' is not the name of an interface such as \"org.example.Camera\"" },
+                { "\"DBusSignal\", \"member\": \"A\", \"args\": 1", "args: expected an array, not 1" },
                 { "\"DBusSignal\", \"member\": \"A\", \"outputs\": [\"a b\"]",
-                  "outputs: 'a b' is not the name of a variable" },
+                  "outputs[0]: 'a b' cannot be the name of a variable: a letter or '_', then letters, digits, '_', '-' "
+                  "and '.'" },
                 { "\"DBusEmit\", \"path\": \"/\", \"interface\": \"a.b\", \"member\": \"a.b\"",
-                  "member: 'a.b' is not the name of a signal" },
+                  "member: 'a.b' is not the name of a signal such as \"Started\"" },
                 { "\"DBusEmit\", \"path\": \"x\", \"interface\": \"a.b\", \"member\": \"M\"",
-                  "path: 'x' is not an object path" },
+                  "path: 'x' is not an object path such as \"/org/example/Camera\"" },
                 { "\"DBusEmit\", \"path\": \"/\", \"interface\": \"x\", \"member\": \"M\"",
-                  "interface: 'x' is not the name of an interface" },
+                  "interface: 'x' is not the name of an interface such as \"org.example.Camera\"" },
                 { "\"DBusEmit\", \"path\": \"/\", \"interface\": \"a.b\", \"member\": \"M\", \"signature\": \"a\"",
-                  "signature 'a': an array 'a' needs the type of its elements" },
+                  "signature: 'a': an array 'a' needs the type of its elements" },
                 { "\"DBusEmit\", \"path\": \"/\", \"interface\": \"a.b\", \"member\": \"M\", \"signature\": \"u\", "
                   "\"args\": [-1]",
-                  "args: argument 1: expected a whole number from 0 to 4294967295, not -1" },
-                { "\"DBusName\", \"name\": \"x\"", "name: 'x' is not a bus name" },
+                  "args[0]: expected a whole number from 0 to 4294967295, not -1" },
+                { "\"DBusName\", \"name\": \"x\"", "name: 'x' is not a bus name such as \"org.example.Camera\"" },
                 { "\"DBusName\", \"name\": \"a.b\", \"bus\": \"x:\"",
                   "bus: 'x:' is not the name of a bus: expected \"system\", \"session\", \"host:USER@HOST\", "
                   "\"machine:NAME\" or an address such as \"unix:path=/run/my-bus\"" },

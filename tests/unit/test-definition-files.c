@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Trees of several files: which are found, what they are to each other, and how their errors are told. */
+/* Tests trees that consist of several files: the search, the includes, and the errors in each file. */
 
 #include <string.h>
 
@@ -48,6 +48,45 @@ static void test_search_path(void) {
         g_assert_cmpstr(path, ==, "camera/lens/leaf");
         assert_files(definition, "boot.json path/camera.json path/lens.json");
         g_assert_cmpuint(definition_n_scopes(definition), ==, 3);
+}
+
+static void assert_files_json(Definition *definition, bool ready, const char *expected) {
+        g_autofree char *json = NULL, *taken = NULL;
+
+        g_assert_true(definition_files_are_ready(definition) == ready);
+        json = definition_take_files(definition);
+        g_assert_cmpstr(json, ==, expected);
+        definition_give_files(definition, g_strdup("made before"));
+        g_assert_true(definition_files_are_ready(definition));
+        taken = definition_take_files(definition);
+        g_assert_cmpstr(taken, ==, "made before");
+        g_assert_true(definition_files_are_ready(definition) == ready);
+}
+
+/* Large files are not ready before somebody has made that; whichever of them is large. */
+static void test_json(void) {
+        g_autofree char *spaces = g_strnfill(64 << 10, ' ');
+        g_autofree char *large = g_strconcat(LEAF, spaces, NULL);
+        g_autoptr(Definition) small =
+                load_good((const char *[]){ "boot.json", USE("camera"), "path/camera.json", LEAF, NULL }, "boot.json");
+        g_autoptr(Definition) uses_large =
+                load_good((const char *[]){ "boot.json", USE("camera"), "path/camera.json", large, NULL }, "boot.json");
+        g_autoptr(Definition) is_large = load_good((const char *[]){ "boot.json", large, NULL }, "boot.json");
+        g_autofree char *expected = NULL, *of_large = NULL;
+
+#define USE_JSON                                                                                                       \
+        "{\"path\":\"boot.json\",\"text\":\"{\\\"btd\\\":1,\\\"root\\\":{\\\"type\\\":\\\"SubTree\\\",\\\"tree\\\":"   \
+        "\\\"camera\\\"}}\","                                                                                          \
+        "\"found\":[]}"
+#define LEAF_JSON "{\\\"btd\\\":1,\\\"root\\\":{\\\"type\\\":\\\"Do\\\",\\\"name\\\":\\\"leaf\\\"}}"
+        assert_files_json(small, true,
+                          "[" USE_JSON ",{\"path\":\"path/camera.json\",\"text\":\"" LEAF_JSON
+                          "\",\"found\":[\"camera.json\"]}]");
+        expected = g_strconcat("[" USE_JSON ",{\"path\":\"path/camera.json\",\"text\":\"" LEAF_JSON, spaces,
+                               "\",\"found\":[\"camera.json\"]}]", NULL);
+        assert_files_json(uses_large, false, expected);
+        of_large = g_strconcat("[{\"path\":\"boot.json\",\"text\":\"" LEAF_JSON, spaces, "\",\"found\":[]}]", NULL);
+        assert_files_json(is_large, false, of_large);
 }
 
 /* The file's own trees come first; what another file has for itself is not for this one. */
@@ -125,11 +164,11 @@ static void test_hash(void) {
 
 static void test_bad_includes(void) {
         assert_messages((const char *[]){ "t", "{'btd':1,'include':'a.json','root':{'type':'Do'}}", NULL }, "t",
-                        "t:1:20: error: include: expected an array of file names, not a string");
+                        "t:1:20: error: include: expected an array of file names, not \"a.json\"");
         assert_messages(
                 (const char *[]){ "t", "{'btd':1,'include':[1,'a.json','b/c.json','d'],'root':{'type':'Do'}}", NULL },
                 "t",
-                "t:1:21: error: include[0]: expected the name of a file, not a number\n"
+                "t:1:21: error: include[0]: expected the name of a file, not 1\n"
                 "t:1:23: error: include: there is no file 'a.json', neither beside this one nor on the search path\n"
                 "t:1:32: error: include: 'b/c.json' cannot be opened: No such file or directory\n"
                 "t:1:43: error: include: there is no file 'd', neither beside this one nor on the search path");
@@ -155,10 +194,9 @@ static void test_bad_includes(void) {
 
 /* Each is told in its own file, and that the file cannot be used where that is. */
 static void test_errors_of_others(void) {
-        assert_messages(
-                (const char *[]){ "a.json", USE("b"), "path/b.json", "{'btd':1,\n  'root':5}", NULL }, "a.json",
-                "a.json:1:42: error: tree: 'path/b.json' cannot be used, since it has errors (in SubTree)\n"
-                "path/b.json:2:10: error: expected a node, such as {\"type\": \"Sequence\", ...}, not a number");
+        assert_messages((const char *[]){ "a.json", USE("b"), "path/b.json", "{'btd':1,\n  'root':5}", NULL }, "a.json",
+                        "a.json:1:42: error: tree: 'path/b.json' cannot be used, since it has errors (in SubTree)\n"
+                        "path/b.json:2:10: error: expected a node, such as {\"type\": \"Sequence\", ...}, not 5");
         assert_messages((const char *[]){ "a.json", USE("b"), "path/b.json", "{'btd':1,\n  oops", NULL }, "a.json",
                         "a.json:1:42: error: tree: 'path/b.json' cannot be used, since it has errors (in SubTree)\n"
                         "path/b.json:2:3: error: expected a key in double quotes, not 'o'");
@@ -265,6 +303,7 @@ int main(int argc, char **argv) {
         g_test_init(&argc, &argv, NULL);
 
         g_test_add_func("/definition-files/search-path", test_search_path);
+        g_test_add_func("/definition-files/json", test_json);
         g_test_add_func("/definition-files/own-trees-first", test_own_trees_first);
         g_test_add_func("/definition-files/include", test_include);
         g_test_add_func("/definition-files/only-trees", test_only_trees);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* What is said of mistakes that the engine's types, and those of the other tests, do not let anybody make. */
+/* Tests messages about mistakes that are only possible with the node types of this test. */
 
 #include <errno.h>
 #include <string.h>
@@ -17,10 +17,11 @@ typedef struct Limits {
         const NamedScript *results;
 } Limits;
 
-static char *check_is_short(const char *text, bool *ret_is_error) {
-        *ret_is_error = true;
+static char *short_problem(const char *text) {
         return strlen(text) > 20 ? g_strdup("it is too long") : NULL;
 }
+
+static const TextFormat short_format = { .name = "a short text", .problem = short_problem };
 
 static const Param limits_params[] = {
         { .name = "least", .kind = PARAM_SPAN, .offset = offsetof(Limits, least), .min = 1000, .doc = "a span" },
@@ -34,7 +35,7 @@ static const Param limits_params[] = {
         { .name = "checked",
           .kind = PARAM_STRING,
           .offset = offsetof(Limits, checked),
-          .check = check_is_short,
+          .format = &short_format,
           .doc = "a short text" },
         { .name = "results", .kind = PARAM_EXPRESSIONS, .offset = offsetof(Limits, results), .doc = "expressions" },
         {},
@@ -94,20 +95,25 @@ static const struct {
         { "'type':'Limits','seven':8", "seven: 8 is out of range; it must be 7 (in Limits)" },
         { "'type':'Limits','few':4", "few: 4 is out of range; it must be between 1 and 3 (in Limits)" },
         { "'type':'Limits','any':1e300", "any: 1e300 is out of range; it must be a 64-bit number (in Limits)" },
-        { "'type':'Limits','results':['a']", "results: expected an object of expressions, not an array (in Limits)" },
+        { "'type':'Limits','results':['a']", "results: expected an object of expressions, not [\"a\"] (in Limits)" },
         { "'type':'Limits','shown':'{secret:pass}'",
-          "shown: a secret cannot stand here, since everybody can read this (in Limits)" },
+          "shown: a secret cannot be used here, since everybody can read this (in Limits)" },
         { "'type':'ForEach','items':'{secret:pass}','as':'a','child':{'type':'Limits'}",
-          "items: a secret can stand only in the parameters of leaves (in ForEach)" },
+          "items: a secret can be used only in the parameters of leaves (in ForEach)" },
         { "'type':'Limits','name':'{x}'", "name: expected the name of a variable as it is, without braces (in {x})" },
         { "'type':'Limits','fixed':'{x}'",
-          "fixed: a variable cannot stand here, since this must be known before the run; write '{{' for a brace (in "
+          "fixed: a variable cannot be used here, since this must be known before the run; write '{{' for a brace (in "
           "Limits)" },
         { "'type':'Limits','few':1,'few':2", "'few' is given twice (in Limits)" },
         { "'type':'Limits','lock':'a','lock':'b'", "'lock' is given twice (in Limits)" },
         { "'type':'Limits','lock':''", "lock: it is empty; leave it out, or give a name (in Limits)" },
         { "'type':'Single','halt_timeout':'1s','children':[{'type':'Limits'}]",
           "halt_timeout: only an action takes time to halt; give it to the actions inside (in Single)" },
+        { "'type':'Single','clock':'boottime','children':[{'type':'Limits'}]",
+          "clock: a Single has no time that a clock could measure; give it to a node that has one, such as Sleep or "
+          "Timeout (in Single)" },
+        { "'type':'Limits','clock':'boot'",
+          "clock: \"boot\" is none of \"monotonic\", \"boottime\"; did you mean \"boottime\"? (in Limits)" },
         { "'type':'Limits','checked':'longer than it may be'", "checked: it is too long (in Limits)" },
 };
 
@@ -199,7 +205,7 @@ static void test_includes(void) {
         assert_ends(twice, "trees: there is a tree 'a' in 'the tree', too; rename one (the tree includes other.json)");
         g_assert_cmpstr(broken, ==,
                         "t:1:21: error: include: 'broken.json' cannot be used, since it has errors\n"
-                        "broken.json:1:2: error: the file ends where a key in double quotes, or '}' should follow; the "
+                        "broken.json:1:2: error: unexpected end of file: expected a key in double quotes, or '}'; the "
                         "'{' in line 1 is not closed");
 }
 

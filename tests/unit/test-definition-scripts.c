@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Expressions and code in a tree file: what leaves get of them, and where their errors are. */
+/* Tests expressions and code in a tree file: their compiled form, and the places of their errors. */
 
 #include "script/scripts.h"
 #include "tree-files.h"
@@ -68,17 +68,17 @@ static const struct {
           "t:2:40: error: code: unexpected symbol near '=' (in Do)" },
         { "{'btd':1,'root':{'type':'Do','code':'\\ud83d\\ude00'}}",
           "t:1:38: error: code: unexpected symbol near '<\\240>' (in Do)" },
-        { "{'btd':1,'root':{'type':'Do','test':''}}", "t:1:38: error: test: there is no expression (in Do)" },
+        { "{'btd':1,'root':{'type':'Do','test':''}}", "t:1:38: error: test: the expression is empty (in Do)" },
         { "{'btd':1,'root':{'type':'Do','test':'x = 1'}}",
           "t:1:40: error: test: the end expected near '='; 'equal' is '==' (in Do)" },
         { "{'btd':1,'root':{'type':'Do','outputs':{'a':'1','b':'(','c':3}}}",
           "t:1:55: error: outputs.b: unexpected symbol at the end (in Do)\n"
-          "t:1:61: error: outputs.c: expected an expression, a string, not a number (in Do)" },
+          "t:1:61: error: outputs.c: expected an expression, a string, not 3 (in Do)" },
         { "{'btd':1,'root':{'type':'Do','outputs':5}}",
-          "t:1:40: error: outputs: expected an array of strings, not a number (in Do)" },
+          "t:1:40: error: outputs: expected an array of strings, not 5 (in Do)" },
         { "{'btd':1,'root':{'type':'Do','test':true,'code':['x = 1']}}",
           "t:1:37: error: test: expected an expression, a string, not true (in Do)\n"
-          "t:1:49: error: code: expected code, a string, not an array (in Do)" },
+          "t:1:49: error: code: expected code, a string, not [\"x = 1\"] (in Do)" },
         { "{'btd':1,'root':{'type':'Sequence','skip_if':'(','on_halted':'if','children':[{'type':'Do'}]}}",
           "t:1:48: error: skip_if: unexpected symbol at the end (in Sequence)\n"
           "t:1:65: error: on_halted: unexpected symbol at the end (in Sequence)" },

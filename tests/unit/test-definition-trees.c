@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Trees that use trees: what they become, whose variables a node sees, and what is refused. */
+/* Tests trees that use other trees: the expanded tree, the scopes of variables, and the errors. */
 
 #include "script/blackboard.h"
 #include "tree-files.h"
@@ -184,20 +184,20 @@ static const struct {
 } bad[] = {
         /* The trees of a file. */
         { "{'btd':1,'trees':5}",
-          "t:1:18: error: trees: expected an object of trees, {\"NAME\": {\"root\": ...}}, not a number" },
+          "t:1:18: error: trees: expected an object of trees, {\"NAME\": {\"root\": ...}}, not 5" },
         { "{'btd':1,'trees':{'a b':{'root':{'type':'Do'}},'c':[],'d':{},'e':{'rot':{'type':'Do'}}}}",
           "t:1:19: error: trees: 'a b' cannot be the name of a tree: letters, digits, '_' and '-', 100 at most\n"
           "t:1:52: error: a tree is an object, {\"root\": ...}, not an array (in c)\n"
           "t:1:59: error: 'root' is missing; a tree needs it: the node at the top (in d)\n"
-          "t:1:66: error: 'root' is missing; a tree needs it: the node at the top (in e)\n"
           "t:1:67: error: unknown key 'rot'; did you mean 'root'? (a tree takes: root, blackboard, inputs, outputs, "
           "description) (in e)" },
         { "{'btd':1,'trees':{'a':{'rot':{}},'b':5},'root':{'type':'Sequence','children':[{'type':'SubTree','tree':'a',"
           "'outputs':{'x':'y'}},{'type':'SubTree','tree':'b'}]}}",
-          "t:1:23: error: 'root' is missing; a tree needs it: the node at the top (in a)\n"
           "t:1:24: error: unknown key 'rot'; did you mean 'root'? (a tree takes: root, blackboard, inputs, outputs, "
           "description) (in a)\n"
-          "t:1:38: error: a tree is an object, {\"root\": ...}, not a number (in b)" },
+          "t:1:30: error: 'type' is missing; it says what the node is, such as \"Sequence\" (in a: ?)\n"
+          "t:1:38: error: a tree is an object, {\"root\": ...}, not 5 (in b)\n"
+          "t:1:119: error: outputs: the tree 'a' has no output 'x' (in Sequence/SubTree)" },
         { "{'btd':1,'trees':{'a':{'root':{'type':'Do'}},'a':{'root':{'type':'Do'}}}}",
           "t:1:46: error: trees: 'a' is given twice" },
         { "{'btd':1}", "t:1:1: error: 'root' is missing; a tree file needs it: the node at the top" },
@@ -206,7 +206,7 @@ static const struct {
 
         /* Which tree is used. */
         { "{'btd':1,'root':{'type':'SubTree'}}", "t:1:17: error: 'tree' is missing; a SubTree needs it: the tree to "
-                                                 "run: one of this file, or one on the search path (in SubTree)" },
+                                                 "run, from this file or the search path (in SubTree)" },
         { "{'btd':1,'trees':{'camera':{'root':{'type':'Do'}}},'root':{'type':'SubTree','tree':'camra'}}",
           "t:1:84: error: tree: there is no tree 'camra'; did you mean 'camera'? (in SubTree)" },
         { "{'btd':1,'trees':{'lens':{'root':{'type':'SubTree','tree':'glass'}}},'root':{'type':'SubTree','tree':'lens'}"
@@ -218,12 +218,15 @@ static const struct {
         { "{'btd':1,'trees':{'a':{'root':{'type':'Do'}}},'root':{'type':'SubTree','tree':'a','child':{'type':'Do'}}}",
           "t:1:83: error: a SubTree takes no 'child', since what it runs is the tree that it names (in SubTree)" },
 
-        /* What was meant is only guessed. */
+        /* What was hardly misspelt is judged as what was meant. */
         { "{'btd':1,'root':{'type':'Sequence','children':[{'type':'SubTre','tree':'x'},{'type':'ForEac','items':[],'as'"
           ":"
           "'9','child':{'type':'Do'}},{'type':'Dp','text':'{secret:x}'}]}}",
           "t:1:56: error: unknown type 'SubTre'; did you mean 'SubTree'? (in Sequence/SubTre)\n"
+          "t:1:72: error: tree: there is no tree 'x', neither in 'trees' nor on the search path (in Sequence/SubTre)\n"
           "t:1:85: error: unknown type 'ForEac'; did you mean 'ForEach'? (in Sequence/ForEac)\n"
+          "t:1:110: error: as: '9' cannot be the name of a variable: a letter or '_', then letters, digits, '_', '-' "
+          "and '.' (in Sequence/ForEac)\n"
           "t:1:145: error: unknown type 'Dp'; did you mean 'Do'? (in Sequence/Dp)" },
 
         /* Circles. */
@@ -246,13 +249,14 @@ static const struct {
           "t:1:213: error: inputs: 'n' is missing; the tree 'a' needs it (in Sequence/SubTree)\n"
           "t:1:282: error: inputs: the tree 'a' has no input 'uint'; did you mean 'unit'? (in Sequence/SubTree)\n"
           "t:1:297: error: inputs.n: expected a whole number, but got \"x\" (in Sequence/SubTree)\n"
-          "t:1:353: error: inputs: expected an object, {\"NAME\": VALUE} (in Sequence/SubTree)\n"
-          "t:1:395: error: inputs: expected an object, {\"NAME\": VALUE} (in Sequence/SubTree)\n"
+          "t:1:353: error: inputs: expected an object, such as {\"NAME\": VALUE} (in Sequence/SubTree)\n"
+          "t:1:395: error: inputs: expected an object, such as {\"NAME\": VALUE} (in Sequence/SubTree)\n"
           "t:1:461: error: inputs.n: expected a whole number, but got \"1{unit}\" (in Sequence/SubTree)" },
         { "{'btd':1,'trees':{'a':{'outputs':{'result':'any'},'root':{'type':'Do','writes':'result'}}},"
           "'root':{'type':'SubTree','tree':'a','outputs':{'resul':'x','result':'9','x':'y'}}}",
           "t:1:139: error: outputs: the tree 'a' has no output 'resul'; did you mean 'result'? (in SubTree)\n"
-          "t:1:160: error: outputs: '9' cannot be the name of a variable: a letter or '_', then letters, digits, '_', "
+          "t:1:160: error: outputs.result: '9' cannot be the name of a variable: a letter or '_', then letters, "
+          "digits, '_', "
           "'-' and '.' (in SubTree)\n"
           "t:1:164: error: outputs: the tree 'a' has no output 'x' (in SubTree)" },
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* The variables that a tree declares, and whether those that it reads can have been set. */
+/* Tests declared variables, and the check that each variable that is read can have been set. */
 
 #include <errno.h>
 #include <json-c/json_tokener.h>
@@ -109,7 +109,8 @@ static const struct {
           "'-' and '.' (in Do)\n"
           "t:1:51: error: reads: 'a b' cannot be the name of a variable: a letter or '_', then letters, digits, '_', "
           "'-' and '.' (in Do)\n"
-          "t:1:69: error: list: '-' cannot be the name of a variable: a letter or '_', then letters, digits, '_', '-' "
+          "t:1:69: error: list[1]: '-' cannot be the name of a variable: a letter or '_', then letters, digits, '_', "
+          "'-' "
           "and '.' (in Do)\n"
           "t:1:85: error: outputs: '@' cannot be the name of a variable: a letter or '_', then letters, digits, '_', "
           "'-' and '.' (in Do)" },
@@ -124,15 +125,15 @@ static const struct {
         /* Declarations. */
         { "{'btd':1,'inputs':[],'outputs':5,'blackboard':'x','root':{'type':'Do'}}",
           "t:1:19: error: inputs: expected an object of variables, not an array\n"
-          "t:1:32: error: outputs: expected an object of variables, not a number\n"
-          "t:1:47: error: blackboard: expected an object of variables, not a string" },
+          "t:1:32: error: outputs: expected an object of variables, not 5\n"
+          "t:1:47: error: blackboard: expected an object of variables, not \"x\"" },
         { "{'btd':1,'inputs':{'a':'strin','b':5,'c':{},'d':{'type':'int','default':'x'},'e':{'type':'any','defualt':1},"
           "'9':'any','g':'int','g':'int','h':{'type':'int','type':'int'}},'root':{'type':'Do'}}",
           "t:1:24: error: inputs.a: \"strin\" is none of \"any\", \"bool\", \"int\", \"number\", \"string\", \"list\", "
           "\"object\"; did you mean \"string\"?\n"
           "t:1:36: error: inputs.b: expected a type, such as \"string\", or an object, {\"type\": \"string\", ...}, "
-          "not a number\n"
-          "t:1:42: error: inputs.c: 'type' is missing: What its value is\n"
+          "not 5\n"
+          "t:1:42: error: inputs.c: 'type' is missing: what its value is\n"
           "t:1:73: error: inputs.d.default: expected a whole number, but got \"x\"\n"
           "t:1:96: error: inputs.e: unknown key 'defualt'; did you mean 'default'? (it takes: type, default, "
           "description)\n"
@@ -141,7 +142,9 @@ static const struct {
           "t:1:129: error: inputs: 'g' is given twice\n"
           "t:1:157: error: inputs.h: 'type' is given twice" },
         { "{'btd':1,'outputs':{'a':{'type':'int','default':1},'b':'any','c':'any'},'root':{'type':'Do','writes':'b'}}",
-          "t:1:39: error: outputs.a: unknown key 'default' (it takes: type, description)" },
+          "t:1:21: error: outputs: nothing in the tree sets 'a'\n"
+          "t:1:39: error: outputs.a: unknown key 'default' (it takes: type, description)\n"
+          "t:1:62: error: outputs: nothing in the tree sets 'c'" },
         { "{'btd':1,'inputs':{'a':'any'},'blackboard':{'a':1,'a':2,'@b':1},'root':{'type':'Do'}}",
           "t:1:20: error: inputs: 'a' is in 'blackboard', too; give it a default here instead\n"
           "t:1:51: error: blackboard: 'a' is given twice\n"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Loading tree files: what a good one gives, however deep or broad it is, and what cannot be a file. */
+/* Tests the loading of valid tree files, also very deep and very wide ones, and of text that is no tree file. */
 
 #include <errno.h>
 #include <fcntl.h>
@@ -66,7 +66,7 @@ static void test_warning(void) {
         g_assert_cmpint(definition_load_text(text, strlen(text), example_tables, NULL, diagnostics, &definition), ==,
                         0);
         messages = loaded_messages(diagnostics);
-        g_assert_cmpstr(messages, ==, "t:1:54: warning: unit: an odd one (in N/Example)");
+        g_assert_cmpstr(messages, ==, "t:1:79: warning: unit: an odd one (in N/Example)");
         g_assert_cmpuint(diagnostics_count_errors(diagnostics), ==, 0);
         g_assert_true(diagnostics_get(diagnostics, 0)->warning);
 }

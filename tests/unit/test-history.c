@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* What became of the nodes of a run, and how causes come up from the leaf: told by hand, in the place of a machine. */
+/* Tests the history of nodes and the chain of causes. The tests call the history directly, without a machine. */
 
 #include "assert-cause.h"
 #include "definition/history.h"
@@ -182,6 +182,52 @@ static void test_halted_by(Stage *stage, const void *data) {
         g_assert_cmpuint(history_halted_by(stage->history, TWO), ==, NODE_NONE);
 }
 
+static void assert_restored(const Stage *stage, NodeId node) {
+        g_autoptr(History) again = history_new(stage->tree, 1000);
+        HistoryImage image, restored;
+
+        g_assert_true(history_image(stage->history, node, &image));
+        g_assert_true(history_restore(again, node, &image));
+        g_assert_true(history_image(again, node, &restored));
+        g_assert_cmpmem(&image, sizeof(image), &restored, sizeof(restored));
+}
+
+/* To the microsecond where that matters to anybody, and never longer than it was. */
+static void test_durations(Stage *stage, const void *data) {
+        for (uint64_t span = 1; span < UINT64_C(1) << 46; span = 3 * span + 7) {
+                uint64_t duration;
+
+                tell(stage, ONE, STATUS_RUNNING, NULL);
+                stage->now += span - 1;
+                tell(stage, ONE, STATUS_SUCCESS, NULL);
+                duration = history_duration(stage->history, ONE, stage->now);
+
+                g_assert_cmpuint(duration, <=, span);
+                g_assert_cmpuint(span - duration, <=, span < 4000000 ? 0 : span / 2000000);
+                assert_restored(stage, ONE);
+        }
+}
+
+static void test_counts(Stage *stage, const void *data) {
+        g_assert_cmpuint(history_count_start(stage->history, ONE), ==, 1);
+        assert_restored(stage, ONE);
+        for (uint32_t i = 2; i <= UINT16_MAX; i++)
+                g_assert_cmpuint(history_count_start(stage->history, ONE), ==, i);
+        assert_restored(stage, ONE);
+        g_assert_cmpuint(history_count_start(stage->history, ONE), ==, 1);
+        g_assert_cmpuint(history_count_start(stage->history, TWO), ==, 1);
+
+        tell(stage, RETRY, STATUS_RUNNING, NULL);
+        for (uint32_t i = 1; i <= UINT16_MAX + 2; i++) {
+                tell(stage, BOTH, STATUS_RUNNING, NULL);
+                tell(stage, BOTH, STATUS_SUCCESS, NULL);
+                g_assert_cmpuint(history_rounds(stage->history, RETRY), ==, MIN(i, UINT16_MAX));
+        }
+        tell(stage, RETRY, STATUS_SUCCESS, NULL);
+        tell(stage, RETRY, STATUS_RUNNING, NULL);
+        g_assert_cmpuint(history_rounds(stage->history, RETRY), ==, 0);
+}
+
 #define ADD(name, test) g_test_add("/history/" name, Stage, NULL, stage_open, test, stage_close)
 
 int main(int argc, char **argv) {
@@ -194,5 +240,7 @@ int main(int argc, char **argv) {
         ADD("skipped", test_skipped);
         ADD("error", test_error);
         ADD("halted-by", test_halted_by);
+        ADD("durations", test_durations);
+        ADD("counts", test_counts);
         return g_test_run();
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Journals are read as they were written, broken off anywhere, and damaged anywhere. */
+/* Tests that run records can be read: complete ones, and ones that are cut or damaged at any place. */
 
 #include <glib/gstdio.h>
 #include <json-c/json_tokener.h>
@@ -48,17 +48,54 @@ static GString *journal_example(void) {
         g_auto(JournalHeader) header = header_example();
         g_autoptr(json_object) details = details_example();
         GString *text = g_string_new(NULL);
+        RecordChain chain = {};
 
-        journal_header_append(text, &header);
-        record_append(text, &(Record){ .time = 0, .kind = RECORD_START, .node = NODE_NONE });
-        record_append(text, &(Record){ .time = 17, .kind = RECORD_ENDED, .node = 12, .details = details });
-        record_append(text, &(Record){ .time = UINT64_MAX, .kind = RECORD_TIMER, .node = 0 });
+        chain.header = chain.last = journal_header_append(text, &header);
+        record_append(text, &(Record){ .time = 0, .kind = RECORD_START, .node = NODE_NONE }, &chain);
+        record_append(text, &(Record){ .time = 17, .kind = RECORD_ENDED, .node = 12, .details = details }, &chain);
+        record_append(text, &(Record){ .time = UINT64_MAX, .kind = RECORD_TIMER, .node = 0 }, &chain);
         return text;
 }
 
+/* The files may come as a text. */
+static void test_files_as_text(void) {
+        g_auto(JournalHeader) header = header_example();
+        g_autoptr(GString) as_objects = g_string_new(NULL), as_text = g_string_new(NULL);
+        g_autofree char *files = g_strdup(
+                json_object_to_json_string_ext(header.files, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE));
+        uint32_t checksum = journal_header_append(as_objects, &header);
+
+        g_clear_pointer(&header.files, json_object_put);
+        header.files_json = files;
+        g_assert_cmphex(journal_header_append(as_text, &header), ==, checksum);
+        g_assert_cmpstr(as_text->str, ==, as_objects->str);
+}
+
+/* As the polynomial says, bit by bit. */
+static uint32_t slow_checksum(const char *bytes, size_t n) {
+        uint32_t crc = UINT32_MAX;
+
+        for (size_t i = 0; i < 8 * n; i++) {
+                uint32_t bit = (uint32_t) bytes[i / 8] >> i % 8 & 1;
+
+                crc = ((crc ^ bit) & 1) != 0 ? crc >> 1 ^ UINT32_C(0xedb88320) : crc >> 1;
+        }
+
+        return ~crc;
+}
+
 static void test_checksum(void) {
-        g_assert_cmphex(crc32_of("123456789", 9), ==, 0xcbf43926);
-        g_assert_cmphex(crc32_of("", 0), ==, 0);
+        char bytes[64];
+
+        for (size_t i = 0; i < sizeof(bytes); i++)
+                bytes[i] = (char) (i * 37 + 200);
+        for (size_t begin = 0; begin < 8; begin++)
+                for (size_t n = 0; begin + n <= sizeof(bytes); n++)
+                        g_assert_cmphex(crc32_of(0, bytes + begin, n), ==, slow_checksum(bytes + begin, n));
+
+        g_assert_cmphex(crc32_of(0, "123456789", 9), ==, 0xcbf43926);
+        g_assert_cmphex(crc32_of(crc32_of(0, "1234", 4), "56789", 5), ==, 0xcbf43926);
+        g_assert_cmphex(crc32_of(0, "", 0), ==, 0);
 }
 
 static void assert_header(const JournalHeader *header) {
@@ -120,10 +157,11 @@ static void test_round_trip(void) {
 
 static void test_lines(void) {
         g_autoptr(GString) text = g_string_new(NULL);
+        RecordChain chain = { .last = 17 };
         g_autofree char *expected = NULL;
 
-        record_append(text, &(Record){ .time = 1500, .kind = RECORD_AT_ONCE, .node = 4 });
-        expected = g_strdup_printf("1500 at-once #4 %08x\n", crc32_of("1500 at-once #4", 15));
+        record_append(text, &(Record){ .time = 1500, .kind = RECORD_AT_ONCE, .node = 4 }, &chain);
+        expected = g_strdup_printf("1500 at-once #4 %08x\n", crc32_of(17, "1500 at-once #4", 15));
         g_assert_cmpstr(text->str, ==, expected);
 }
 
@@ -142,8 +180,8 @@ static void test_torn(void) {
         }
 }
 
-/* A byte that has changed is noticed wherever it is; in the last line, or where it begins, it cannot be told from one
- * that was torn. */
+/* A byte that has changed is noticed wherever it is; only without its end, the last line cannot be told from one that
+ * was torn. */
 static void test_damaged(void) {
         g_autoptr(GString) text = journal_example();
         size_t last = (size_t) (g_strrstr_len(text->str, (gssize) text->len - 1, "\n") - text->str) + 1;
@@ -155,10 +193,10 @@ static void test_damaged(void) {
 
                 copy[i] ^= 1;
                 r = journal_read_text(copy, text->len, &journal, &error);
-                if (i + 1 >= last) {
+                if (i + 1 == text->len) {
                         g_assert_cmpint(r, ==, 0);
                         g_assert_true(journal->torn);
-                        g_assert_cmpuint(journal->size, <=, last);
+                        g_assert_cmpuint(journal->size, ==, last);
                 } else
                         g_assert_cmpint(r, ==, -EBADMSG);
         }
@@ -166,7 +204,7 @@ static void test_damaged(void) {
 
 static void test_messages(void) {
         g_autoptr(GString) text = journal_example();
-        g_autoptr(GString) other = g_string_new("btd-journal 3 {}");
+        g_autoptr(GString) other = g_string_new("btd-journal 4 {}");
         char *second = strchr(text->str, '\n') + 1;
 
         assert_unreadable("", 0, -ENODATA, "it is empty");
@@ -174,19 +212,20 @@ static void test_messages(void) {
         assert_unreadable("hello\n", 6, -EBADMSG, "it is not the journal of a run");
 
         *second = '7';
-        assert_unreadable(text->str, text->len, -EBADMSG, "line 2: it does not fit its checksum");
+        assert_unreadable(text->str, text->len, -EBADMSG,
+                          "line 2: it does not fit its checksum, or lines before it are missing");
 
-        record_append_checksum(other, 0);
+        record_append_checksum(other, 0, 0);
         assert_unreadable(other->str, other->len, -EPROTONOSUPPORT,
-                          "it is of version 3, but this btd knows none beyond 2");
+                          "it is of version 4, but this btd knows none beyond 3");
         g_string_assign(other, "btd-journal 1 {}");
-        record_append_checksum(other, 0);
+        record_append_checksum(other, 0, 0);
         assert_unreadable(other->str, other->len, -EBADMSG, "its first line lacks what a run is made from");
         g_string_assign(other, "{}");
-        record_append_checksum(other, 0);
+        record_append_checksum(other, 0, 0);
         assert_unreadable(other->str, other->len, -EBADMSG, "it is not the journal of a run");
         g_string_assign(other, "btd-journal");
-        record_append_checksum(other, 0);
+        record_append_checksum(other, 0, 0);
         assert_unreadable(other->str, other->len, -EBADMSG, "it is not the journal of a run");
 }
 
@@ -199,8 +238,8 @@ static void test_unknown_record(void) {
                 g_autofree char *error = NULL, *expected = g_strdup_printf("'%s' is not known", lines[i]);
                 Record record;
 
-                record_append_checksum(text, 0);
-                g_assert_cmpint(record_parse(text->str, text->len - 1, &record, &error), ==, -EINVAL);
+                record_append_checksum(text, 0, 0);
+                g_assert_cmpint(record_parse(text->str, text->len - 1, &(RecordChain){}, &record, &error), ==, -EINVAL);
                 g_assert_cmpstr(error, ==, expected);
         }
 }
@@ -224,7 +263,7 @@ static void place_clear(Place *place) {
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Place, place_clear)
 
-static JournalWriter *create(const Place *place) {
+static JournalWriter *create_unwritten(const Place *place) {
         g_auto(JournalHeader) header = header_example();
         g_autofree char *error = NULL;
         JournalWriter *writer = NULL;
@@ -232,6 +271,14 @@ static JournalWriter *create(const Place *place) {
 
         g_assert_cmpstr(error, ==, NULL);
         g_assert_cmpint(r, ==, 0);
+        return writer;
+}
+
+static JournalWriter *create(const Place *place) {
+        JournalWriter *writer = create_unwritten(place);
+        g_autofree char *error = NULL;
+
+        g_assert_cmpint(journal_writer_flush(writer, &error), ==, 0);
         return writer;
 }
 
@@ -264,23 +311,128 @@ static void test_writer(void) {
         g_assert_cmpuint(count_records(&place, NULL), ==, 3);
 }
 
+static uint64_t size_of(const Place *place) {
+        struct stat st;
+
+        g_assert_cmpint(stat(place->path, &st), ==, 0);
+        return (uint64_t) st.st_size;
+}
+
+/* The header and the first records reach the kernel together: there is never a file that has only the header. */
+static void test_writer_begins(void) {
+        g_auto(Place) place = place_new();
+        g_autoptr(JournalWriter) writer = create_unwritten(&place);
+        g_autofree char *error = NULL;
+        g_autoptr(Journal) journal = NULL;
+
+        journal_writer_add(writer, &(Record){ .time = 1, .kind = RECORD_START, .node = NODE_NONE });
+        g_assert_cmpuint(size_of(&place), ==, 0);
+        g_assert_cmpuint(journal_writer_size(writer), ==, 0);
+        g_assert_cmpint(journal_writer_flush(writer, &error), ==, 0);
+        g_assert_cmpuint(size_of(&place), ==, journal_writer_size(writer));
+        g_assert_cmpint(journal_read_file(place.path, &journal, &error), ==, 0);
+        assert_header(&journal->header);
+        g_assert_cmpuint(journal->records->len, ==, 1);
+}
+
 /* What was torn is cut off, so that what follows stands on a line of its own. */
 static void test_writer_resumes(void) {
         g_auto(Place) place = place_new();
         g_autoptr(JournalWriter) writer = create(&place);
         g_autofree char *text = NULL, *torn = NULL, *error = NULL;
-        uint64_t size = journal_writer_size(writer);
+        g_autoptr(Journal) journal = NULL;
 
         g_clear_pointer(&writer, journal_writer_free);
         g_assert_true(g_file_get_contents(place.path, &text, NULL, NULL));
         torn = g_strconcat(text, "5 tic", NULL);
         g_assert_true(g_file_set_contents(place.path, torn, -1, NULL));
 
-        g_assert_cmpint(journal_writer_resume(place.path, &(Journal){ .size = size, .body = size }, &writer, &error),
-                        ==, 0);
+        g_assert_cmpint(journal_read_file(place.path, &journal, &error), ==, 0);
+        g_assert_cmpint(journal_writer_resume(place.path, journal, &writer, &error), ==, 0);
         journal_writer_add(writer, &(Record){ .time = 6, .kind = RECORD_TICK, .node = NODE_NONE });
         g_assert_cmpint(journal_writer_flush(writer, &error), ==, 0);
         g_assert_cmpuint(count_records(&place, NULL), ==, 1);
+}
+
+static void drop_line(GString *text, unsigned line) {
+        g_auto(GStrv) lines = g_strsplit(text->str, "\n", -1);
+
+        g_string_truncate(text, 0);
+        for (unsigned i = 0; lines[i] && lines[i + 1]; i++)
+                if (i != line)
+                        g_string_append_printf(text, "%s\n", lines[i]);
+}
+
+/* Any line but the last, which nothing follows. */
+static void test_missing_line(void) {
+        for (unsigned missing = 1; missing < 3; missing++) {
+                g_autoptr(GString) text = journal_example();
+                g_autofree char *expected = g_strdup_printf(
+                        "line %u: it does not fit its checksum, or lines before it are missing", missing + 1);
+
+                drop_line(text, missing);
+                assert_unreadable(text->str, text->len, -EBADMSG, expected);
+        }
+}
+
+/* Its own line fits without those before it, but says which was there. */
+static void test_missing_before_snapshot(void) {
+        g_autoptr(GString) text = journal_example(), cut = NULL;
+        g_autoptr(json_object) state = json_tokener_parse("{\"all\":1}");
+        g_autoptr(Journal) journal = read_all(text), read = NULL;
+
+        record_append(text, &(Record){ .time = 9, .kind = RECORD_SNAPSHOT, .node = NODE_NONE, .details = state },
+                      &journal->chain);
+        read = read_all(text);
+        g_assert_cmpuint(read->records->len, ==, 4);
+        cut = g_string_new(text->str);
+        drop_line(text, 3);
+        assert_unreadable(text->str, text->len, -EBADMSG, "line 4: lines before it are missing");
+
+        for (unsigned i = 0; i < 3; i++)
+                drop_line(cut, 1);
+        g_clear_pointer(&read, journal_free);
+        read = read_all(cut);
+        g_assert_cmpuint(read->records->len, ==, 1);
+}
+
+/* A journal that an older daemon has begun; what follows is tied to it. */
+static void test_older_version(void) {
+        g_autoptr(GString) text = g_string_new(NULL);
+        g_autoptr(GString) now = journal_example();
+        g_autoptr(Journal) journal = NULL;
+        RecordChain chain;
+
+        g_string_append(text, "btd-journal 2");
+        g_string_append_len(text, now->str + strlen("btd-journal 3"),
+                            strchr(now->str, '\n') - now->str - (gssize) strlen("btd-journal 3 12345678"));
+        record_append_checksum(text, 0, 0);
+        for (unsigned i = 0; i < 2; i++) {
+                size_t line = record_begin(text, i, RECORD_TICK, NODE_NONE);
+
+                record_append_checksum(text, line, 0);
+        }
+        journal = read_all(text);
+        g_assert_cmpuint(journal->header.version, ==, 2);
+        g_assert_cmpuint(journal->engine, ==, 0);
+        g_assert_cmpuint(journal->all_effects, ==, UINT_MAX);
+        chain = journal->chain;
+        g_assert_true(chain.alone);
+        {
+                g_autoptr(json_object) engine = json_tokener_parse("{\"engine\":7}");
+
+                record_append(text, &(Record){ .kind = RECORD_RECOVERED, .node = NODE_NONE, .details = engine },
+                              &chain);
+        }
+        record_append(text, &(Record){ .kind = RECORD_TICK, .node = NODE_NONE }, &chain);
+        g_clear_pointer(&journal, journal_free);
+        journal = read_all(text);
+        g_assert_cmpuint(journal->engine, ==, 7);
+        g_assert_cmpuint(journal->all_effects, ==, 2);
+        g_assert_false(journal->chain.alone);
+
+        drop_line(text, 3);
+        assert_unreadable(text->str, text->len, -EBADMSG, "line 4: it does not fit its checksum");
 }
 
 /* A file that may not grow stands for a disk that is full. The journal that nobody can rely on is gone. */
@@ -392,6 +544,7 @@ static void test_writer_takes_no_file_that_is_there(void) {
 
 int main(int argc, char **argv) {
         g_test_init(&argc, &argv, NULL);
+        g_test_add_func("/journal/files-as-text", test_files_as_text);
         g_test_add_func("/journal/checksum", test_checksum);
         g_test_add_func("/journal/round-trip", test_round_trip);
         g_test_add_func("/journal/lines", test_lines);
@@ -399,7 +552,11 @@ int main(int argc, char **argv) {
         g_test_add_func("/journal/damaged", test_damaged);
         g_test_add_func("/journal/messages", test_messages);
         g_test_add_func("/journal/unknown-record", test_unknown_record);
+        g_test_add_func("/journal/missing-line", test_missing_line);
+        g_test_add_func("/journal/missing-before-snapshot", test_missing_before_snapshot);
+        g_test_add_func("/journal/older-version", test_older_version);
         g_test_add_func("/journal/writer", test_writer);
+        g_test_add_func("/journal/writer-begins", test_writer_begins);
         g_test_add_func("/journal/writer-resumes", test_writer_resumes);
         g_test_add_func("/journal/writer-fails-once", test_writer_fails_once);
         g_test_add_func("/journal/writer-has-a-limit", test_writer_has_a_limit);

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Where journals are, and what is said when they cannot be had. */
+/* Tests the paths of run records, and the messages if records cannot be kept. */
 
 #include <errno.h>
+#include <fcntl.h>
 #include <glib/gstdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "journal/journal.h"
 #include "runtime/file-move.h"
 #include "runtime/journals.h"
 
@@ -48,8 +50,8 @@ static void assert_text(const char *error, const char *format, const char *path)
 }
 
 static void test_only_one(Fixture *fixture, gconstpointer data) {
-        g_autoptr(Journals) ours = journals_new(fixture->runtime, fixture->state);
-        g_autoptr(Journals) theirs = journals_new(fixture->runtime, fixture->state);
+        g_autoptr(Journals) ours = journals_new(fixture->runtime, fixture->state, NULL, NULL);
+        g_autoptr(Journals) theirs = journals_new(fixture->runtime, fixture->state, NULL, NULL);
         g_autofree char *error = NULL;
 
         g_assert_cmpint(journals_claim(ours, &error), ==, 0);
@@ -59,7 +61,7 @@ static void test_only_one(Fixture *fixture, gconstpointer data) {
 }
 
 static void test_no_lock(Fixture *fixture, gconstpointer data) {
-        g_autoptr(Journals) journals = journals_new(fixture->runtime, fixture->state);
+        g_autoptr(Journals) journals = journals_new(fixture->runtime, fixture->state, NULL, NULL);
         g_autofree char *error = NULL;
 
         g_assert_cmpint(symlink("elsewhere", fixture->lock), ==, 0);
@@ -67,21 +69,74 @@ static void test_no_lock(Fixture *fixture, gconstpointer data) {
         assert_text(error, "%s cannot be locked: Too many levels of symbolic links", fixture->lock);
 }
 
+static int read_journal(const Journals *journals, const char *run, GByteArray **ret_bytes, char **ret_error) {
+        JournalsRead *read = journals_read_new(journals, run, 0, 100);
+        int r = journals_read_run(read, NULL, ret_bytes, ret_error);
+
+        journals_read_free(read);
+        return r;
+}
+
 static void test_unreadable(Fixture *fixture, gconstpointer data) {
-        g_autoptr(Journals) journals = journals_new(fixture->runtime, fixture->state);
+        g_autoptr(Journals) journals = journals_new(fixture->runtime, fixture->state, NULL, NULL);
         g_autoptr(GByteArray) bytes = NULL;
         g_autofree char *error = NULL;
 
         g_assert_cmpint(symlink("elsewhere", fixture->journal), ==, 0);
-        g_assert_cmpint(journals_read(journals, "boot.1", 0, 100, &bytes, &error), ==, -ELOOP);
-        g_assert_cmpstr(error, ==, "the journal of boot.1 cannot be read: Too many levels of symbolic links");
+        g_assert_cmpint(read_journal(journals, "boot.1", &bytes, &error), ==, -ELOOP);
+        g_assert_cmpstr(error, ==, "the run record of boot.1 cannot be read: Too many levels of symbolic links");
 
         g_clear_pointer(&error, g_free);
-        g_assert_cmpint(journals_read(journals, "boot.2", 0, 100, &bytes, &error), ==, -ENOENT);
+        g_assert_cmpint(read_journal(journals, "boot.2", &bytes, &error), ==, -ENOENT);
         g_assert_cmpstr(error, ==,
-                        "there is no journal of a run 'boot.2'; 'btctl history' shows the runs that have "
+                        "there is no run record of a run 'boot.2'; 'btctl history' shows the runs that have "
                         "finished");
         g_assert_null(bytes);
+}
+
+static unsigned count_aside(const Fixture *fixture, const char *newest) {
+        g_autoptr(GDir) directory = g_dir_open(fixture->state, 0, NULL);
+        bool found = false;
+        const char *name;
+        unsigned n = 0;
+
+        for (; (name = g_dir_read_name(directory)); n++)
+                found |= g_str_equal(name, newest);
+        g_assert_true(found);
+        return n;
+}
+
+/* Only so many, and so much, of what was set aside is kept, and it is said which is not. */
+static void test_set_aside_is_bounded(Fixture *fixture, gconstpointer data) {
+        g_autoptr(Journals) journals = journals_new(fixture->runtime, fixture->state, NULL, NULL);
+
+        for (unsigned i = 100; i < 130; i++) {
+                const char *suffix = i % 2 ? JOURNAL_BAD_SUFFIX : JOURNAL_OLD_SUFFIX;
+                g_autofree char *name = g_strdup_printf("boot.%u.journal", i), *aside = g_strconcat(name, suffix, NULL),
+                                *path = g_build_filename(fixture->runs, name, NULL), *kept = NULL;
+
+                g_assert_true(g_file_set_contents(path, "x", 1, NULL));
+                kept = journals_set_aside(journals, path, suffix);
+                g_assert_cmpuint(count_aside(fixture, aside), ==, MIN(i - 99, 20));
+        }
+
+        for (unsigned i = 0; i < 2; i++) {
+                g_autofree char *aside = g_strdup_printf("boot.20%u.journal.bad", i), *kept = NULL;
+
+                g_assert_true(g_file_set_contents(fixture->journal, "x", 1, NULL));
+                g_assert_cmpint(truncate(fixture->journal, 40 << 20), ==, 0);
+                kept = g_build_filename(fixture->runs, aside, NULL);
+                kept[strlen(kept) - strlen(".bad")] = '\0';
+                g_assert_cmpint(g_rename(fixture->journal, kept), ==, 0);
+                g_free(journals_set_aside(journals, kept, JOURNAL_BAD_SUFFIX));
+                g_assert_cmpuint(count_aside(fixture, aside), ==, i == 0 ? 20 : 1);
+        }
+
+        {
+                g_autofree char *last = g_build_filename(fixture->state, "boot.201.journal.bad", NULL);
+
+                g_assert_cmpint(g_unlink(last), ==, 0);
+        }
 }
 
 static void test_move(Fixture *fixture, gconstpointer data) {
@@ -118,6 +173,34 @@ static void test_move_far(Fixture *fixture, gconstpointer data) {
         g_assert_false(g_file_test(far, G_FILE_TEST_EXISTS));
 }
 
+/* It is said, and not kept where the next daemon would take it for one of a run that goes on. */
+static void test_finish_in_vain(Fixture *fixture, gconstpointer data) {
+        g_autoptr(Journals) journals = journals_new(fixture->runtime, fixture->state, NULL, NULL);
+        g_autofree char *finished = g_build_filename(fixture->runtime, "finished", NULL),
+                        *log = g_build_filename(fixture->state, "log", NULL), *text = NULL, *expected = NULL;
+        int fd = open(log, O_WRONLY | O_CREAT | O_CLOEXEC, 0600), before = dup(STDERR_FILENO);
+        JournalSummary summary = { .run = (char *) "boot.1" };
+
+        g_assert_true(g_file_set_contents(fixture->journal, "x", 1, NULL));
+        g_assert_true(g_file_set_contents(finished, "x", 1, NULL));
+        dup2(fd, STDERR_FILENO);
+        journals_finish(journals, &summary, 1);
+        dup2(before, STDERR_FILENO);
+        close(before);
+        close(fd);
+
+        expected =
+                g_strdup_printf("test-journals: warning: The run record of boot.1 is not kept: %s cannot be moved to "
+                                "%s: Not a directory\n",
+                                fixture->journal, finished);
+        g_assert_true(g_file_get_contents(log, &text, NULL, NULL));
+        g_assert_cmpstr(text, ==, expected);
+        g_assert_false(g_file_test(fixture->journal, G_FILE_TEST_EXISTS));
+        g_assert_false(journals_have(journals, "boot.1"));
+        g_assert_cmpint(g_unlink(log), ==, 0);
+        g_assert_cmpint(g_unlink(finished), ==, 0);
+}
+
 static void add(const char *name, void (*test)(Fixture *fixture, gconstpointer data)) {
         g_test_add(name, Fixture, NULL, set_up, test, tear_down);
 }
@@ -127,6 +210,8 @@ int main(int argc, char *argv[]) {
         add("/journals/only-one", test_only_one);
         add("/journals/no-lock", test_no_lock);
         add("/journals/unreadable", test_unreadable);
+        add("/journals/set-aside-is-bounded", test_set_aside_is_bounded);
+        add("/journals/finish-in-vain", test_finish_in_vain);
         add("/journals/move", test_move);
         add("/journals/move-far", test_move_far);
         return g_test_run();

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* The table of leaf types, what it refuses, and the leaves that need nothing but themselves. */
+/* Tests the table of leaf types, the checks of their parameters, and the basic leaves. */
 
 #include <json-c/json_tokener.h>
 
 #include "basic/cleanup.h"
 #include "leaf-stage.h"
 #include "leaves/registry.h"
-#include "leaves/spawn-properties.h"
+#include "leaves/spawn/spawn-properties.h"
 
 static void test_table(void) {
         g_autoptr(GHashTable) names = g_hash_table_new(g_str_hash, g_str_equal);
@@ -111,7 +111,7 @@ static void assert_refused(const char *node, const char *text) {
 }
 
 static void test_refused_at_load(void) {
-        assert_refused("{ \"type\": \"Log\", \"message\": 5 }", "message: expected a string, not a number");
+        assert_refused("{ \"type\": \"Log\", \"message\": 5 }", "message: expected a string, not 5");
         assert_refused("{ \"type\": \"StartUnit\", \"unit\": \"my cam\" }",
                        "unit: \"my cam.service\" is not the name of a unit: it may have letters, digits and any of "
                        "\":-_.\\@\"");
@@ -121,22 +121,28 @@ static void test_refused_at_load(void) {
         assert_refused("{ \"type\": \"StartUnit\", \"unit\": \"cam.servce\" }",
                        "unit: \"cam.servce\" is not the name of a unit: there is no suffix \".servce\"; did you mean "
                        "\"cam.service\"?");
-        assert_refused(
-                "{ \"type\": \"UnitState\", \"unit\": \"cam.service\", \"state\": \"actve\" }",
-                "state: \"actve\" is none; there are active, reloading, inactive, failed, activating, deactivating, "
-                "maintenance");
+        assert_refused("{ \"type\": \"UnitState\", \"unit\": \"cam.service\", \"state\": \"actve\" }",
+                       "state: \"actve\" is none of \"active\", \"reloading\", \"inactive\", \"failed\", "
+                       "\"activating\", \"deactivating\", \"maintenance\"; did you mean \"active\"?");
         assert_refused("{ \"type\": \"UnitState\", \"unit\": \"cam.service\", \"state\": [\"active\", \"dead\"] }",
-                       "state: \"dead\" is none; there are active, reloading, inactive, failed, activating, "
-                       "deactivating, maintenance");
+                       "state[1]: \"dead\" is none of \"active\", \"reloading\", \"inactive\", \"failed\", "
+                       "\"activating\", \"deactivating\", \"maintenance\"");
         assert_refused("{ \"type\": \"UnitState\", \"unit\": \"cam.service\", \"result\": [] }",
-                       "result: a list of states without any could never be right");
+                       "result: the list is empty; it needs at least one entry");
         assert_refused("{ \"type\": \"UnitState\", \"unit\": \"cam.service\", \"sub_state\": 5 }",
-                       "sub_state: expected a string or an array of strings, not a number");
+                       "sub_state: expected a string or an array of strings, not 5");
         assert_refused("{ \"type\": \"UnitState\", \"unit\": \"{unit}\", \"state\": \"{state}\" }", NULL);
+        assert_refused("{ \"type\": \"UnitState\", \"unit\": \"a.service\", \"test\": \"value.reslt == 'success'\" }",
+                       "test: 'value' has no member 'reslt'; did you mean 'result'? (it has: active_state, sub_state, "
+                       "result, load_state)");
+        assert_refused("{ \"type\": \"UnitState\", \"unit\": \"a.service\", \"test\": \"value['turnip'] == 1\" }",
+                       "test: 'value' has no member 'turnip' (it has: active_state, sub_state, result, load_state)");
+        assert_refused("{ \"type\": \"UnitState\", \"unit\": \"a.service\", \"test\": \"value['res' .. 'ult'] == 1\" }",
+                       NULL);
         assert_refused(CALL ", \"signature\": \"a{ss}\", \"args\": [{ \"key\": \"value\" }] }", NULL);
         assert_refused(CALL ", \"args\": [\"value\"] }", "args: signature '' takes 0 arguments, not 1");
         assert_refused("{ \"type\": \"Spawn\", \"argv\": [\"bin/true\"] }",
-                       "argv: \"bin/true\" must begin with \"/\", or be a name to look for in PATH");
+                       "argv[0]: \"bin/true\" must begin with \"/\", or be a name to look for in PATH");
         assert_refused("{ \"type\": \"Spawn\", \"argv\": [\"{program}\"], \"success_exit\": [\"{status}\"] }", NULL);
 }
 
@@ -151,31 +157,69 @@ static void test_properties(void) {
                 { "{ \"ProtectSystem\": true, \"ProtectHome\": \"read-only\" }", NULL },
                 { "{ \"ReadWritePaths\": [\"/a\", \"/b\"], \"After\": \"a.service\" }", NULL },
                 { "{ \"AmbientCapabilities\": { \"signature\": \"t\", \"value\": 1024 } }", NULL },
-                { "[]", "properties: expected an object" },
+                { "[]", "properties: expected an object, not []" },
                 { "{ \"MemoryMx\": 1 }", "properties: \"MemoryMx\" is not known; did you mean \"MemoryMax\"? Any other "
                                          "can be given as {\"signature\": ..., \"value\": ...}" },
                 { "{ \"Frobnicate\": 1 }", "properties: \"Frobnicate\" is not known. Any other can be given as "
                                            "{\"signature\": ..., \"value\": ...}" },
                 { "{ \"MemoryMax\": \"64X\" }",
-                  "properties: \"MemoryMax\" is to be a number of bytes like \"64M\", or \"infinity\"" },
+                  "properties.MemoryMax: expected a number of bytes like \"64M\", or \"infinity\", not \"64X\"" },
                 { "{ \"MemoryMax\": \"99999999E\" }",
-                  "properties: \"MemoryMax\" is to be a number of bytes like \"64M\", or \"infinity\"" },
-                { "{ \"RuntimeMaxSec\": 5 }", "properties: \"RuntimeMaxSec\" is to be a time span like \"10s\"" },
-                { "{ \"CPUQuota\": \"50\" }", "properties: \"CPUQuota\" is to be a share like \"50%\"" },
-                { "{ \"UMask\": \"9\" }", "properties: \"UMask\" is to be an octal mode as a string like \"0022\"" },
+                  "properties.MemoryMax: expected a number of bytes like \"64M\", or \"infinity\", not \"99999999E\"" },
+                { "{ \"RuntimeMaxSec\": 5 }", "properties.RuntimeMaxSec: expected a time span like \"10s\", not 5" },
+                { "{ \"CPUQuota\": \"50\" }", "properties.CPUQuota: expected a share like \"50%\", not \"50\"" },
+                { "{ \"UMask\": \"9\" }",
+                  "properties.UMask: expected an octal mode as a string like \"0022\", not \"9\"" },
                 { "{ \"Type\": \"simple\" }", "properties: \"Type\" is set by the node itself" },
-                { "{ \"PrivateTmp\": \"maybe\" }", "properties: \"PrivateTmp\" is to be true or false" },
-                { "{ \"Slice\": null }", "properties: \"Slice\" is to be a string" },
+                { "{ \"PrivateTmp\": \"maybe\" }", "properties.PrivateTmp: expected true or false, not \"maybe\"" },
+                { "{ \"Slice\": null }", "properties.Slice: expected a string, not null" },
                 { "{ \"X\": { \"signature\": \"u\", \"value\": -1 } }",
-                  "properties: \"X\": expected a whole number from 0 to 4294967295, not -1" },
+                  "properties.X: expected a whole number from 0 to 4294967295, not -1" },
+                { "{ \"X\": { \"signature\": null, \"value\": \"x\" } }",
+                  "properties.X: argument 1, field 2, key \"signature\": expected a value, not null" },
+
+                /* What systemd would read back as something else. */
+                { "{ \"SyslogIdentifier\": \"it's 5% of \\\"x\\\"\", \"RootDirectory\": \"/a b\\\\c\" }", NULL },
+                { "{ \"SyslogIdentifier\": \"x\\nExecStartPre=/bin/false\" }",
+                  "properties.SyslogIdentifier: systemd would take \"x\\nExecStartPre=/bin/false\" for something "
+                  "else "
+                  "when it is reloaded; leave out control characters, and blanks and '\\' at its ends" },
+                { "{ \"SyslogIdentifier\": \"x\\\\\" }",
+                  "properties.SyslogIdentifier: systemd would take \"x\\\\\" for something else when it is "
+                  "reloaded; "
+                  "leave out control characters, and blanks and '\\' at its ends" },
+                { "{ \"RootDirectory\": \"/x \" }",
+                  "properties.RootDirectory: systemd would take \"/x \" for something else when it is reloaded; "
+                  "leave out control characters, and blanks and '\\' at its ends" },
+                { "{ \"InaccessiblePaths\": [\"/a b\", \"/x\\\"y\"] }",
+                  "properties.InaccessiblePaths: systemd would take \"/x\\\"y\" for something else when it is "
+                  "reloaded; leave out control characters, quotes and '\\', and blanks at its ends" },
+                { "{ \"RequiresMountsFor\": \"/a b\" }", "properties.RequiresMountsFor: systemd would take \"/a "
+                                                         "b\" for something else when it is reloaded; "
+                                                         "leave out control characters, blanks, quotes, '\\' and '%'" },
+                { "{ \"StateDirectory\": \"x:y\" }", "properties.StateDirectory: systemd would take \"x:y\" for "
+                                                     "something else when it is reloaded; leave "
+                                                     "out control characters, blanks, quotes, '\\', '%' and ':'" },
+                { "{ \"SELinuxContext\": { \"signature\": \"(bs)\", \"value\": [true, \"a:b:c\"] } }", NULL },
+                { "{ \"MountImages\": { \"signature\": \"a(ssba(ss))\", \"value\": [] } }",
+                  "properties: \"MountImages\" cannot be set: systemd forgets it when it is reloaded" },
+                { "{ \"ExecStartPre\": { \"signature\": \"a(sasb)\", \"value\": [[\"/bin/sh\", [\"/bin/sh\", \"-c\", "
+                  "\"echo "
+                  "'a b' \\\\\"], false]] } }",
+                  NULL },
+                { "{ \"ExecStartPre\": { \"signature\": \"a(sasb)\", \"value\": [[\"/bin/sh\", [\"/bin/sh\", \"-c\", "
+                  "\"a; "
+                  "b\"], false]] } }",
+                  "properties.ExecStartPre: systemd would take \"a; b\" for something else when it is reloaded; "
+                  "run a "
+                  "script in place of a command with ';', '$' or \"no-env-expand\"" },
         };
 
         for (size_t i = 0; i < G_N_ELEMENTS(properties); i++) {
-                g_autoptr(json_object) value = json_tokener_parse(properties[i].json);
-                g_autofree char *error = NULL;
+                g_autofree char *json = g_strdup_printf(
+                        "{ \"type\": \"Spawn\", \"argv\": [\"x\"], \"properties\": %s }", properties[i].json);
 
-                spawn_properties_check(value, &error);
-                g_assert_cmpstr(error, ==, properties[i].error);
+                assert_refused(json, properties[i].error);
         }
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* The search path: what hides what, what is refused, and what stays when a file does not load. */
+/* Tests the search path: precedence, refused files, and trees that stay because their new file has errors. */
 
 #include <glib/gstdio.h>
 #include <sys/stat.h>
@@ -97,9 +97,16 @@ static void link_to(const Shelf *shelf, unsigned directory, const char *file, co
 
 /* Reloads, and looks at what was told. */
 static void reload(Shelf *shelf, unsigned n_messages, const char *events) {
+        g_autoptr(LibraryScan) look = library_scan_new(shelf->library);
+        const GPtrArray *messages;
+
         g_ptr_array_set_size(shelf->messages, 0);
         g_string_truncate(shelf->events, 0);
-        library_reload(shelf->library, shelf->messages);
+        library_scan_run(look, NULL);
+        library_take(shelf->library, look);
+        messages = library_scan_messages(look);
+        for (unsigned i = 0; i < messages->len; i++)
+                g_ptr_array_add(shelf->messages, g_strdup(g_ptr_array_index(messages, i)));
         for (unsigned i = 0; i < shelf->messages->len; i++)
                 g_test_message("%s", (const char *) g_ptr_array_index(shelf->messages, i));
         g_assert_cmpuint(shelf->messages->len, ==, n_messages);
@@ -235,7 +242,8 @@ static void test_refused_files(void) {
         put(shelf, 0, "boot.json", OTHER_TREE);
         g_assert_cmpint(g_chmod(path, 0664), ==, 0);
         reload(shelf, 1, "*boot ");
-        fix = g_strdup_printf(": error: refused: it can be written by others than root (mode 0664); fix with: "
+        fix = g_strdup_printf(": error: refused: it can be written by others than root (mode 0664); a tree can do "
+                              "anything as root: find out first who put it there and what it does; if that is right: "
                               "chmod go-w '%s'",
                               path);
         assert_message(shelf, 0, 0, "boot.json", fix);
@@ -258,7 +266,8 @@ static void test_refused_directory(void) {
         put(shelf, 0, "new.json", TREE);
         g_assert_cmpint(g_chmod(shelf->directories[0], 0777), ==, 0);
         reload(shelf, 1, "");
-        fix = g_strdup_printf(": error: refused: it can be written by others than root (mode 0777); fix with: "
+        fix = g_strdup_printf(": error: refused: it can be written by others than root (mode 0777); a tree can do "
+                              "anything as root: find out first who put it there and what it does; if that is right: "
                               "chmod go-w '%s'",
                               shelf->directories[0]);
         assert_message(shelf, 0, 0, "", fix);
@@ -278,7 +287,8 @@ static void test_refused_way(void) {
         g_assert_cmpint(g_chmod(shelf->directories[1], 0777), ==, 0);
         reload(shelf, 2, "*linked ");
         fix = g_strdup_printf(": error: refused: '%s', on the way to it, can be written by others than root (mode "
-                              "0777); fix with: chmod go-w '%s'",
+                              "0777); a tree can do anything as root: find out first who put it there and what it "
+                              "does; if that is right: chmod go-w '%s'",
                               shelf->directories[1], shelf->directories[1]);
         assert_message(shelf, 1, 0, "linked.json", fix);
 }
@@ -437,7 +447,8 @@ static void test_refused_include(void) {
         g_assert_cmpint(g_chmod(path, 0666), ==, 0);
         reload(shelf, 2, "+a +common ");
         message = g_strdup_printf(":1:25: error: include: '%s' refused: it can be written by others than root (mode "
-                                  "0666); fix with: chmod go-w '%s'",
+                                  "0666); a tree can do anything as root: find out first who put it there and what it "
+                                  "does; if that is right: chmod go-w '%s'",
                                   path, path);
         assert_message(shelf, 0, 0, "a.json", message);
 }
@@ -464,6 +475,32 @@ static void test_search_path(void) {
         g_assert_cmpstr(user[1], ==, "/etc/btd/user-trees");
 }
 
+/* What many trees were is freed in pieces. */
+static void test_freed_in_pieces(void) {
+        static const unsigned n = 120;
+        g_autoptr(Shelf) shelf = shelf_new(false);
+        g_autoptr(GString) events = g_string_new(NULL);
+        LibraryScan *look;
+
+        for (unsigned i = 0; i < n; i++) {
+                g_autofree char *file = g_strdup_printf("t%03u.json", i);
+
+                put(shelf, 0, file, TREE);
+                g_string_append_printf(events, "+t%03u ", i);
+        }
+        reload(shelf, 0, events->str);
+
+        look = library_scan_new(shelf->library);
+        library_scan_run(look, NULL);
+        library_take(shelf->library, look);
+        g_assert_false(library_scan_free_some(look));
+        g_assert_false(library_scan_free_some(look));
+        g_assert_true(library_scan_free_some(look));
+
+        /* Of one that was not run nothing is known. */
+        g_assert_true(library_scan_free_some(library_scan_new(shelf->library)));
+}
+
 int main(int argc, char **argv) {
         g_test_init(&argc, &argv, NULL);
         g_test_add_func("/library/first-wins", test_first_wins);
@@ -484,5 +521,7 @@ int main(int argc, char **argv) {
         g_test_add_func("/library/refused-include", test_refused_include);
         g_test_add_func("/library/masked-include", test_masked_include);
         g_test_add_func("/library/search-path", test_search_path);
+        g_test_add_func("/library/freed-in-pieces", test_freed_in_pieces);
+
         return g_test_run();
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* The limits as the option --limit says them. */
+/* Tests the option --limit. */
 
 #include <errno.h>
 #include <glib.h>

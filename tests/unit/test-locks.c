@@ -213,7 +213,7 @@ static void test_deadlock_of_one_party(void) {
 
         scene_claim(scene, 1, 0, 9, "z");
         inside = scene_claim(scene, 1, 1, 2, "z");
-        assert_deadlocked(inside, "the lock 'z', which b.1 (0-9) holds; a deadlock, since that ends only behind this");
+        assert_deadlocked(inside, "the lock 'z', which b.1 (0-9) holds; a deadlock, since that ends only after this");
 }
 
 int main(int argc, char **argv) {

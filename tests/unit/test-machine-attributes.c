@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* What any node can have: hooks, and that it is uninterruptible; and guards whose expressions go wrong. */
+/* Tests attributes of nodes: hooks, uninterruptible nodes, and guards whose expressions fail. */
 
 #include "stage.h"
 

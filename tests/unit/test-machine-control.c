@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* What people do to a machine: forced outcomes and breakpoints; and how errors end it. */
+/* Tests forced outcomes, breakpoints, and the end of a machine by an error. */
 
 #include "stage.h"
 

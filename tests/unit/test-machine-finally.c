@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Finally: the clean-up follows the body, once, whatever happens to it. */
+/* Tests Finally: its clean-up runs exactly once, however its body ends. */
 
 #include "stage.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Locks: who gets one, when it is asked for, and every way in which it is let go. */
+/* Tests the locks of nodes: when they are acquired, and every way in which they are released. */
 
 #include "stage.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Types with variables of their own: SubTree and ForEach. */
+/* Tests SubTree and ForEach, which have variables of their own. */
 
 #include "stage.h"
 

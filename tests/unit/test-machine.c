@@ -85,6 +85,64 @@ static void test_parallel_skipped(void) {
                                                                  });
 }
 
+/* Nothing is polled where only a variable or a condition can change that; the interval is for what was done meanwhile.
+ */
+static void test_parallel_tried(void) {
+        static const char *const all[] = { "Parallel{success_count=2}", "ParallelAll" };
+
+        for (size_t i = 0; i < G_N_ELEMENTS(all); i++) {
+                g_autofree char *guard = g_strdup_printf("%s(a[guards], b)", all[i]);
+                g_autofree char *precondition = g_strdup_printf("%s(Precondition:p{else=2}(a), b)", all[i]);
+                g_autofree char *condition = g_strdup_printf("%s(IfThenElse(c?, a[guards], d), b)", all[i]);
+                g_autofree char *reactive =
+                        g_strdup_printf("%s(IfThenElse(ReactiveSequence(c?, k?), a[guards], d), b)", all[i]);
+                g_autofree char *action = g_strdup_printf("%s(IfThenElse(e+, a[guards]), b)", all[i]);
+
+                stage_play(guard, (Step[]){
+                                          { "a skip_if yes, start", "start b", STATUS_RUNNING },
+                                          { "variable", "", STATUS_RUNNING },
+                                          { "nothing", "", STATUS_RUNNING },
+                                          { "a skip_if no, variable", "start a", STATUS_RUNNING },
+                                          { "b success", "", STATUS_RUNNING },
+                                          { "a success", "", STATUS_SUCCESS },
+                                          {},
+                                  });
+                stage_play(precondition, (Step[]){
+                                                 { "start", "start b", STATUS_RUNNING },
+                                                 { "p test yes, variable", "start a", STATUS_RUNNING },
+                                                 { "halt", "halt a, halt b", STATUS_HALTED },
+                                                 {},
+                                         });
+                /* Its first value comes later; then it is kept until an action has started. */
+                stage_play(condition, (Step[]){
+                                              { "a skip_if yes, start", "start b", STATUS_RUNNING },
+                                              { "c success", "", STATUS_RUNNING },
+                                              { "variable", "", STATUS_RUNNING },
+                                              { "c failure", "start d, release c", STATUS_RUNNING },
+                                              { "d success, b success", "", STATUS_SUCCESS },
+                                              {},
+                                      });
+                stage_play(condition, (Step[]){
+                                              { "c success, a skip_if yes, start", "start b", STATUS_RUNNING },
+                                              { "halt", "halt b, release c", STATUS_HALTED },
+                                              {},
+                                      });
+                stage_play(action,
+                           (Step[]){
+                                   { "a skip_if yes, start", "start e, start b, arm 100000 interval", STATUS_RUNNING },
+                                   { "time", "start e, arm 100000 interval", STATUS_RUNNING },
+                                   { "halt", "halt b, disarm interval", STATUS_HALTED },
+                                   {},
+                           });
+                stage_play(reactive,
+                           (Step[]){
+                                   { "c success, k success, a skip_if yes, start", "start b", STATUS_RUNNING },
+                                   { "k failure", "start d, release c, release k", STATUS_RUNNING },
+                                   {},
+                           });
+        }
+}
+
 static void test_outcomes(void) {
         stage_play("Inverter(a)",
                    (Step[]){ { "start", "start a", STATUS_RUNNING }, { "a failure", "", STATUS_SUCCESS }, {} });
@@ -171,6 +229,52 @@ static void test_endless_loop_is_slowed_down(void) {
 
         stage_play("RetryUntilSuccessful{num_attempts=-1}(a-)", steps);
         g_free(steps);
+}
+
+/* The elements follow at once, whatever they are; only a loop without an end around them is slowed down. */
+static void test_loop(void) {
+        Step *steps = g_new0(Step, 1005);
+
+        stage_play("Loop(a+)", (Step[]){
+                                       { "Loop elements 3, start", "start a", STATUS_RUNNING },
+                                       { "nothing", "start a", STATUS_RUNNING },
+                                       { "nothing", "start a", STATUS_RUNNING },
+                                       { "nothing", "", STATUS_SUCCESS },
+                                       {},
+                               });
+        stage_play("KeepRunningUntilFailure(a+)", (Step[]){
+                                                          { "start", "start a, arm 100000 interval", STATUS_RUNNING },
+                                                          { "variable", "start a", STATUS_RUNNING },
+                                                          {},
+                                                  });
+
+        for (unsigned i = 0; i < 1000; i++)
+                steps[i] = (Step){ i == 0 ? "Loop elements 2, start" : "nothing", "start a", STATUS_RUNNING };
+        steps[1000] = (Step){ "nothing", "start a, arm 100000 interval", STATUS_RUNNING };
+        steps[1001] = (Step){ "nothing", "", STATUS_RUNNING };
+        steps[1002] = (Step){ "time", "start a", STATUS_RUNNING };
+        steps[1003] = (Step){ "nothing", "start a, arm 100000 interval", STATUS_RUNNING };
+        stage_play("Repeat{num_cycles=-1}(Loop(a+))", steps);
+        g_free(steps);
+}
+
+/* Once in each copy. */
+static void test_run_once_for_each(void) {
+        stage_play("ForEach(RunOnce(a))",
+                   (Step[]){
+                           { "ForEach elements 3, start", "list ForEach, give RunOnce 0, start a", STATUS_RUNNING },
+                           { "a success", "give RunOnce 1", STATUS_RUNNING },
+                           { "nothing", "give RunOnce 2", STATUS_SUCCESS },
+                           {},
+                   });
+        stage_play("ForEach{concurrency=2}(RunOnce(a), RunOnce:other(b))",
+                   (Step[]){
+                           { "ForEach elements 4, start",
+                             "list ForEach, give RunOnce 0, start a, give other 1, start b", STATUS_RUNNING },
+                           { "a success, b success", "give RunOnce 2, give other 3", STATUS_RUNNING },
+                           { "nothing", "", STATUS_SUCCESS },
+                           {},
+                   });
 }
 
 static void test_delay(void) {
@@ -298,6 +402,24 @@ static void test_reactive_sequence(void) {
                    });
 }
 
+/* A while that skips a child at each tick makes it one that was skipped, not more; and skipped rounds are forgotten. */
+static void test_reactive_skipped(void) {
+        stage_play("ReactiveSequence(a[guards], b)", (Step[]){
+                                                             { "a while no, start", "start b", STATUS_RUNNING },
+                                                             { "b success", "", STATUS_SUCCESS },
+                                                             {},
+                                                     });
+        stage_play("ReactiveSequence(Repeat{num_cycles=2}(a), b)",
+                   (Step[]){
+                           { "start", "start a", STATUS_RUNNING },
+                           { "a success", "start a", STATUS_RUNNING },
+                           { "a skipped", "start b", STATUS_RUNNING },
+                           { "variable", "halt b, start a", STATUS_RUNNING },
+                           { "a success", "start a", STATUS_RUNNING },
+                           {},
+                   });
+}
+
 static void test_round_robin(void) {
         stage_play("Repeat{num_cycles=3}(RoundRobin(a, b))", (Step[]){
                                                                      { "start", "start a", STATUS_RUNNING },
@@ -326,12 +448,15 @@ int main(int argc, char *argv[]) {
         g_test_add_func("/machine/fallback", test_fallback);
         g_test_add_func("/machine/parallel", test_parallel);
         g_test_add_func("/machine/parallel-skipped", test_parallel_skipped);
+        g_test_add_func("/machine/parallel-tried", test_parallel_tried);
         g_test_add_func("/machine/outcomes", test_outcomes);
         g_test_add_func("/machine/repeat", test_repeat);
         g_test_add_func("/machine/retry", test_retry);
         g_test_add_func("/machine/backoff", test_backoff);
         g_test_add_func("/machine/jitter", test_jitter);
         g_test_add_func("/machine/endless-loop-is-slowed-down", test_endless_loop_is_slowed_down);
+        g_test_add_func("/machine/loop", test_loop);
+        g_test_add_func("/machine/run-once-for-each", test_run_once_for_each);
         g_test_add_func("/machine/delay", test_delay);
         g_test_add_func("/machine/timeout", test_timeout);
         g_test_add_func("/machine/rate-controller", test_rate_controller);
@@ -339,6 +464,7 @@ int main(int argc, char *argv[]) {
         g_test_add_func("/machine/halt-while-ending", test_halt_while_ending);
         g_test_add_func("/machine/halt-before-start", test_halt_before_start);
         g_test_add_func("/machine/reactive-sequence", test_reactive_sequence);
+        g_test_add_func("/machine/reactive-skipped", test_reactive_skipped);
         g_test_add_func("/machine/round-robin", test_round_robin);
         g_test_add_func("/machine/recovery", test_recovery);
         return g_test_run();

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* How much one may have of the manager, and trees that are given to it as texts. */
+/* Tests the limits of the manager, and trees that are passed to it as text. */
 
 #include <errno.h>
 #include <unistd.h>
 
 #include "basic/cleanup.h"
+#include "loading.h"
 #include "manager-stage.h"
 
 #define WAITS "{ \"type\": \"FakeAction\", \"name\": \"A\" }"
@@ -13,7 +14,7 @@
 
 /* expected: the one message that there is, or NULL. */
 static void reload(const ManagerStage *stage, const char *expected) {
-        g_autoptr(GPtrArray) messages = manager_reload(stage->manager);
+        g_autoptr(GPtrArray) messages = loading_reload(stage->manager, stage->context);
 
         g_assert_cmpuint(messages->len, ==, expected ? 1 : 0);
         if (expected)
@@ -94,7 +95,7 @@ static Run *start_text(const ManagerStage *stage, const char *name, const char *
         g_autofree char *error = NULL;
         Run *run = NULL;
 
-        g_assert_cmpint(manager_start_text(stage->manager, name, text, NULL, &who, &run, &error), ==, r);
+        g_assert_cmpint(loading_start_text(stage->manager, stage->context, name, text, &who, &run, &error), ==, r);
         g_assert_cmpstr(error, ==, expected);
         manager_stage_turn(stage);
         return run;
@@ -130,7 +131,7 @@ static void test_text_refused(void) {
                    "there is a tree 'a' already; start that one, or give this another name");
         start_text(stage, "x", "{ \"btd\": 1,\n\"root\": 5 }", MANAGER_TREE_BROKEN,
                    "tree 'x' has errors: x.json:2:9: error: expected a node, such as {\"type\": \"Sequence\", ...}, "
-                   "not a number");
+                   "not 5");
         start_text(stage, "x", "{ \"btd\": 1, \"trees\": { \"y\": { \"root\": " WAITS " } } }", MANAGER_TREE_BROKEN,
                    "tree 'x' has no 'root'");
         start_text(stage, "x", TREE("\"restart\": \"always\", ", WAITS), MANAGER_TREE_BROKEN,
@@ -138,7 +139,7 @@ static void test_text_refused(void) {
 
         start_text(stage, "x", TREE("\"autostart\": 5, ", "5"), MANAGER_TREE_BROKEN,
                    "tree 'x' has 2 errors, which 'btctl validate' shows; the first one: x.json:1:26: error: autostart: "
-                   "expected true or false, not a number");
+                   "expected true or false, not 5");
         manager_stop(stage->manager);
         start_text(stage, "x", TREE("", WAITS), MANAGER_STOPPING, "the daemon is stopping and starts nothing any more");
 }

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Starting, halting and listing, with the texts of everything that can be refused. */
+/* Tests how the manager starts, halts and lists runs, with the message of each refusal. */
 
 #include <errno.h>
 #include <json-c/json_tokener.h>
 
 #include "assert-cause.h"
 #include "basic/cleanup.h"
+#include "loading.h"
 #include "manager-stage.h"
+#include "once-reserved.h"
 #include "runtime/manager-control.h"
 #include "runtime/runs.h"
 
@@ -35,6 +37,10 @@ static void on_reloaded(const GPtrArray *messages, void *userdata) {
         g_string_append_printf(((ManagerStage *) userdata)->events, "reloaded(%u) ", messages->len);
 }
 
+static void on_autostarted(void *userdata) {
+        g_string_append(((ManagerStage *) userdata)->events, "autostarted ");
+}
+
 static void on_idle(void *userdata) {
         g_string_append(((ManagerStage *) userdata)->events, "idle ");
 }
@@ -46,6 +52,7 @@ static const ManagerObserver observer = {
         .run_halting = on_run_halting,
         .run_finished = on_run_finished,
         .run_removed = on_run_removed,
+        .autostarted = on_autostarted,
         .reloading = on_reloading,
         .reloaded = on_reloaded,
         .idle = on_idle,
@@ -78,7 +85,9 @@ static Run *start(const ManagerStage *stage, const char *tree, const char *insta
         g_autofree char *error = NULL;
         Run *run = NULL;
 
-        g_assert_cmpint(manager_start(stage->manager, tree, instance, NULL, "a test", &run, &error), ==, 0);
+        g_assert_cmpint(once_reserved(stage->context, &error,
+                                      manager_start(stage->manager, tree, instance, NULL, "a test", &run, &error)),
+                        ==, 0);
         g_assert_null(error);
         manager_stage_turn(stage);
         return run;
@@ -89,7 +98,9 @@ static void assert_refused(const ManagerStage *stage, const char *tree, const ch
         g_autofree char *error = NULL;
         Run *run = NULL;
 
-        g_assert_cmpint(manager_start(stage->manager, tree, instance, variables, "a test", &run, &error), ==, r);
+        g_assert_cmpint(once_reserved(stage->context, &error,
+                                      manager_start(stage->manager, tree, instance, variables, "a test", &run, &error)),
+                        ==, r);
         g_assert_cmpstr(error, ==, text);
         g_assert_null(run);
 }
@@ -99,7 +110,9 @@ static void test_autostart(void) {
 
         assert_events(stage, "");
         manager_autostart(stage->manager);
-        assert_events(stage, "+boot.1 ");
+        while (stage->events->len == 0)
+                g_main_context_iteration(stage->context, TRUE);
+        assert_events(stage, "+boot.1 autostarted ");
         g_assert_cmpuint(manager_n_running(stage->manager), ==, 1);
 }
 
@@ -141,7 +154,7 @@ static void test_masked_tree(void) {
         g_autoptr(GPtrArray) messages = NULL;
 
         g_assert_cmpint(symlink("/dev/null", path), ==, 0);
-        messages = manager_reload(stage->manager);
+        messages = loading_reload(stage->manager, stage->context);
         assert_events(stage, "reloading reloaded(1) ");
         assert_refused(stage, "off", "", NULL, MANAGER_NO_SUCH_TREE, text);
         g_assert_null(manager_tree(stage->manager, "off"));
@@ -188,11 +201,156 @@ static void test_a_tree_that_is_gone(void) {
 
         start(stage, "boot", "");
         manager_stage_remove(stage, "boot.json");
-        messages = manager_reload(stage->manager);
+        messages = loading_reload(stage->manager, stage->context);
         g_assert_null(manager_tree(stage->manager, "boot"));
         g_assert_cmpuint(manager_n_running(stage->manager), ==, 1);
         g_assert_cmpint(manager_halt_tree(stage->manager, "boot", &test_caller, &count, &error), ==, 0);
         g_assert_cmpuint(count, ==, 1);
+}
+
+static void on_reload_done(const GPtrArray *messages, void *userdata) {
+        g_string_append(userdata, messages ? "done " : "refused ");
+}
+
+/* Those that are asked for while one is under way are done together, after it: it may have seen the files before. */
+static void test_reloads_at_once(void) {
+        g_autoptr(ManagerStage) stage = stage_new();
+
+        (void) manager_reload(stage->manager, on_reload_done, stage->events);
+        manager_stage_put(stage, "new.json", "{ \"btd\": 1, \"root\": { \"type\": \"FakeNow\" } }");
+        (void) manager_reload(stage->manager, on_reload_done, stage->events);
+        manager_reload_drop(manager_reload(stage->manager, on_reload_done, stage->events));
+        (void) manager_reload(stage->manager, NULL, NULL);
+        (void) manager_reload(stage->manager, on_reload_done, stage->events);
+        assert_events(stage, "reloading ");
+        while (!strstr(stage->events->str, "done done"))
+                g_main_context_iteration(stage->context, TRUE);
+        assert_events(stage, "reloaded(1) done reloading reloaded(1) done done ");
+        g_assert_nonnull(manager_tree(stage->manager, "new"));
+}
+
+/* Until it is done, all is as it was. */
+static void test_start_while_reloading(void) {
+        g_autoptr(ManagerStage) stage = stage_new();
+        const Run *run;
+        GString *events = stage->events;
+
+        start(stage, "boot", "first");
+        assert_events(stage, "+boot.1 ");
+        manager_stage_remove(stage, "boot.json");
+        (void) manager_reload(stage->manager, on_reload_done, events);
+        g_assert_nonnull(manager_tree(stage->manager, "boot"));
+        {
+                g_autofree char *error = NULL;
+                Run *started = NULL;
+
+                g_assert_cmpint(manager_start(stage->manager, "boot", "", NULL, "a test", &started, &error), ==, 0);
+                run = started;
+        }
+        while (!strstr(events->str, "done"))
+                g_main_context_iteration(stage->context, TRUE);
+        g_assert_null(manager_tree(stage->manager, "boot"));
+        g_assert_cmpint(run_status(run), ==, STATUS_RUNNING);
+        assert_events(stage, "reloading +boot.2 reloaded(1) done ");
+}
+
+static void on_text_started(Run *run, int r, const char *error, void *userdata) {
+        g_string_append_printf(userdata, "%s ", run ? run_id(run) : error);
+}
+
+static void begin_text_of(const ManagerStage *stage, const char *name, const char *text, TextStart **ret_start) {
+        g_autofree char *error = NULL;
+
+        g_assert_cmpint(manager_start_text(stage->manager, name, text, NULL, &test_caller, on_text_started,
+                                           stage->events, ret_start, &error),
+                        ==, 0);
+}
+
+static void begin_text(const ManagerStage *stage, const char *name, TextStart **ret_start) {
+        begin_text_of(stage, name, "{ \"btd\": 1, \"root\": { \"type\": \"FakeAction\" } }", ret_start);
+}
+
+static void test_stop_while_loading(void) {
+        g_autoptr(ManagerStage) stage = stage_new();
+        TextStart *start;
+
+        (void) manager_reload(stage->manager, on_reload_done, stage->events);
+        (void) manager_reload(stage->manager, on_reload_done, stage->events);
+        begin_text(stage, "one", &start);
+        manager_stop(stage->manager);
+        assert_events(stage, "reloading refused refused the daemon is stopping and starts nothing any more ");
+        while (!strstr(stage->events->str, "idle"))
+                g_main_context_iteration(stage->context, TRUE);
+        assert_events(stage, "idle ");
+}
+
+/* The manager goes while all of it is under way. */
+static void test_free_while_loading(void) {
+        g_autoptr(ManagerStage) stage = stage_new();
+        TextStart *start;
+
+        (void) manager_reload(stage->manager, on_reload_done, stage->events);
+        (void) manager_reload(stage->manager, on_reload_done, stage->events);
+        begin_text(stage, "one", &start);
+        g_clear_pointer(&stage->manager, manager_free);
+        assert_events(stage, "reloading ");
+}
+
+static void test_texts_at_once(void) {
+        g_autoptr(ManagerStage) stage = stage_new();
+        TextStart *start, *dropped;
+
+        for (unsigned i = 0; i < 9; i++) {
+                g_autofree char *name = g_strdup_printf("text%u", i);
+
+                begin_text(stage, name, &start);
+        }
+        begin_text(stage, "dropped", &dropped);
+        begin_text(stage, "taken", &start);
+        text_start_drop(dropped);
+        text_start_drop(NULL);
+        manager_stage_put(stage, "taken.json", "{ \"btd\": 1, \"root\": { \"type\": \"FakeNow\" } }");
+        manager_load(stage->manager);
+        while (manager_n_running(stage->manager) < 9 || !strstr(stage->events->str, "there is a tree"))
+                g_main_context_iteration(stage->context, TRUE);
+        g_assert_nonnull(strstr(stage->events->str,
+                                "there is a tree 'taken' already; start that one, or give this another name"));
+        g_assert_null(strstr(stage->events->str, "dropped"));
+}
+
+/* What the records of their runs begin with takes long, and is made beside the loop: for each run, however it is
+ * started. */
+static void test_large_trees(void) {
+        g_autoptr(ManagerStage) stage = manager_stage_new();
+        g_autofree char *spaces = g_strnfill(64 << 10, ' ');
+        g_autofree char *large = g_strconcat(
+                "{ \"btd\": 1, \"autostart\": true, \"root\": { \"type\": \"FakeAction\" } }", spaces, NULL);
+        TextStart *text;
+
+        manager_stage_keep_runs(stage);
+        manager_stage_put(stage, "large.json", large);
+        open_and_load(stage);
+        for (unsigned i = 0; i < 3; i++) {
+                g_autofree char *instance = g_strdup_printf("i%u", i), *error = NULL;
+                Run *run = NULL;
+                int r;
+
+                do {
+                        g_clear_pointer(&error, g_free);
+                        g_main_context_iteration(stage->context, FALSE);
+                        r = manager_start(stage->manager, "large", instance, NULL, "a test", &run, &error);
+                } while (r == MANAGER_NOT_YET && !strstr(error, "the record of the run is being prepared; try again"));
+                g_assert_cmpint(r, ==, MANAGER_NOT_YET);
+                start(stage, "large", instance);
+        }
+
+        assert_events(stage, "+large.1 +large.2 +large.3 ");
+        manager_autostart(stage->manager);
+        begin_text_of(stage, "text", large, &text);
+        while (manager_n_running(stage->manager) < 5)
+                g_main_context_iteration(stage->context, TRUE);
+        g_assert_nonnull(strstr(stage->events->str, "+large.4 autostarted"));
+        g_assert_nonnull(strstr(stage->events->str, "+text.1 text.1"));
 }
 
 static void test_last_ones_stay(void) {
@@ -212,15 +370,53 @@ static void test_last_ones_stay(void) {
         g_assert_nonnull(manager_run(stage->manager, "quick.102"));
 }
 
-/* Ids are not used again by the next daemon. */
+/* Ids are not used again by the next daemon. One that was killed leaves a gap: it had reserved more than it used. */
 static void test_numbers_go_on(void) {
         g_autoptr(ManagerStage) stage = stage_new();
 
         g_assert_cmpstr(run_id(start(stage, "quick", "")), ==, "quick.1");
         g_assert_cmpstr(run_id(start(stage, "quick", "")), ==, "quick.2");
+        manager_abandon(stage->manager);
         open_and_load(stage);
         g_assert_cmpstr(run_id(start(stage, "quick", "")), ==, "quick.3");
+        open_and_load(stage);
+        g_assert_cmpstr(run_id(start(stage, "quick", "")), ==, "quick.19");
         g_assert_cmpstr(run_id(start(stage, "boot", "")), ==, "boot.1");
+}
+
+static char *put_old_number(const ManagerStage *stage, const char *file, const char *text) {
+        char *path = g_build_filename(stage->state, file, NULL);
+
+        g_assert_true(g_file_set_contents(path, text, -1, NULL));
+        return path;
+}
+
+/* What an older version has counted, in a file for each tree. */
+static void test_numbers_of_an_older_version(void) {
+        g_autoptr(ManagerStage) stage = stage_new();
+        g_autofree char *quick = put_old_number(stage, "quick.runs", "7\n"),
+                        *boot = put_old_number(stage, "boot.runs", "3\n"),
+                        *gone = put_old_number(stage, "gone.runs", "5\n"),
+                        *numbers = g_build_filename(stage->state, "numbers", NULL), *text = NULL;
+
+        open_and_load(stage);
+        g_assert_true(g_file_test(quick, G_FILE_TEST_EXISTS));
+        g_assert_cmpstr(run_id(start(stage, "quick", "")), ==, "quick.8");
+        g_assert_false(g_file_test(quick, G_FILE_TEST_EXISTS));
+        g_assert_false(g_file_test(boot, G_FILE_TEST_EXISTS));
+        g_assert_false(g_file_test(gone, G_FILE_TEST_EXISTS));
+        g_assert_true(g_file_get_contents(numbers, &text, NULL, NULL));
+        g_assert_nonnull(strstr(text, "gone 5\n"));
+        open_and_load(stage);
+        g_assert_cmpstr(run_id(start(stage, "boot", "")), ==, "boot.4");
+
+        /* The older version has run in between, or has not been removed from it: the higher number counts. */
+        g_free(put_old_number(stage, "quick.runs", "2\n"));
+        g_free(put_old_number(stage, "boot.runs", "100\n"));
+        manager_abandon(stage->manager);
+        open_and_load(stage);
+        g_assert_cmpstr(run_id(start(stage, "quick", "")), ==, "quick.24");
+        g_assert_cmpstr(run_id(start(stage, "boot", "")), ==, "boot.101");
 }
 
 static void test_limit(void) {
@@ -229,7 +425,7 @@ static void test_limit(void) {
         manager_stage_put(stage, "wait.json",
                           "{ \"btd\": 1, \"root\": { \"type\": \"Delay\", \"delay\": \"1h\", \"child\": { \"type\": "
                           "\"FakeNow\" } } }");
-        g_ptr_array_unref(manager_reload(stage->manager));
+        g_ptr_array_unref(loading_reload(stage->manager, stage->context));
         for (unsigned i = 0; i < limits_default.max[LIMIT_RUNS]; i++) {
                 g_autofree char *instance = g_strdup_printf("i%u", i);
 
@@ -286,14 +482,13 @@ static void test_control(void) {
         ASSERT_ANSWER(MANAGER_NOT_PAUSED, "run 'boot.1' is not paused; pause it first", manager_step, "boot.1");
         ASSERT_ANSWER(0, NULL, manager_pause, "boot.1");
         ASSERT_ANSWER(MANAGER_NOTHING_HAPPENED,
-                      "nothing has happened that run 'boot.1' could take a step for; 'btctl status' shows what it "
-                      "waits for",
+                      "run 'boot.1' is waiting, so there is nothing to step; 'btctl status' shows what it waits for",
                       manager_step, "boot.1");
         ASSERT_ANSWER(-EINVAL, "run 'boot.1' has no node 1; its nodes are 0 to 0", manager_set_breakpoint, "boot.1", 1,
                       true);
         ASSERT_ANSWER(-EINVAL, "run 'boot.1' has no node 7; its nodes are 0 to 0", manager_force, "boot.1", 7,
                       STATUS_SUCCESS);
-        ASSERT_ANSWER(-EINVAL, "a node can be given success, failure or skipped", manager_force, "boot.1", 0,
+        ASSERT_ANSWER(-EINVAL, "a node can be forced to success, failure or skipped", manager_force, "boot.1", 0,
                       STATUS_HALTED);
         ASSERT_ANSWER(-EINVAL,
                       "'2x' cannot be the name of a variable; it begins with a letter or '_' and consists of letters, "
@@ -318,7 +513,7 @@ static void test_inputs(void) {
                 stage, "in.json",
                 "{ \"btd\": 1, \"inputs\": { \"unit\": \"string\", \"tries\": { \"type\": \"int\", \"default\": 1 } }, "
                 "\"root\": { \"type\": \"FakeAction\", \"text\": \"{unit} {tries}\" } }");
-        g_ptr_array_unref(manager_reload(stage->manager));
+        g_ptr_array_unref(loading_reload(stage->manager, stage->context));
         assert_refused(stage, "in", "", NULL, MANAGER_MISSING_INPUT, "the input 'unit' (string) is missing");
         assert_refused(stage, "in", "", wrong, -EINVAL, "unit: expected a string, but got 5");
         assert_refused(stage, "in", "", unknown, -EINVAL, "the tree has no input 'tires'; did you mean 'tries'?");
@@ -331,8 +526,15 @@ int main(int argc, char **argv) {
         g_test_add_func("/manager/masked-tree", test_masked_tree);
         g_test_add_func("/manager/halt", test_halt);
         g_test_add_func("/manager/a-tree-that-is-gone", test_a_tree_that_is_gone);
+        g_test_add_func("/manager/reloads-at-once", test_reloads_at_once);
+        g_test_add_func("/manager/start-while-reloading", test_start_while_reloading);
+        g_test_add_func("/manager/stop-while-loading", test_stop_while_loading);
+        g_test_add_func("/manager/free-while-loading", test_free_while_loading);
+        g_test_add_func("/manager/texts-at-once", test_texts_at_once);
+        g_test_add_func("/manager/large-trees", test_large_trees);
         g_test_add_func("/manager/last-ones-stay", test_last_ones_stay);
         g_test_add_func("/manager/numbers-go-on", test_numbers_go_on);
+        g_test_add_func("/manager/numbers-of-an-older-version", test_numbers_of_an_older_version);
         g_test_add_func("/manager/limit", test_limit);
         g_test_add_func("/manager/stop", test_stop);
         g_test_add_func("/manager/control", test_control);

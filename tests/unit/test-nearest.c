@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* "Did you mean", and how messages quote. */
+/* Tests the suggestions ("did you mean") and the quotes in messages. */
 
 #include <glib.h>
 #include <string.h>
@@ -29,6 +29,29 @@ static void test_found(void) {
         g_assert_cmpstr(nearest_of("boto", candidates), ==, "boot");
         g_assert_cmpstr(nearest_of("nmae", candidates), ==, "name");
         g_assert_cmpstr(nearest_of("Retyr", candidates), ==, "Retry");
+}
+
+static void test_parts(void) {
+        static const char *const candidates[] = { "initial", "max", "halt_timeout", "no", NULL };
+
+        g_assert_cmpstr(nearest_of("maximum", candidates), ==, "max");
+        g_assert_cmpstr(nearest_of("timeout", candidates), ==, "halt_timeout");
+        g_assert_null(nearest_of("nothing", candidates));
+}
+
+static bool is_close(const char *word, const char *candidate) {
+        Nearest nearest = { .word = word };
+
+        nearest_offer(&nearest, candidate);
+        g_assert_cmpstr(nearest.best, ==, candidate);
+        return nearest_is_close(&nearest);
+}
+
+static void test_close(void) {
+        g_assert_true(is_close("durations", "duration"));
+        g_assert_true(is_close("autostrat", "autostart"));
+        g_assert_true(is_close("attempts", "num_attempts"));
+        g_assert_false(is_close("maximum", "max"));
 }
 
 static void test_not_found(void) {
@@ -78,6 +101,8 @@ int main(int argc, char **argv) {
         g_test_init(&argc, &argv, NULL);
 
         g_test_add_func("/nearest/found", test_found);
+        g_test_add_func("/nearest/parts", test_parts);
+        g_test_add_func("/nearest/close", test_close);
         g_test_add_func("/nearest/not-found", test_not_found);
         g_test_add_func("/nearest/best-wins", test_best_wins);
         g_test_add_func("/nearest/excerpt", test_excerpt);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* The structs that leaves get: from the file, from the defaults, and with references filled in. */
+/* Tests the parameter structs: values from the file, defaults, and expanded references. */
 
 #include <errno.h>
 #include <json-c/json_tokener.h>
@@ -191,7 +191,7 @@ static void test_cannot_be_filled_in(void) {
                 { "mode", "\"{s}\"", "mode: \"cam\" is none of \"replace\", \"fail\", \"isolate\"" },
                 { "argv", "\"{s}\"", "argv: expected an array of strings, but {s} is \"cam\"" },
                 { "argv", "[\"a\",\"{list}\"]", "argv[1]: expected a string, but {list} is [\"a\",\"b\"]" },
-                { "argv", "\"{mixed}\"", "argv[1]: expected a string, not a number" },
+                { "argv", "\"{mixed}\"", "argv[1]: expected a string, not 1" },
                 { "argv", "[\"{nul}\"]", "argv[0]: the text contains a NUL character" },
                 { "env", "{\"A\":\"{null}\"}", "env.A: expected a string, but {null} is null" },
                 { "inner", "{\"key\":\"{n}\"}", "inner.key: expected a string, but {n} is 5" },

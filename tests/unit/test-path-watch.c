@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* The watching of paths beneath PathExists: what it costs, and what it outlives. */
+/* Tests the watch under PathExists: sharing, clean-up, lost events, and mounts. */
 
 #include <sched.h>
 #include <string.h>
 #include <sys/mount.h>
 
-#include "leaves/path-watch.h"
+#include "leaves/path/path-watch.h"
 #include "path-scene.h"
 
 /* How many inotifies this process has, and what they watch. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* PathExists, with real files. */
+/* Tests PathExists with real files. */
 
 #include <glib/gstdio.h>
 #include <sys/stat.h>
@@ -297,7 +297,8 @@ static void test_bad_parameters(Scene *scene, const void *data) {
         assert_refused("\"path\": \"tmp/x\"", "path: \"tmp/x\" must begin with \"/\"");
         assert_refused("\"path\": \"\"", "path: \"\" must begin with \"/\"");
         assert_refused("\"path\": \"/x\", \"kind\": \"dir\"",
-                       "kind: \"dir\" is none of \"any\", \"file\", \"directory\", \"not-empty\"");
+                       "kind: \"dir\" is none of \"any\", \"file\", \"directory\", \"not-empty\"; did you mean "
+                       "\"directory\"?");
         assert_refused("\"path\": \"/x\", \"unknown\": true",
                        "unknown: expected one of \"failure\", \"success\", \"running\", not true");
         assert_refused("\"path\": \"/sys/class/net\"",

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* The functions that match patterns give what those of Lua give. */
+/* Tests that btd's pattern functions give the same results as Lua's. */
 
 #include <glib.h>
 #include <lauxlib.h>

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* What one daemon leaves to the next besides runs: restarts, autostarts, and that there is but one. */
+/* Tests what else the next btd recovers: restarts and autostarts; and that only one btd runs. */
 
 #include <errno.h>
 #include <glib/gstdio.h>
 
 #include "lasting-leaves.h"
+#include "loading.h"
 #include "recovery-stage.h"
 #include "runtime/manager-control.h"
 #include "runtime/run-journal.h"
@@ -20,15 +21,15 @@ static void test_restarts(void) {
         recovery_stage_start(stage, "");
         recovery_stage_assert_finished(stage, "t.1", STATUS_FAILURE, "A: told to");
         recovery_stage_kill(stage);
-        while (!manager_run(stage->manager, "t.2"))
+        while (!manager_run(stage->manager, "t.17"))
                 g_main_context_iteration(stage->context, TRUE);
         recovery_stage_turn(stage);
         recovery_stage_kill(stage);
-        while (!manager_run(stage->manager, "t.3"))
+        while (!manager_run(stage->manager, "t.33"))
                 g_main_context_iteration(stage->context, TRUE);
         recovery_stage_turn(stage);
         {
-                g_autofree char *text = manager_describe_restart(stage->manager, recovery_stage_run(stage, "t.3"));
+                g_autofree char *text = manager_describe_restart(stage->manager, recovery_stage_run(stage, "t.33"));
 
                 g_assert_cmpstr(text, ==, "not restarted: it was restarted 2 times within 10min, which is the limit");
         }
@@ -37,7 +38,7 @@ static void test_restarts(void) {
 /* The numbers of runs are lost, as where the state directory cannot be written; but none is given twice. */
 static void test_numbers_were_lost(void) {
         g_autoptr(RecoveryStage) stage = recovery_stage_new("'root': { 'type': 'Lasting', 'name': 'A' }");
-        g_autofree char *numbers = g_build_filename(stage->state, "t.runs", NULL);
+        g_autofree char *numbers = g_build_filename(stage->state, "numbers", NULL);
 
         recovery_stage_start(stage, "past");
         lasting_end("A", STATUS_SUCCESS);
@@ -73,7 +74,7 @@ static void test_autostart(void) {
         timers_free(stage->timers);
         recovery_stage_begin(stage);
         recovery_stage_turn(stage);
-        g_assert_cmpstr(stage->events->str, ==, "+t.1 +t.1 =t.1 +t.2 ");
+        g_assert_cmpstr(stage->events->str, ==, "+t.1 +t.1 =t.1 +t.17 ");
 }
 
 /* The daemon was killed before it could note that it has started it, or even before the run had begun. */
@@ -99,9 +100,9 @@ static void test_autostart_not_noted(void) {
                 recovery_stage_begin(stage);
                 recovery_stage_turn(stage);
                 g_assert_cmpuint(manager_runs(stage->manager)->len, ==, 1);
-                g_assert_cmpstr(stage->events->str, ==, length == 0 ? "+t.2 " : "+t.3 ");
+                g_assert_cmpstr(stage->events->str, ==, length == 0 ? "+t.17 " : "+t.33 ");
                 g_assert_false(g_file_test(path, G_FILE_TEST_EXISTS));
-                g_assert_cmpint(manager_halt_run(stage->manager, length == 0 ? "t.2" : "t.3", &test_caller, NULL), ==,
+                g_assert_cmpint(manager_halt_run(stage->manager, length == 0 ? "t.17" : "t.33", &test_caller, NULL), ==,
                                 0);
                 recovery_stage_turn(stage);
         }
@@ -128,7 +129,7 @@ static void test_given_up(void) {
 
 /* Who asks in the last moment asks the next one. */
 static void test_abandoned(void) {
-        static const char text[] = "the daemon has stopped; the next one goes on with its runs";
+        static const char text[] = "the daemon has stopped; the next btd recovers its runs";
         g_autoptr(RecoveryStage) stage = recovery_stage_new("'root': { 'type': 'Lasting', 'name': 'A' }");
         g_autofree char *run_error = NULL, *tree_error = NULL, *pause_error = NULL;
         unsigned count;
@@ -152,12 +153,14 @@ static void test_on_stop(void) {
                 recovery_stage_new("'on_stop': 'halt', 'autostart': true, 'root': { 'type': 'Lasting', 'name': 'A' }");
 
         recovery_stage_put(stage, "u.json", "{ 'btd': 1, 'root': { 'type': 'Lasting', 'name': 'B' } }");
-        g_ptr_array_unref(manager_reload(stage->manager));
+        g_ptr_array_unref(loading_reload(stage->manager, stage->context));
         {
                 g_autofree char *error = NULL;
                 Run *run;
 
-                g_assert_cmpint(manager_start(stage->manager, "u", "", NULL, "a test", &run, &error), ==, 0);
+                g_assert_cmpint(once_reserved(stage->context, &error,
+                                              manager_start(stage->manager, "u", "", NULL, "a test", &run, &error)),
+                                ==, 0);
         }
         recovery_stage_turn(stage);
         lasting_stubborn("A");
@@ -176,7 +179,7 @@ static void test_on_stop(void) {
         recovery_stage_begin(stage);
         recovery_stage_turn(stage);
         g_assert_cmpstr(lasting_events("B"), ==, "start abandon recover ");
-        g_assert_nonnull(manager_run(stage->manager, "t.2"));
+        g_assert_nonnull(manager_run(stage->manager, "t.17"));
         g_assert_null(manager_run(stage->manager, "t.1"));
 }
 

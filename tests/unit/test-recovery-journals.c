@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Journals that break off, are damaged, or cannot be written. */
+/* Tests recovery with run records that are cut, damaged, or cannot be written. */
 
 #include <signal.h>
 #include <string.h>
@@ -32,7 +32,7 @@ static void test_any_record(void) {
 
         {
                 g_autoptr(RecoveryStage) stage = recovery_stage_new(root);
-                g_autofree char *path = g_build_filename(stage->state, "history", "t.1.journal", NULL);
+                g_autofree char *path = g_build_filename(stage->runtime, "finished", "t.1.journal", NULL);
 
                 recovery_stage_start(stage, "");
                 lasting_end("A", STATUS_SUCCESS);
@@ -44,7 +44,8 @@ static void test_any_record(void) {
 
         for (const char *end = strchr(whole, '\n') + 1; end; end = strchr(end, '\n') ? strchr(end, '\n') + 1 : NULL) {
                 g_autoptr(RecoveryStage) stage = recovery_stage_new(root);
-                g_autofree char *path = NULL, *history = g_build_filename(stage->state, "history", "t.1.journal", NULL);
+                g_autofree char *path = NULL,
+                                *history = g_build_filename(stage->runtime, "finished", "t.1.journal", NULL);
 
                 manager_free(stage->manager);
                 timers_free(stage->timers);

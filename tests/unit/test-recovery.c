@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* What runs a daemon leaves, the next one takes up: each kind of leaf, timers, locks, what people have asked for. */
+/* Tests that the next btd recovers runs: each kind of leaf, timers, locks, and requests of people. */
 
+#include <glib/gstdio.h>
+#include <string.h>
+
+#include "basic/cleanup.h"
 #include "lasting-leaves.h"
+#include "loading.h"
 #include "recovery-stage.h"
 #include "runtime/run-control.h"
 #include "runtime/run-journal.h"
@@ -45,7 +50,32 @@ static void test_run_is_the_same(void) {
         recovery_stage_turn(stage);
         recovery_stage_assert_finished(stage, "t.1", STATUS_FAILURE, "S/B: told to");
         g_assert_false(is_there(stage->runtime, "runs/t.1.journal"));
-        g_assert_true(is_there(stage->state, "history/t.1.journal"));
+        g_assert_true(is_there(stage->runtime, "finished/t.1.journal"));
+}
+
+/* By a node's outcome that is in the record, or in the snapshot that the record begins with. */
+static void test_ready(void) {
+        g_autoptr(RecoveryStage) stage = recovery_stage_new(
+                "'root': { 'type': 'Sequence', 'children': [ { 'type': 'Lasting', 'name': 'A', 'ready': true },"
+                "{ 'type': 'Lasting', 'name': 'B' } ] }");
+        const Run *run = recovery_stage_start(stage, "");
+        uint64_t ready;
+
+        recovery_stage_kill(stage);
+        g_assert_cmpuint(run_ready(recovery_stage_run(stage, "t.1")), ==, 0);
+        lasting_end("A", STATUS_SUCCESS);
+        recovery_stage_turn(stage);
+        run = recovery_stage_run(stage, "t.1");
+        ready = run_ready(run);
+        g_assert_cmpuint(ready, >=, run_started(run));
+        g_assert_true(strstr(stage->events->str, "ready t.1 "));
+
+        g_string_truncate(stage->events, 0);
+        recovery_stage_kill(stage);
+        g_assert_cmpuint(run_ready(recovery_stage_run(stage, "t.1")), ==, ready);
+        lasting_end("B", STATUS_SUCCESS);
+        recovery_stage_turn(stage);
+        g_assert_null(strstr(stage->events->str, "ready"));
 }
 
 /* So that it counts for whoever has started it. */
@@ -55,7 +85,9 @@ static void test_whose(void) {
         g_autofree char *error = NULL;
         Run *run;
 
-        g_assert_cmpint(manager_start_for(stage->manager, "t", "", NULL, &user, &run, &error), ==, 0);
+        g_assert_cmpint(once_reserved(stage->context, &error,
+                                      manager_start_for(stage->manager, "t", "", NULL, &user, &run, &error)),
+                        ==, 0);
         recovery_stage_start(stage, "other");
         recovery_stage_kill(stage);
         g_assert_cmpuint(run_caller(recovery_stage_run(stage, "t.1")), ==, 1000);
@@ -262,6 +294,63 @@ static void test_changed_tree(void) {
         g_assert_cmpstr(lasting_events("C"), ==, "start clean ");
 }
 
+/* Of two files with one name each is what it was asked for, and what lies where nothing was is none of them. */
+static void test_files_with_one_name(void) {
+        static const char another[] = "{ 'btd': 1, 'trees': {}, 'root': { 'type': 'Quick', 'name': 'Q' } }";
+        g_autoptr(RecoveryStage) stage = recovery_stage_new("'root': { 'type': 'Quick', 'name': 'Q' }");
+        g_autofree char *lib = g_build_filename(stage->trees[0], "lib", NULL);
+
+        g_assert_cmpint(g_mkdir(lib, 0700), ==, 0);
+        recovery_stage_put(stage, "lib/cam.json",
+                           "{ 'btd': 1, 'include': ['base.json'], 'trees': { 'lens': { 'root': { 'type': 'Lasting',"
+                           "'name': 'L' } } } }");
+        recovery_stage_put(stage, "base.json",
+                           "{ 'btd': 1, 'trees': { 'floor': { 'root': { 'type':"
+                           "'Lasting', 'name': 'F' } } } }");
+        recovery_stage_put(stage, "cam.json", "{ 'btd': 1, 'root': { 'type': 'Lasting', 'name': 'C' } }");
+        recovery_stage_put(stage, "t.json",
+                           "{ 'btd': 1, 'include': ['lib/cam.json', 'lib/../lib/cam.json'], 'root': { 'type': "
+                           "'Parallel', 'children': ["
+                           "{ 'type': 'SubTree', 'tree': 'lens' }, { 'type': 'SubTree', 'tree': 'floor' },"
+                           "{ 'type': 'SubTree', 'tree': 'cam' } ] } }");
+        recovery_stage_kill(stage);
+        recovery_stage_start(stage, "");
+        recovery_stage_put(stage, "t.json", another);
+        recovery_stage_put(stage, "cam.json", another);
+        recovery_stage_put(stage, "lib/cam.json", another);
+        recovery_stage_put(stage, "lib/base.json", another);
+        recovery_stage_kill(stage);
+
+        for (const char *name = "LFC"; *name; name++) {
+                const char one[] = { *name, 0 };
+
+                g_assert_cmpstr(lasting_events(one), ==, "start abandon recover ");
+                lasting_end(one, STATUS_SUCCESS);
+        }
+        recovery_stage_turn(stage);
+        recovery_stage_assert_finished(stage, "t.1", STATUS_SUCCESS, NULL);
+}
+
+/* It has nothing beside it. */
+static void test_text_in_no_file(void) {
+        g_autoptr(RecoveryStage) stage = recovery_stage_new("'root': { 'type': 'Quick', 'name': 'Q' }");
+        g_autofree char *text = g_strdelimit(
+                g_strdup("{ 'btd': 1, 'include': ['base'], 'root': { 'type': 'SubTree', 'tree': 'floor' } }"), "'",
+                '"');
+        g_autofree char *error = NULL;
+        Run *run;
+
+        recovery_stage_put(stage, "base.json",
+                           "{ 'btd': 1, 'trees': { 'floor': { 'root': { 'type': 'Lasting', 'name': 'F' } } } }");
+        loading_start_text(stage->manager, stage->context, "text", text, &test_caller, &run, &error);
+        g_assert_cmpstr(error, ==, NULL);
+        recovery_stage_turn(stage);
+        recovery_stage_put(stage, "base.json", "{ 'btd': 1 }");
+        for (int i = 0; i < 2; i++)
+                recovery_stage_kill(stage);
+        g_assert_cmpstr(lasting_events("F"), ==, "start abandon recover abandon recover ");
+}
+
 /* The last thing that a tree does with a condition is to turn it. */
 static void test_turned(void) {
         g_autoptr(RecoveryStage) stage = recovery_stage_new(
@@ -277,9 +366,141 @@ static void test_turned(void) {
         recovery_stage_assert_finished(stage, "t.1", STATUS_SUCCESS, NULL);
 }
 
+/* Everything is what it was when each began, whatever has been set since; a second time as well. */
+static void assert_noted(RecoveryStage *stage) {
+        g_assert_cmpstr(lasting_what("A"), ==, "[ \"x0 {\", 0 ]");
+        g_assert_cmpstr(lasting_what("L"), ==, "{ \"deep\": [ 0 ] }");
+        g_assert_cmpstr(lasting_what("W"), ==, "0");
+        g_assert_cmpstr(lasting_what("E"), ==, "[ \"one\", 0 ]");
+        g_assert_true(lasting_is_alive("L"));
+        g_assert_true(lasting_is_alive("E"));
+}
+
+static void check_noted(void) {
+        g_autoptr(RecoveryStage) stage = recovery_stage_new(
+                "'trees': { 'inner': { 'inputs': { 'from': 'any' }, 'root': { 'type': 'ForEach', 'items': ['one'], "
+                "'as': 'item',"
+                "'child': { 'type': 'Lasting', 'name': 'E', 'what': ['{item}', '{from}'] } } } },"
+                "'root': { 'type': 'ParallelAll', 'children': ["
+                "{ 'type': 'Lasting', 'name': 'A', 'what': ['x{a} {{', '{@a}'] },"
+                "{ 'type': 'Lossy', 'name': 'L', 'what': { 'deep': ['{a}'] }, 'on_recover': 'rerun' },"
+                "{ 'type': 'Watch', 'name': 'W', 'what': '{a}' },"
+                "{ 'type': 'SubTree', 'tree': 'inner', 'inputs': { 'from': '{a}' } },"
+                "{ 'type': 'Lasting', 'name': 'Holds', 'lock': 'disk' },"
+                "{ 'type': 'Lasting', 'name': 'Waits', 'lock': 'disk', 'what': '{a}' } ] }");
+
+        recovery_stage_start(stage, "");
+        lasting_output("Holds", "a", 7);
+        for (int i = 1; i <= 3; i++) {
+                recovery_stage_kill(stage);
+                assert_noted(stage);
+                g_assert_false(lasting_is_alive("Waits"));
+                lasting_output("Holds", "a", 7 + i);
+                recovery_stage_turn(stage);
+        }
+
+        /* That has not begun before. */
+        lasting_end("Holds", STATUS_SUCCESS);
+        recovery_stage_turn(stage);
+        g_assert_cmpstr(lasting_what("Waits"), ==, "10");
+        lasting_output("E", "@a", 1);
+        recovery_stage_kill(stage);
+        g_assert_cmpstr(lasting_what("Waits"), ==, "10");
+        assert_noted(stage);
+}
+
+static void test_noted(void) {
+        check_noted();
+}
+
+/* All that there was is a snapshot by then. */
+static void test_noted_in_snapshots(void) {
+        journal_writer_set_part(1);
+        check_noted();
+        journal_writer_set_part(0);
+}
+
+/* Each attempt by itself; its limit, too. */
+static void test_noted_by_each_attempt(void) {
+        g_autoptr(RecoveryStage) stage = recovery_stage_new(
+                "'root': { 'type': 'Sequence', 'children': [ { 'type': 'Script', 'code': 'limit = [[1h]]' },"
+                "{ 'type': 'ParallelAll', 'children': [ { 'type': 'Repeat', 'num_cycles': 3, 'child': {"
+                "'type': 'Lasting', 'name': 'A', 'what': '{a}', 'timeout': '{limit}' } },"
+                "{ 'type': 'Sequence', 'children': [ { 'type': 'Lasting', 'name': 'B' },"
+                "{ 'type': 'Script', 'code': 'a, limit = 2, [[1ms]]' } ] } ] } ] }");
+
+        recovery_stage_start(stage, "");
+        lasting_output("A", "a", 1);
+        lasting_end("A", STATUS_SUCCESS);
+        recovery_stage_turn(stage);
+        lasting_end("B", STATUS_SUCCESS);
+        recovery_stage_turn(stage);
+        g_usleep(2000);
+        recovery_stage_kill(stage);
+        g_assert_cmpstr(lasting_events("A"), ==, "start clean start abandon recover ");
+        g_assert_cmpstr(lasting_what("A"), ==, "1");
+        lasting_recover_with("A", STATUS_SUCCESS);
+        recovery_stage_kill(stage);
+        g_assert_cmpstr(lasting_what("A"), ==, "2");
+}
+
+/* What is large is only in the variables. */
+static void test_noted_is_large(void) {
+        g_autoptr(RecoveryStage) stage =
+                recovery_stage_new("'root': { 'type': 'Lasting', 'name': 'A', 'what': '{a}' }");
+        g_autoptr(json_object) given = json_object_new_object();
+        g_autofree char *large = g_strnfill(100000, 'x'), *expected = g_strdup_printf("\"%s\"", large);
+        g_autofree char *error = NULL, *path = recovery_stage_journal(stage, "t.1"), *text = NULL;
+        gsize length;
+        Run *run;
+
+        json_object_object_add(given, "a", json_object_new_string(large));
+        once_reserved(stage->context, &error, manager_start(stage->manager, "t", "", given, "a test", &run, &error));
+        g_assert_cmpstr(error, ==, NULL);
+        recovery_stage_turn(stage);
+        lasting_output("A", "a", 1);
+        g_assert_true(g_file_get_contents(path, &text, &length, NULL));
+        g_assert_cmpuint(length, <, 110000);
+        recovery_stage_kill(stage);
+        g_assert_cmpstr(lasting_what("A"), ==, expected);
+}
+
+/* What goes on without its secret is stopped, and nothing is done again without it. */
+static void test_secret_is_gone(void) {
+        static const char gone[] = "ParallelAll/A: what: there is no credential 'token'; "
+                                   "give btd one with LoadCredential= or SetCredential=, see systemd.exec(5)";
+        g_autoptr(RecoveryStage) stage =
+                recovery_stage_new("'root': { 'type': 'ParallelAll', 'children': ["
+                                   "{ 'type': 'Lasting', 'name': 'A', 'what': '{a} {secret:token}' },"
+                                   "{ 'type': 'Lossy', 'name': 'B', 'what': '{secret:token}', 'on_recover': 'rerun' },"
+                                   "{ 'type': 'Lasting', 'name': 'C', 'what': '{secret:token}' } ] }");
+        g_autofree char *path = g_build_filename(stage->credentials, "token", NULL),
+                        *journal = recovery_stage_journal(stage, "t.1"), *text = NULL;
+
+        g_assert_true(g_file_set_contents(path, "hush", -1, NULL));
+        recovery_stage_start(stage, "");
+        recovery_stage_kill(stage);
+        g_assert_cmpstr(lasting_what("A"), ==, "\"0 hush\"");
+        g_assert_cmpstr(lasting_events("B"), ==, "start abandon start ");
+        g_assert_true(g_file_get_contents(journal, &text, NULL, NULL));
+        g_assert_null(strstr(text, "hush"));
+
+        g_assert_cmpint(g_unlink(path), ==, 0);
+        lasting_recover_with("C", STATUS_SUCCESS);
+        lasting_stubborn("A");
+        recovery_stage_kill(stage);
+        g_assert_cmpstr(lasting_events("A"), ==, "start abandon recover abandon recover halt ");
+        g_assert_cmpstr(lasting_events("B"), ==, "start abandon start abandon ");
+        g_assert_cmpstr(lasting_events("C"), ==, "start abandon recover abandon recover clean ");
+        lasting_end("A", STATUS_SUCCESS);
+        recovery_stage_turn(stage);
+        recovery_stage_assert_finished(stage, "t.1", STATUS_FAILURE, gone);
+}
+
 int main(int argc, char **argv) {
         g_test_init(&argc, &argv, NULL);
         g_test_add_func("/recovery/run-is-the-same", test_run_is_the_same);
+        g_test_add_func("/recovery/ready", test_ready);
         g_test_add_func("/recovery/whose", test_whose);
         g_test_add_func("/recovery/ended", test_ended);
         g_test_add_func("/recovery/on-recover", test_on_recover);
@@ -290,6 +511,13 @@ int main(int argc, char **argv) {
         g_test_add_func("/recovery/by-hand", test_by_hand);
         g_test_add_func("/recovery/locks", test_locks);
         g_test_add_func("/recovery/changed-tree", test_changed_tree);
+        g_test_add_func("/recovery/files-with-one-name", test_files_with_one_name);
+        g_test_add_func("/recovery/text-in-no-file", test_text_in_no_file);
         g_test_add_func("/recovery/turned", test_turned);
+        g_test_add_func("/recovery/noted", test_noted);
+        g_test_add_func("/recovery/noted-in-snapshots", test_noted_in_snapshots);
+        g_test_add_func("/recovery/noted-by-each-attempt", test_noted_by_each_attempt);
+        g_test_add_func("/recovery/noted-is-large", test_noted_is_large);
+        g_test_add_func("/recovery/secret-is-gone", test_secret_is_gone);
         return g_test_run();
 }

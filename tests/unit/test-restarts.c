@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* A manager whose trees say "restart"; its pauses are short, and waited for. */
+/* Tests trees with "restart", with short pauses that the tests really wait for. */
 
 #include <json-c/json_tokener.h>
 
 #include "basic/cleanup.h"
+#include "loading.h"
 #include "manager-stage.h"
 
 static void on_run_added(Run *run, void *userdata) {
@@ -247,7 +248,7 @@ static void test_a_tree_that_is_gone(void) {
 
         start(stage, "", NULL);
         manager_stage_remove(stage, "t.json");
-        g_ptr_array_unref(manager_reload(stage->manager));
+        g_ptr_array_unref(loading_reload(stage->manager, stage->context));
         end(stage, STATUS_FAILURE);
         for (;;) {
                 g_free(text);
@@ -268,7 +269,7 @@ static void test_policies(void) {
                   "1:24: error: restart: \"sometimes\" is none of \"no\", \"on-failure\", \"always\"" },
                 { "'restart': true",
                   "1:24: error: restart: expected one of \"no\", \"on-failure\", \"always\", not true" },
-                { "'restart_backoff': {}", "1:32: error: restart_backoff: 'initial' is missing: The first pause" },
+                { "'restart_backoff': {}", "1:32: error: restart_backoff: 'initial' is missing: the first pause" },
                 { "'restart_limit': { 'burst': 0 }",
                   "1:41: error: restart_limit.burst: 0 is out of range; it must be between 1 and 1000" },
         };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Runs that are paused, stepped and helped on by hand. */
+/* Tests pausing, stepping and forcing of runs. */
 
 #include <errno.h>
 #include <json-c/json_tokener.h>
@@ -149,7 +149,7 @@ static void test_step_from_a_breakpoint(void) {
 
         run_set_breakpoint(stage->run, 1, true);
         run_stage_start(stage);
-        run_stage_assert_node(stage, 1, STATUS_RUNNING, "stands at its breakpoint");
+        run_stage_assert_node(stage, 1, STATUS_RUNNING, "paused at a breakpoint");
         g_assert_true(run_step(stage->run));
         run_stage_turn(stage);
         g_assert_true(fake_is_alive("A"));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* What is said of a leaf while it runs. */
+/* Tests the text that says what a running leaf waits for. */
 
 #include <string.h>
 
@@ -65,7 +65,7 @@ static void test_replacement(void) {
         fake_set_value("C", STATUS_SUCCESS, NULL);
         run_stage_turn(stage);
         run_stage_assert_node(stage, 4, STATUS_HALTED, "ending");
-        run_stage_assert_node(stage, 3, STATUS_RUNNING, "waits until what it replaces has ended");
+        run_stage_assert_node(stage, 3, STATUS_RUNNING, "waits until the node that it replaces has ended");
         fake_end("A", STATUS_FAILURE, NULL);
         run_stage_turn(stage);
         run_stage_assert_node(stage, 3, STATUS_RUNNING, "waits for the test to go on");

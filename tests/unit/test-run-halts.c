@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Halts that take their time: limits, clean-ups, and what is not to be interrupted. */
+/* Tests halts that take time: time limits, clean-ups, and uninterruptible nodes. */
 
 #include "run-stage.h"
 #include "runtime/run-control.h"
@@ -25,6 +25,28 @@ static void test_halt_timeout_after_a_timeout(void) {
         g_assert_cmpuint(fake_halts("A"), ==, 1);
         run_stage_assert_finished(stage, STATUS_FAILURE,
                                   "A: timed out after 1ms; given up, since it had not ended 2ms after it was told to");
+}
+
+/* What is between what was halted and who has halted it has not ended before that has. */
+static void test_nodes_around_what_ends(void) {
+        g_autoptr(RunStage) stage = run_stage_new("{ 'type': 'ReactiveFallback', 'name': 'R', 'children': [" CONDITION(
+                "C") ", { 'type': 'Sequence', 'name': 'S', 'children': [" STUBBORN("A") "] } ] }");
+        g_autoptr(Cause) cause = NULL;
+
+        run_stage_start(stage);
+        fake_set_value("C", STATUS_FAILURE, NULL);
+        run_stage_turn(stage);
+        fake_set_value("C", STATUS_SUCCESS, NULL);
+        run_stage_turn(stage);
+        run_stage_assert_node(stage, 3, STATUS_HALTED, "ending");
+        run_stage_assert_node(stage, 2, STATUS_RUNNING, "ending");
+        run_stage_assert_node(stage, 0, STATUS_RUNNING, NULL);
+        cause = run_node_cause(stage->run, 3);
+        g_assert_cmpstr(cause->text, ==, "stopped by R");
+        fake_end("A", STATUS_FAILURE, NULL);
+        run_stage_turn(stage);
+        run_stage_assert_node(stage, 2, STATUS_HALTED, NULL);
+        run_stage_assert_finished(stage, STATUS_SUCCESS, NULL);
 }
 
 static void test_finally_at_a_halt(void) {
@@ -96,6 +118,7 @@ int main(int argc, char **argv) {
         g_test_init(&argc, &argv, NULL);
         g_test_add_func("/run-halts/halt-timeout", test_halt_timeout);
         g_test_add_func("/run-halts/halt-timeout-after-a-timeout", test_halt_timeout_after_a_timeout);
+        g_test_add_func("/run-halts/nodes-around-what-ends", test_nodes_around_what_ends);
         g_test_add_func("/run-halts/finally-at-a-halt", test_finally_at_a_halt);
         g_test_add_func("/run-halts/finally-with-a-breakpoint", test_finally_with_a_breakpoint);
         g_test_add_func("/run-halts/halt-at-the-breakpoint-of-a-clean-up", test_halt_at_the_breakpoint_of_a_clean_up);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Locks that the nodes of runs share. */
+/* Tests locks that nodes of several runs share. */
 
 #include "run-stage.h"
 

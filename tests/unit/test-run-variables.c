@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* How runs react to their variables. */
+/* Tests how runs react to changes of their variables. */
 
 #include <errno.h>
 #include <json-c/json_tokener.h>
@@ -32,6 +32,28 @@ static json_object *nearly_all(void) {
         g_autofree char *text = g_strnfill(blackboard_bytes_max() - 100, 'x');
 
         return json_object_new_string(text);
+}
+
+/* Until what it replaces has ended, an action has not been started: its guard is evaluated again. */
+static void test_guard_while_another_ends(void) {
+        g_autoptr(RunStage) stage = run_stage_new_file(
+                TREE("'g': false",
+                     "{ 'type': 'ReactiveFallback', 'children': [{ 'type': 'Sequence', 'children': "
+                     "[" CONDITION("Mid") ", { 'type': 'FakeAction', 'name': 'A', 'skip_if': 'g' }] }, " STUBBORN(
+                             "B") "] }"));
+
+        run_stage_start(stage);
+        fake_set_value("Mid", STATUS_FAILURE, NULL);
+        run_stage_turn(stage);
+        fake_set_value("Mid", STATUS_SUCCESS, NULL);
+        run_stage_turn(stage);
+        g_assert_cmpuint(fake_halts("B"), ==, 1);
+        set(stage, "{ \"g\": true }");
+        g_assert_cmpuint(stage->finished, ==, 0);
+        fake_end("B", STATUS_SUCCESS, NULL);
+        run_stage_turn(stage);
+        run_stage_assert_finished(stage, STATUS_SUCCESS, NULL);
+        g_assert_cmpuint(fake_starts("A"), ==, 0);
 }
 
 static void test_output_without_room(void) {
@@ -314,7 +336,7 @@ static void test_for_each_without_a_list(void) {
                      "{ 'type': 'ForEach', 'name': 'Each', 'items': '{list}', 'as': 'x', 'child': " ACTION("A") "}"));
 
         run_stage_start(stage);
-        run_stage_assert_finished(stage, STATUS_FAILURE, "Each: items: expected a list, but got 5");
+        run_stage_assert_finished(stage, STATUS_FAILURE, "Each: items: expected an array, but {list} is 5");
 }
 
 static void test_for_each(void) {
@@ -352,6 +374,7 @@ static void test_retry_on(void) {
 
 int main(int argc, char **argv) {
         g_test_init(&argc, &argv, NULL);
+        g_test_add_func("/run-variables/guard-while-another-ends", test_guard_while_another_ends);
         g_test_add_func("/run-variables/output-without-room", test_output_without_room);
         g_test_add_func("/run-variables/set-without-room", test_set_without_room);
         g_test_add_func("/run-variables/script-without-room", test_script_without_room);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* The life of a run, with leaves that do what the test says. */
+/* Tests a run from start to end, with leaves that the test controls. */
 
 #include <json-c/json_tokener.h>
 #include <string.h>
@@ -102,7 +102,7 @@ static void test_cause_of_a_parallel(void) {
 /* What has been false all the while, and is so for another reason now, is no input; but nobody is told the old one. */
 static void test_false_for_another_reason(void) {
         g_autoptr(RunStage) stage =
-                run_stage_new("{ 'type': 'WaitFor', 'name': 'W', 'timeout': '20ms', 'child': { "
+                run_stage_new("{ 'type': 'WaitFor', 'name': 'W', 'timeout': '1s', 'child': { "
                               "'type': 'Sequence', 'name': 'S', 'children': [ " CONDITION("C") " ] } }");
 
         run_stage_start(stage);
@@ -113,7 +113,7 @@ static void test_false_for_another_reason(void) {
         run_stage_assert_node(stage, 2, STATUS_FAILURE, "is 6");
         while (stage->finished == 0)
                 g_main_context_iteration(stage->context, TRUE);
-        run_stage_assert_finished(stage, STATUS_FAILURE, "W: timed out after 20ms; last: C: is 6");
+        run_stage_assert_finished(stage, STATUS_FAILURE, "W: timed out after 1s; last: C: is 6");
 }
 
 static void test_attempts(void) {
@@ -179,7 +179,7 @@ static void test_timeout_decorator(void) {
 static void test_rate_controller(void) {
         g_autoptr(RunStage) stage =
                 run_stage_new("{ 'type': 'Repeat', 'num_cycles': 2, 'child': { 'type': 'RateController', 'period': "
-                              "'20ms', 'child': " ACTION("A") "} }");
+                              "'1s', 'child': " ACTION("A") "} }");
 
         run_stage_start(stage);
         fake_end("A", STATUS_SUCCESS, NULL);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* The script of a simulation: all that can be wrong with it, in the words that people read. */
+/* Tests all errors of a simulation's script, with their exact messages. */
 
 #include <string.h>
 
-#include "../../client/scenario.h"
+#include "client/simulate/scenario.h"
 #include "tree-text.h"
 
 #define NO_LIST "\"success\", \"failure\", an object such as {\"after\": \"150ms\"}"
@@ -16,7 +16,7 @@ static const struct {
 } faults[] = {
         { "",
           "script:1:1: error: the file is empty; a script is an object, {\"leaves\": {\"LoadConfig\": \"failure\"}}" },
-        { "[]", "script:1:1: error: a script is an object, {\"leaves\": {\"LoadConfig\": \"failure\"}}, not a list" },
+        { "[]", "script:1:1: error: a script is an object, {\"leaves\": {\"LoadConfig\": \"failure\"}}, not an array" },
         { "{'leaves': }", "script:1:12: error: expected a value, not '}'" },
         { "{'leafs': {}}", "script:1:2: error: unknown key 'leafs'; did you mean 'leaves'? (a script takes: leaves, "
                            "default, halt)" },
@@ -27,13 +27,13 @@ static const struct {
           "script:1:10: error: halt: \"soon\" is not a time span such as \"150ms\" or \"1min 30s\"" },
         { "{'default': 'skipped'}", "script:1:13: error: result: \"skipped\" is none of \"success\", \"failure\"" },
         { "{'default': []}", "script:1:13: error: expected \"success\", \"failure\" or an object such as {\"after\": "
-                             "\"150ms\"}, not a list" },
+                             "\"150ms\"}, not an array" },
         { "{'default': {'outputs': {}}}",
           "script:1:14: error: unknown key 'outputs' (the default takes: result, after, halt, cause, cause_kind)" },
         { "{'leaves': []}",
-          "script:1:12: error: leaves: expected an object, {\"LoadConfig\": \"failure\"}, not a list" },
-        { "{'leaves': {'S': 'success'}}", "script:1:13: error: 'S' has the type Sequence and is no leaf; only leaves "
-                                          "are told what to do" },
+          "script:1:12: error: leaves: expected an object, {\"LoadConfig\": \"failure\"}, not an array" },
+        { "{'leaves': {'S': 'success'}}", "script:1:13: error: 'S' has the type Sequence and is no leaf; a script is "
+                                          "about leaves only" },
         { "{'leaves': {'Slep': 'success'}}", "script:1:13: error: there is no leaf 'Slep'; did you mean 'Sleep'?" },
         { "{'leaves': {'S/Slep': 'success'}}",
           "script:1:13: error: there is no leaf 'S/Slep'; did you mean 'S/Sleep'?" },
@@ -42,8 +42,8 @@ static const struct {
         { "{'leaves': {'A': 'success', 'A': 'failure'}}", "script:1:29: error: 'A' is given twice" },
         { "{'leaves': {'Both': 'success'}}",
           "script:1:13: error: 'Both' is an action and a condition; give the path of each" },
-        { "{'leaves': {'A': 5}}", "script:1:18: error: expected " NO_LIST " or a list of such, not a number (in A)" },
-        { "{'leaves': {'A': [['success']]}}", "script:1:19: error: expected " NO_LIST ", not a list (in A)" },
+        { "{'leaves': {'A': 5}}", "script:1:18: error: expected " NO_LIST " or a list of such, not 5 (in A)" },
+        { "{'leaves': {'A': [['success']]}}", "script:1:19: error: expected " NO_LIST ", not an array (in A)" },
         { "{'leaves': {'A': []}}", "script:1:18: error: this list is empty; it has an outcome for each start (in A)" },
         { "{'leaves': {'A': 'sucess'}}", "script:1:18: error: result: \"sucess\" is none of \"success\", \"failure\", "
                                          "\"skipped\"; did you mean \"success\"? (in A)" },
@@ -54,9 +54,9 @@ static const struct {
           "action takes: result, after, halt, outputs, cause, cause_kind) (in A)" },
         { "{'leaves': {'A': {'after': '5'}}}", "script:1:28: error: after: \"5\" is not a time span such as \"150ms\" "
                                                "or \"1min 30s\"; it has no unit (in A)" },
-        { "{'leaves': {'A': {'cause': 5}}}", "script:1:28: error: cause: expected a string, not a number (in A)" },
+        { "{'leaves': {'A': {'cause': 5}}}", "script:1:28: error: cause: expected a string, not 5 (in A)" },
         { "{'leaves': {'A': {'outputs': 5}}}",
-          "script:1:30: error: outputs: expected an object of variables, not a number (in A)" },
+          "script:1:30: error: outputs: expected an object of variables, not 5 (in A)" },
         { "{'leaves': {'A': {'outputs': {'1st': 5}}}}",
           "script:1:31: error: outputs: '1st' cannot be the name of a variable: a letter or '_', then letters, digits, "
           "'_', '-' and '.' (in A)" },
@@ -77,7 +77,7 @@ static const struct {
           "script:1:30: error: changes: expected a list, [{\"at\": \"1s\", \"result\": \"failure\"}], not an object "
           "(in C)" },
         { "{'leaves': {'C': {'changes': [5]}}}",
-          "script:1:31: error: changes: expected objects with 'at' and 'result', not a number (in C)" },
+          "script:1:31: error: changes: expected objects with 'at' and 'result', not 5 (in C)" },
         { "{'leaves': {'C': {'changes': [{'result': 'failure'}]}}}",
           "script:1:31: error: 'at' is missing: when it happens, from the start of the run on (in C)" },
         { "{'leaves': {'C': {'changes': [{'at': '1s'}]}}}",

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* The schema for editors, made of the same tables as the loader. */
+/* Tests the JSON schema, which is made from the same tables as the loader. */
 
 #include "basic/cleanup.h"
 #include "definition/schema.h"
@@ -36,12 +36,13 @@ static void test_values(void) {
                     "itself asks for\",\"default\":\"100ms\"}");
         assert_json(schema, "$defs/Example/required", "[\"unit\"]");
         assert_json(schema, "$defs/Example/properties/type", "{\"enum\":[\"Example\",\"Specimen\"]}");
-        assert_json(schema, "$defs/Example/properties/unit", "{\"type\":\"string\",\"description\":\"its name\"}");
+        assert_json(schema, "$defs/Example/properties/unit",
+                    "{\"$ref\":\"#/$defs/text\",\"description\":\"its name\"}");
         assert_json(schema, "$defs/Example/properties/count",
                     "{\"anyOf\":[{\"type\":\"integer\",\"minimum\":1,\"maximum\":10},{\"$ref\":\"#/$defs/"
                     "reference\"}],\"description\":\"how often\",\"default\":3}");
         assert_json(schema, "$defs/Example/properties/mode/anyOf",
-                    "[{\"enum\":[\"replace\",\"fail\",\"isolate\"]},{\"$ref\":\"#/$defs/reference\"}]");
+                    "[{\"enum\":[\"replace\",\"fail\",\"isolate\"]},{\"$ref\":\"#/$defs/template\"}]");
         assert_json(schema, "$defs/Wrapper/required", "[\"child\",\"delay\"]");
         assert_json(schema, "$defs/Wrapper/properties/delay",
                     "{\"$ref\":\"#/$defs/span\",\"description\":\"how long\"}");
@@ -55,8 +56,10 @@ static void test_top(void) {
         assert_json(schema, "properties/include/items", "{\"type\":\"string\"}");
         assert_json(schema, "properties/trees/additionalProperties", "{\"$ref\":\"#/$defs/tree\"}");
         assert_json(schema, "$defs/tree/required", "[\"root\"]");
-        assert_json(schema, "$defs/tree/properties/blackboard/propertyNames/pattern",
-                    "\"^[A-Za-z_][A-Za-z0-9_.-]{0,254}$\"");
+        assert_json(
+                schema, "$defs/tree/properties/blackboard/propertyNames/pattern",
+                "\"^(?!(and|break|do|else|elseif|end|false|for|function|goto|if|in|local|nil|not|or|repeat|return|then|"
+                "true|until|while)$)[A-Za-z_][A-Za-z0-9_.-]{0,254}$\"");
         assert_json(
                 schema, "properties/outputs/additionalProperties",
                 "{\"anyOf\":[{\"enum\":[\"any\",\"bool\",\"int\",\"number\",\"string\",\"list\",\"object\"]},"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* The text of expressions and code: which variables they have to do with, and where their mistakes are. */
+/* Tests the analysis of expressions and code: the variables that they use, and the places of their errors. */
 
 #include <errno.h>
 
@@ -12,7 +12,7 @@ static const Script *compile(Scripts *scripts, ScriptKind kind, const char *code
         size_t offset;
 
         g_test_message("%s", code);
-        if (scripts_compile(scripts, kind, code, NULL, &script, &error, &offset) < 0)
+        if (scripts_compile(scripts, kind, code, NULL, NULL, &script, &error, &offset) < 0)
                 g_error("%s: %zu: %s", code, offset, error);
 
         return script;
@@ -82,9 +82,9 @@ static void test_bad_text(void) {
                 size_t offset;
                 const char *error;
         } cases[] = {
-                { SCRIPT_EXPRESSION, "", 0, "there is no expression" },
-                { SCRIPT_EXPRESSION, " -- none", 8, "there is no expression" },
-                { SCRIPT_EXPRESSION, ";", 0, "there is no expression" },
+                { SCRIPT_EXPRESSION, "", 0, "the expression is empty" },
+                { SCRIPT_EXPRESSION, " -- none", 8, "the expression is empty" },
+                { SCRIPT_EXPRESSION, ";", 0, "the expression is empty" },
                 { SCRIPT_EXPRESSION, "battery <", 9, "unexpected symbol at the end" },
                 { SCRIPT_EXPRESSION, "battery < < 20", 10, "unexpected symbol near '<'" },
                 { SCRIPT_EXPRESSION, "battery <= < 5", 11, "unexpected symbol near '<'" },
@@ -99,8 +99,8 @@ static void test_bad_text(void) {
                 { SCRIPT_EXPRESSION, "battery 20", 8, "the end expected near '20'" },
                 { SCRIPT_EXPRESSION, "((1)))", 5, "the end expected near ')'" },
                 { SCRIPT_EXPRESSION, "x near y", 2, "the end expected near 'near'" },
-                { SCRIPT_EXPRESSION, "1, 2", 1, "an expression has one value, and ends before this" },
-                { SCRIPT_EXPRESSION, "1;", 1, "an expression has one value, and ends before this" },
+                { SCRIPT_EXPRESSION, "1, 2", 1, "an expression has one value; unexpected text after it" },
+                { SCRIPT_EXPRESSION, "1;", 1, "an expression has one value; unexpected text after it" },
                 { SCRIPT_EXPRESSION, "a \"unfinished", 2, "unfinished string" },
                 { SCRIPT_EXPRESSION, "[==[long", 0, "unfinished long string (starting at line 1)" },
                 { SCRIPT_EXPRESSION, "'abc \\q def'", 5, "invalid escape sequence near ''abc \\q'" },
@@ -118,7 +118,7 @@ static void test_bad_text(void) {
                 { SCRIPT_EXPRESSION, "\x1bLua", 0, "unexpected symbol near '<\\27>'" },
                 { SCRIPT_CODE, "\x1bLua", 0, "unexpected symbol near '<\\27>'" },
                 { SCRIPT_EXPRESSION, "(function() x = 1 end)()", 12,
-                  "an expression cannot set a variable, and this sets 'x'" },
+                  "an expression cannot set a variable, but this sets 'x'" },
                 { SCRIPT_EXPRESSION, "(function() local x <const> = 1 x = 2 end)()", 34,
                   "attempt to assign to const variable 'x'" },
                 { SCRIPT_CODE, "x = = 5", 4, "unexpected symbol near '='" },
@@ -142,13 +142,12 @@ static void test_bad_text(void) {
                 { SCRIPT_CODE, "local function f(_ENV) end", 17, "'_ENV' cannot be a local name" },
                 { SCRIPT_EXPRESSION, "a + _ENV.x", 4, "'_ENV' cannot be used here" },
                 { SCRIPT_EXPRESSION, "error ~= ''", 0,
-                  "'error' is a function here, and can only be called; a variable of that name cannot be used" },
+                  "'error' is a function and can only be called; a variable cannot have this name" },
                 { SCRIPT_CODE, "x = 1; type = 2", 7,
-                  "'type' is a function here, and can only be called; a variable of that name cannot be used" },
+                  "'type' is a function and can only be called; a variable cannot have this name" },
                 { SCRIPT_EXPRESSION, "#table", 1,
-                  "'table' is a library here, and can only be used as 'table.NAME'; a variable of that name cannot be "
-                  "used" },
-                { SCRIPT_EXPRESSION, "string.dump(f)", 0, "there is no 'string.dump' here" },
+                  "'table' is a library and can only be used as 'table.NAME'; a variable cannot have this name" },
+                { SCRIPT_EXPRESSION, "string.dump(f)", 0, "there is no 'string.dump'" },
         };
         g_autoptr(Scripts) scripts = scripts_new();
 
@@ -158,8 +157,9 @@ static void test_bad_text(void) {
                 size_t offset;
 
                 g_test_message("%s", cases[i].code);
-                g_assert_cmpint(scripts_compile(scripts, cases[i].kind, cases[i].code, NULL, &script, &error, &offset),
-                                ==, -EINVAL);
+                g_assert_cmpint(
+                        scripts_compile(scripts, cases[i].kind, cases[i].code, NULL, NULL, &script, &error, &offset),
+                        ==, -EINVAL);
                 g_assert_cmpstr(error, ==, cases[i].error);
                 g_assert_cmpuint(offset, ==, cases[i].offset);
                 g_assert_null(script);
@@ -173,9 +173,9 @@ static void test_long_name(void) {
         size_t offset;
 
         g_assert_cmpstr(script_reads(script)[0], ==, longest);
-        g_assert_cmpint(scripts_compile(scripts, SCRIPT_EXPRESSION, longer, NULL, &script, &error, &offset), ==,
+        g_assert_cmpint(scripts_compile(scripts, SCRIPT_EXPRESSION, longer, NULL, NULL, &script, &error, &offset), ==,
                         -EINVAL);
-        g_assert_cmpstr(error, ==, "this is too long for the name of a variable");
+        g_assert_cmpstr(error, ==, "the name of a variable must not be longer than 255 characters");
 }
 
 int main(int argc, char **argv) {

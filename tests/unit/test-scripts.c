@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Expressions and code over variables: what they give, what they set, and what they say when they cannot. */
+/* Tests the evaluation of expressions and code: results, changed variables, and error messages. */
 
 #include <errno.h>
 #include <json-c/json_tokener.h>
@@ -35,7 +35,7 @@ static const Script *compile(Scripts *scripts, ScriptKind kind, const char *code
         size_t offset;
 
         g_test_message("%s", code);
-        if (scripts_compile(scripts, kind, code, extra, &script, &error, &offset) < 0)
+        if (scripts_compile(scripts, kind, code, extra, NULL, &script, &error, &offset) < 0)
                 g_error("%s: %zu: %s", code, offset, error);
 
         g_assert_cmpstr(script_code(script), ==, code);
@@ -218,10 +218,10 @@ static void test_errors(void) {
                 { "mode < 5", "mode < 5: attempt to compare string with number" },
                 { "1 // 0", "1 // 0: attempt to divide by zero" },
                 { "1 % 0", "1 % 0: attempt to perform 'n%0'" },
-                { "1 / 0", "1 / 0: infinity (which 1/0 gives) is no number of JSON" },
-                { "0 / 0", "0 / 0: NaN (which 0/0 gives) is no number of JSON" },
+                { "1 / 0", "1 / 0: infinity (the result of 1/0) is not a JSON number" },
+                { "0 / 0", "0 / 0: NaN (the result of 0/0) is not a JSON number" },
                 { "{ a = { 1, { b = -1 / 0 } } }",
-                  "{ a = { 1, { b = -1 / 0 } } }: a[2].b: infinity (which 1/0 gives) is no number of JSON" },
+                  "{ a = { 1, { b = -1 / 0 } } }: a[2].b: infinity (the result of 1/0) is not a JSON number" },
                 { "'\\xff'", "'\\xff': the text is not valid UTF-8" },
                 { "'a\\0\\xff'", "'a\\0\\xff': the text is not valid UTF-8" },
                 { "'\\xc3'", "'\\xc3': the text is not valid UTF-8" },
@@ -232,9 +232,9 @@ static void test_errors(void) {
                 { "{ [0] = 1 }", "{ [0] = 1 }: the keys of a table must be names, or numbers from 1 on" },
                 { "{ [true] = 1 }", "{ [true] = 1 }: the keys of a table must be names, or numbers from 1 on" },
                 { "{ [100] = 1 }", "{ [100] = 1 }: more than half of the list is missing" },
-                { "{ f = function() end }", "{ f = function() end }: f: a function cannot be kept in a variable" },
+                { "{ f = function() end }", "{ f = function() end }: f: a function cannot be stored in a variable" },
                 { "error('no\\xff')", "error('no\\xff'): no\xef\xbf\xbd" },
-                { "error({})", "error({}): an error that is no text" },
+                { "error({})", "error({}): an error value that is not text" },
                 { "assert(off, 'it is off')", "assert(off, 'it is off'): it is off" },
                 { "(function()\n  return 1 +\n    missing\nend)()",
                   "line 2: return 1 +: attempt to perform arithmetic on a nil value (missing is not set)" },
@@ -316,10 +316,10 @@ static void test_run(void) {
                                            "(variable 'list')" },
                 { "x = 1\ny = missing + 1\n",
                   "line 2: y = missing + 1: attempt to perform arithmetic on a nil value (missing is not set)" },
-                { "x = 1; y = 1 / 0", "x = 1; y = 1 / 0: y: infinity (which 1/0 gives) is no number of JSON" },
+                { "x = 1; y = 1 / 0", "x = 1; y = 1 / 0: y: infinity (the result of 1/0) is not a JSON number" },
                 { "x = 1; config.self = config", "x = 1; config.self = config: config.self: a table that contains "
-                                                 "itself cannot be kept in a variable" },
-                { "function x() end", "function x() end: x: a function cannot be kept in a variable" },
+                                                 "itself cannot be stored in a variable" },
+                { "function x() end", "function x() end: x: a function cannot be stored in a variable" },
                 { "local s = 'x' .. x", "local s = 'x' .. x: attempt to concatenate a nil value (x is not set)" },
         };
 
@@ -383,6 +383,24 @@ static void test_null_members(void) {
 }
 
 /* One chunk, evaluated in all kinds of scopes one after the other. */
+/* A Script that only changes the sign of a zero has changed it. */
+static void test_zeros(void) {
+        g_autoptr(Blackboard) blackboard = blackboard_new();
+        g_autoptr(Scripts) scripts = scripts_new();
+        const Script *change = compile(scripts, SCRIPT_CODE, "x = -0.0; list[1] = -0.0", NULL);
+        g_autofree char *error = NULL, *x = NULL, *list = NULL;
+        json_object *value;
+
+        set_all(blackboard, "{\"x\": 0.0, \"list\": [0.0]}");
+        g_assert_cmpint(script_run(change, blackboard, &error), ==, 0);
+        g_assert_true(blackboard_get(blackboard, "x", &value));
+        x = written(value);
+        g_assert_cmpstr(x, ==, "-0.0");
+        g_assert_true(blackboard_get(blackboard, "list", &value));
+        list = written(value);
+        g_assert_cmpstr(list, ==, "[-0.0]");
+}
+
 static void test_scopes(void) {
         static const char *const names[] = { "item", NULL };
         g_autoptr(Blackboard) outermost = blackboard_new(), scope = blackboard_new_scope(outermost),
@@ -478,6 +496,7 @@ int main(int argc, char **argv) {
         g_test_add_func("/scripts/run", test_run);
         g_test_add_func("/scripts/manual", test_manual);
         g_test_add_func("/scripts/null-members", test_null_members);
+        g_test_add_func("/scripts/zeros", test_zeros);
         g_test_add_func("/scripts/scopes", test_scopes);
         g_test_add_func("/scripts/watch-evaluates", test_watch_evaluates);
         g_test_add_func("/scripts/scope-replaced", test_scope_replaced);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Secrets: where they come from, where they may stand, and that a leaf has them but nobody sees them. */
+/* Tests secrets: their source, where they are allowed, and that only the leaf gets their value. */
 
 #include <glib/gstdio.h>
 #include <json-c/json_tokener.h>
@@ -150,7 +150,7 @@ static void test_reveal(void) {
         g_assert_cmpint(reference_expand(blackboard, written, &openly, &error), ==, 0);
         g_assert_cmpstr(json_object_to_json_string_ext(openly, JSON_C_TO_STRING_PLAIN), ==,
                         "[\"{secret:pass}\",\"{secret:pass}-{secret:pass}-{secret:pass}\"]");
-        g_assert_cmpint(reference_reveal(blackboard, &vault->secrets, written, &revealed, &error), ==, 0);
+        g_assert_cmpint(reference_reveal(blackboard, NULL, &vault->secrets, written, &revealed, &error), ==, 0);
         g_assert_cmpstr(json_object_to_json_string_ext(revealed, JSON_C_TO_STRING_PLAIN), ==,
                         "[\"hunter22\",\"{secret:pass}-{secret:pass}-hunter22\"]");
 }
@@ -241,11 +241,11 @@ static void test_refused_at_load(void) {
                        "not name a credential (letters, digits, '_', '-' and '.', which does not come first) (in "
                        "FakeNow)");
         assert_refused("{ 'type': 'FakeNow', 'fails': '{secret:x}' }",
-                       "error: fails: expected true or false, not a string (in FakeNow)");
+                       "error: fails: expected true or false, not \"{secret:x}\" (in FakeNow)");
         assert_refused("{ 'type': 'ForEach', 'items': ['{secret:x}'], 'as': 'i', 'child': { 'type': 'FakeNow' } }",
-                       "error: items: a secret can stand only in the parameters of leaves (in ForEach)");
+                       "error: items[0]: a secret can be used only in the parameters of leaves (in ForEach)");
         assert_refused("{ 'type': 'Delay', 'delay': '{secret:x}', 'child': { 'type': 'FakeNow' } }",
-                       "error: delay: a variable cannot stand here, since this must be known before the run; write "
+                       "error: delay: a variable cannot be used here, since this must be known before the run; write "
                        "'{{' for a brace (in Delay)");
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Simulated trees whose nodes look at variables, have scopes of their own, locks and clean-ups. */
+/* Tests simulated trees with variables, scopes, locks and cleanups. */
 
 #include "simulated.h"
 
@@ -32,7 +32,7 @@ static void test_guards(void) {
               STATUS_FAILURE);
 }
 
-/* What one leaf gives makes a while false under which another one runs. */
+/* The output of one leaf makes the 'while' of another, running one false. */
 static void test_while(void) {
         check(TREE("'on': true", NODE("Parallel", "P", "",
                                       "{'type': 'Spawn', 'name': 'A', 'argv': ['x'], 'while': 'on'}, " SPAWN("B"))),
@@ -46,6 +46,46 @@ static void test_while(void) {
               "   3.000s > P/A: skipped: its while is false: on (on is false)\n"
               "   3.000s + P: success\n"
               "   3.000s + run: success\n",
+              STATUS_SUCCESS);
+}
+
+/* The same, whether the elements are equal or not. */
+static void test_loop(void) {
+        static const char *const lists[] = { "[1, 1, 1]", "[1, 2, 3]" };
+
+        for (size_t i = 0; i < G_N_ELEMENTS(lists); i++) {
+                g_autofree char *tree = g_strdup_printf(
+                        TREE("'e': 0, 'list': %s",
+                             "{'type': 'Loop', 'name': 'L', 'queue': 'list', 'variable': 'e', 'child': " SPAWN(
+                                     "A") "}"),
+                        lists[i]);
+
+                check(tree, "{}",
+                      "   0.000s * L: running\n"
+                      "   0.000s + L/A: success\n"
+                      "   0.000s + L/A: success\n"
+                      "   0.000s + L/A: success\n"
+                      "   0.000s + L: success\n"
+                      "   0.000s + run: success\n",
+                      STATUS_SUCCESS);
+        }
+}
+
+/* Also from inside a SubTree. */
+static void test_outputs_for_the_run(void) {
+        check("{'btd': 1, 'blackboard': {'g': 0}, 'trees': {'t': {'root': {'type': 'Spawn', 'name': 'A', 'argv': "
+              "['x'], "
+              "'stdout': '@g'}}}, 'root': " NODE(
+                      "Sequence", "S", "",
+                      "{'type': 'SubTree', 'tree': 't'}, {'type': 'Condition', 'test': 'g == 7'}") "}",
+              "{'leaves': {'A': {'outputs': {'@g': 7}}}}",
+              "   0.000s * S: running\n"
+              "   0.000s * S/t: running\n"
+              "   0.000s + S/t/A: success\n"
+              "   0.000s + S/t: success\n"
+              "   0.000s + S/Condition: success\n"
+              "   0.000s + S: success\n"
+              "   0.000s + run: success\n",
               STATUS_SUCCESS);
 }
 
@@ -87,6 +127,7 @@ static void test_errors(void) {
               "   0.000s * P: running\n"
               "   0.000s * P/A: running\n"
               "   0.000s ! P/B: error: level > 20: attempt to compare number with nil (level is null)\n"
+              "   0.000s ! P: error\n"
               "   0.000s * P/A: halting\n"
               "   1.000s # P/A: halted\n"
               "   1.000s ! run: error: P/B: level > 20: attempt to compare number with nil (level is null)\n",
@@ -156,9 +197,8 @@ static void test_for_each(void) {
               "   3.000s + run: success\n",
               STATUS_SUCCESS);
         check(TREE("'units': 'a'", AROUND("ForEach", "F", "'items': '{units}', 'as': 'unit', ", SPAWN("A"))), "{}",
-              "   0.000s * F: running\n"
-              "   0.000s x F: failure: items: expected a list, but got \"a\"\n"
-              "   0.000s x run: failure\n",
+              "   0.000s * F: running\n   0.000s x F: failure: items: expected an array, but {units} is \"a\"\n   "
+              "0.000s x run: failure\n",
               STATUS_FAILURE);
 }
 
@@ -193,7 +233,7 @@ static void test_finally(void) {
               STATUS_HALTED);
 }
 
-/* Its outcome is told, with its cause; whoever was halted around it waits. */
+/* The outcome of an uninterruptible leaf is reported with its cause; the halt around it waits. */
 static void test_uninterruptible(void) {
         check(TREE("", NODE("Sequence", "S", "",
                             "{'type': 'Spawn', 'name': 'A', 'argv': ['x'], 'uninterruptible': true}, " SPAWN("B"))),
@@ -201,8 +241,8 @@ static void test_uninterruptible(void) {
               "   0.000s * S: running\n"
               "   0.000s * S/A: running\n"
               "   5.000s * run: halting\n"
-              "   5.000s # S: halted\n"
               "  10.000s x S/A: failure: no space left\n"
+              "  10.000s # S: halted\n"
               "  10.000s # run: halted\n",
               STATUS_HALTED);
         check(TREE("'done': false",
@@ -249,7 +289,7 @@ static void test_on_change(void) {
               STATUS_SUCCESS);
 }
 
-/* Who is told why: the expression, and what it saw. */
+/* The trace says why: the expression and its values. */
 static void test_expressions_of_types(void) {
         check(TREE("'n': 3",
                    NODE("Sequence", "S", "",
@@ -299,6 +339,8 @@ int main(int argc, char **argv) {
         g_test_init(&argc, &argv, NULL);
         g_test_add_func("/simulate-variables/guards", test_guards);
         g_test_add_func("/simulate-variables/while", test_while);
+        g_test_add_func("/simulate-variables/loop", test_loop);
+        g_test_add_func("/simulate-variables/outputs-for-the-run", test_outputs_for_the_run);
         g_test_add_func("/simulate-variables/scripts-and-conditions", test_scripts_and_conditions);
         g_test_add_func("/simulate-variables/errors", test_errors);
         g_test_add_func("/simulate-variables/subtree", test_subtree);

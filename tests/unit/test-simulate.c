@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Simulated runs as the lines of their traces. */
+/* Tests simulated runs by their traces. */
 
 #include <string.h>
 
@@ -9,7 +9,7 @@
 
 #define SECOND ((uint64_t) G_USEC_PER_SEC)
 
-/* The trace, to be freed. */
+/* Returns the trace, to be freed. */
 static char *play(const char *root, const char *script, SimulationOptions options, bool json, Status *ret_status) {
         g_autoptr(Definition) definition = tree_text_load(root);
 
@@ -62,6 +62,90 @@ static void test_own_parameters(void) {
               STATUS_SUCCESS);
 }
 
+static void test_halt_timeout(void) {
+        static const char *const stubborn = "{'type': 'Spawn', 'name': 'A', 'argv': ['x'], 'halt_timeout': '2s'}",
+                                 *const timed = "{'type': 'Spawn', 'name': 'A', 'argv': ['x'], 'timeout': '1s', "
+                                                "'halt_timeout': '2s'}";
+
+        check(stubborn, "{'halt': '1s', 'leaves': {'A': {'after': '1min', 'halt': '1h'}}}",
+              "   0.000s * A: running\n"
+              "   1.000s * run: halting\n"
+              "   1.000s * A: halting\n"
+              "   3.000s ! A: warning: given up, since it had not ended 2s after it was told to\n"
+              "   3.000s # A: halted\n"
+              "   3.000s # run: halted\n",
+              STATUS_HALTED);
+        check(stubborn, "{'halt': '1s', 'leaves': {'A': {'after': '1min', 'halt': '2s'}}}",
+              "   0.000s * A: running\n"
+              "   1.000s * run: halting\n"
+              "   1.000s * A: halting\n"
+              "   3.000s # A: halted\n"
+              "   3.000s # run: halted\n",
+              STATUS_HALTED);
+        check(timed, "{'leaves': {'A': {'after': '1min', 'halt': '1h'}}}",
+              "   0.000s * A: running\n"
+              "   3.000s ! A: warning: timed out after 1s; given up, since it had not ended 2s after it was told to\n"
+              "   3.000s x A: failure: timed out after 1s; given up, since it had not ended 2s after it was told to\n"
+              "   3.000s x run: failure\n",
+              STATUS_FAILURE);
+}
+
+static void check_restart(const char *when, const char *result, const char *expected) {
+        g_autofree char *file = g_strdup_printf("{'btd': 1, 'restart': '%s', 'root': %s}", when, SPAWN("A")),
+                        *script = g_strdup_printf("{'leaves': {'A': '%s'}}", result), *trace = NULL, *json = NULL,
+                        *line = NULL;
+        g_autoptr(Definition) definition = tree_text_load_file(file);
+        g_auto(GStrv) lines = NULL;
+        Status status;
+
+        trace = simulated_play(definition, script, &(SimulationOptions){}, false, &status);
+        lines = g_strsplit(trace, "\n", -1);
+        g_assert_cmpstr(lines[1], ==, expected);
+
+        json = simulated_play(definition, script, &(SimulationOptions){}, true, &status);
+        line = g_strdup_printf("\"event\":\"warning\",\"message\":\"btd would start another run, since 'restart' is "
+                               "'%s'; only one is simulated\"",
+                               when);
+        g_assert_true((strstr(json, line) != NULL) == (strstr(expected, "warning") != NULL));
+}
+
+/* The trace says what is not simulated. */
+static void test_restart(void) {
+        check_restart("on-failure", "failure",
+                      "   0.000s ! run: warning: btd would start another run, since 'restart' is 'on-failure'; only "
+                      "one is simulated");
+        check_restart("always", "success",
+                      "   0.000s ! run: warning: btd would start another run, since 'restart' is 'always'; only one is "
+                      "simulated");
+        check_restart("on-failure", "success", "   0.000s + run: success");
+        check_restart("no", "failure", "   0.000s x run: failure");
+}
+
+static void test_ready(void) {
+        /* The first success makes the run ready, once. */
+        check(NODE("Sequence", "S", "",
+                   "{'type': 'Spawn', 'name': 'A', 'argv': ['x'], 'ready': true},"
+                   "{'type': 'Spawn', 'name': 'B', 'argv': ['x'], 'ready': true}"),
+              "{'leaves': {'A': {'after': '1s'}, 'B': {'after': '1s'}}}",
+              "   0.000s * S: running\n"
+              "   0.000s * S/A: running\n"
+              "   1.000s + S/A: success\n"
+              "   1.000s > run: ready\n"
+              "   1.000s * S/B: running\n"
+              "   2.000s + S/B: success\n"
+              "   2.000s + S: success\n"
+              "   2.000s + run: success\n",
+              STATUS_SUCCESS);
+        /* A cleanup does not make the run ready. */
+        check("{'type': 'Spawn', 'name': 'A', 'argv': ['x'], 'ready': true, 'uninterruptible': true}",
+              "{'leaves': {'A': {'after': '2s'}}, 'halt': '1s'}",
+              "   0.000s * A: running\n"
+              "   1.000s * run: halting\n"
+              "   2.000s + A: success\n"
+              "   2.000s # run: halted\n",
+              STATUS_HALTED);
+}
+
 static void test_outcomes(void) {
         check(AROUND("RetryUntilSuccessful", "R", "'num_attempts': 3, ", SPAWN("A")),
               "{'leaves': {'A': [{'result': 'failure', 'after': '1.5s', 'cause': 'busy'}, 'failure']}}",
@@ -109,7 +193,7 @@ static void test_timeouts(void) {
               STATUS_FAILURE);
 }
 
-/* Who ends at the very moment has ended in time. */
+/* A leaf that ends exactly at its timeout has ended in time. */
 static void test_child_wins(void) {
         check(AROUND("Timeout", "T", "'timeout': '1s', ", SPAWN("A")), "{'leaves': {'A': {'after': '1s'}}}",
               "   0.000s * T: running\n"
@@ -163,7 +247,7 @@ static void test_condition_changes(void) {
               STATUS_SUCCESS);
 }
 
-/* A condition that is looked at late has changed meanwhile. */
+/* A condition that is started late has changed before. */
 static void test_condition_later(void) {
         check(NODE("Sequence", "S", "", "{'type': 'Sleep', 'duration': '3s'}, " UNIT("C")),
               "{'leaves': {'C': {'result': 'failure', 'changes': [{'at': '2s', 'result': 'success'}]}}}",
@@ -193,6 +277,40 @@ static void test_halt_before_start(void) {
               STATUS_SUCCESS);
 }
 
+static void test_guard_before_start(void) {
+        g_autoptr(json_object) variables = json_object_new_object();
+        g_autofree char *trace = NULL;
+        Status status;
+
+        json_object_object_add(variables, "g", json_object_new_boolean(false));
+        trace = play(NODE("Parallel", "P", "",
+                          NODE("ReactiveFallback", "R", "",
+                               NODE("Sequence", "S", "",
+                                    UNIT("Mid") ", {'type': 'Spawn', 'name': 'A2', 'argv': ['x'], 'skip_if': "
+                                                "'g'}") ", " SPAWN("A3")) ", " SPAWN("Set")),
+                     "{'leaves': {'Mid': {'result': 'failure', 'changes': [{'at': '1s', 'result': 'success'}]},"
+                     " 'A3': {'after': '1min', 'halt': '4s'}, 'Set': {'after': '2s', 'outputs': {'g': true}}}}",
+                     (SimulationOptions){ .variables = variables }, false, &status);
+        g_assert_cmpstr(trace, ==,
+                        "   0.000s * P: running\n"
+                        "   0.000s * P/R: running\n"
+                        "   0.000s * P/R/S: running\n"
+                        "   0.000s x P/R/S/Mid: failure\n"
+                        "   0.000s x P/R/S: failure\n"
+                        "   0.000s * P/R/A3: running\n"
+                        "   0.000s * P/Set: running\n"
+                        "   1.000s * P/R/S: running\n"
+                        "   1.000s + P/R/S/Mid: success\n"
+                        "   1.000s * P/R/A3: halting\n"
+                        "   2.000s > P/R/S/A2: skipped: its skip_if is true: g (g is true)\n"
+                        "   2.000s + P/R/S: success\n"
+                        "   2.000s + P/Set: success\n"
+                        "   5.000s # P/R/A3: halted\n"
+                        "   5.000s + P/R: success\n"
+                        "   5.000s + P: success\n"
+                        "   5.000s + run: success\n");
+}
+
 static void test_halt(void) {
         static const char *const root = NODE("Parallel", "P", "", SPAWN("A") ", " SPAWN("B"));
 
@@ -203,8 +321,22 @@ static void test_halt(void) {
               "   1.000s * run: halting\n"
               "   1.000s * P/A: halting\n"
               "   1.000s # P/B: halted\n"
-              "   1.000s # P: halted\n"
               "   3.000s # P/A: halted\n"
+              "   3.000s # P: halted\n"
+              "   3.000s # run: halted\n",
+              STATUS_HALTED);
+        /* A hook that runs after a halt does not change the order. */
+        check("{'type': 'Parallel', 'name': 'P', 'on_halted': 'assert(true)', 'children': [" SPAWN("A") ", " SPAWN(
+                      "B") "]}",
+              "{'halt': '1s', 'leaves': {'A': {'after': '1min', 'halt': '2s'}, 'B': {'after': '1min'}}}",
+              "   0.000s * P: running\n"
+              "   0.000s * P/A: running\n"
+              "   0.000s * P/B: running\n"
+              "   1.000s * run: halting\n"
+              "   1.000s * P/A: halting\n"
+              "   1.000s # P/B: halted\n"
+              "   3.000s # P/A: halted\n"
+              "   3.000s # P: halted\n"
               "   3.000s # run: halted\n",
               STATUS_HALTED);
         check(root, "{'halt': '1s'}",
@@ -243,7 +375,7 @@ static void test_outputs(void) {
                         "   0.000s + run: success\n");
 }
 
-/* What a guard says again while the tree waits is told once. */
+/* A guard that is evaluated again with the same value is reported once. */
 static void test_guards(void) {
         g_autoptr(json_object) variables = json_object_new_object();
         g_autofree char *trace = NULL;
@@ -283,7 +415,7 @@ static void test_guards(void) {
               STATUS_FAILURE);
 }
 
-/* Who chooses by causes gets those that the scenario says. */
+/* Nodes that choose by cause get the causes of the scenario. */
 static void test_causes(void) {
         check("{'type': 'RetryUntilSuccessful', 'name': 'R', 'num_attempts': 5, 'retry_on': ['exit-status:75', "
               "'timeout'], "
@@ -328,7 +460,7 @@ static void test_variables_decide(void) {
         "{'type': 'Log', 'message': 'n is {n}'}, {'type': 'Sequence', 'children': [{'type': 'Sleep', 'duration': "     \
         "'1s'}, {'type': 'Script', 'name': 'Count', 'code': 'n = n + 1'}" rest "]}]}"
 
-/* Script and Condition do what they would do, unless the script says what. */
+/* Script and Condition are evaluated, unless the scenario gives their outcome. */
 static void test_computed(void) {
         g_autoptr(json_object) variables = json_object_new_object();
         const SimulationOptions options = { .variables = variables };
@@ -394,6 +526,7 @@ static void test_error(void) {
               "   0.000s * P/I/If: running\n"
               "   1.000s > P/I/If: skipped\n"
               "   1.000s ! P/I: error: its condition was skipped, which is neither true nor false\n"
+              "   1.000s ! P: error\n"
               "   1.000s * P/B: halting\n"
               "   2.000s # P/B: halted\n"
               "   2.000s ! run: error: P/I: its condition was skipped, which is neither true nor false\n",
@@ -405,11 +538,11 @@ static void test_left(void) {
               "   0.000s * S: running\n"
               "   0.000s + S/A: success\n"
               "   0.000s * S/B: running\n"
-              "   0.000s * run: running, nothing more can happen: S/B does not end\n",
+              "   0.000s * run: running, nothing more can happen: S/B never ends\n",
               STATUS_RUNNING);
         check("{'type': 'Sleep', 'duration': '2h'}", "{}",
               "   0.000s * Sleep: running\n"
-              "3600.000s * run: running, not over after 1h\n",
+              "3600.000s * run: running, not finished after 1h\n",
               STATUS_RUNNING);
         check("{'type': 'Sleep', 'duration': '1h'}", "{}",
               "   0.000s * Sleep: running\n"
@@ -446,7 +579,7 @@ static void test_json(void) {
                         "{\"t\":1.234567,\"event\":\"finished\",\"status\":\"success\"}\n");
         g_assert_cmpstr(left, ==,
                         "{\"t\":0,\"path\":\"Sleep\",\"event\":\"running\"}\n"
-                        "{\"t\":0.01,\"event\":\"stopped\",\"cause\":\"not over after 10ms\"}\n");
+                        "{\"t\":0.01,\"event\":\"stopped\",\"cause\":\"not finished after 10ms\"}\n");
 }
 
 static void test_seed(void) {
@@ -466,6 +599,9 @@ int main(int argc, char **argv) {
 
         g_test_add_func("/simulate/default", test_default);
         g_test_add_func("/simulate/own-parameters", test_own_parameters);
+        g_test_add_func("/simulate/ready", test_ready);
+        g_test_add_func("/simulate/halt-timeout", test_halt_timeout);
+        g_test_add_func("/simulate/restart", test_restart);
         g_test_add_func("/simulate/outcomes", test_outcomes);
         g_test_add_func("/simulate/timeouts", test_timeouts);
         g_test_add_func("/simulate/child-wins", test_child_wins);
@@ -473,6 +609,7 @@ int main(int argc, char **argv) {
         g_test_add_func("/simulate/condition-changes", test_condition_changes);
         g_test_add_func("/simulate/condition-later", test_condition_later);
         g_test_add_func("/simulate/halt-before-start", test_halt_before_start);
+        g_test_add_func("/simulate/guard-before-start", test_guard_before_start);
         g_test_add_func("/simulate/halt", test_halt);
         g_test_add_func("/simulate/outputs", test_outputs);
         g_test_add_func("/simulate/guards", test_guards);

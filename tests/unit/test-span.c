@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Time spans, read and written. */
+/* Tests the reading and writing of time spans. */
 
 #include <errno.h>
 #include <glib.h>

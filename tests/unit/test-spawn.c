@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Spawn with real processes, as children of the test. */
+/* Tests Spawn with real processes, as children of the test. */
 
 #include <fcntl.h>
+#include <pwd.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -12,9 +13,9 @@
 #include "assert-cause.h"
 #include "basic/cleanup.h"
 #include "leaf-stage.h"
-#include "leaves/exit-status.h"
 #include "leaves/registry.h"
-#include "leaves/spawn-name.h"
+#include "leaves/spawn/exit-status.h"
+#include "leaves/spawn/spawn-name.h"
 
 static const NodeType *const types[] = { &spawn_type, NULL };
 
@@ -56,10 +57,100 @@ static void test_success(void) {
         g_autofree char *text = actor_describe(actor);
 
         g_assert_cmpint(actor->status, ==, STATUS_RUNNING);
+        g_assert_cmpstr(text, ==, "/bin/true to be started");
+        while (g_str_has_suffix(text, " to be started")) {
+                g_main_context_iteration(NULL, true);
+                text = (g_free(text), actor_describe(actor));
+        }
         g_assert_true(g_str_has_prefix(text, "process "));
         g_assert_true(g_str_has_suffix(text, " (/bin/true)"));
         g_assert_cmpint(actor_wait(actor), ==, STATUS_SUCCESS);
         g_assert_cmpstr(actor->cause, ==, NULL);
+}
+
+/* A name service that does not answer until it is released. */
+static struct {
+        GMutex mutex;
+        GCond changed;
+        bool asked, released;
+} slow;
+
+int getpwnam_r(const char *name, struct passwd *passwd, char *buffer, size_t size, struct passwd **ret_entry) {
+        bool is_slow = g_str_has_prefix(name, "slow-");
+        const struct passwd *entry;
+
+        g_mutex_lock(&slow.mutex);
+        slow.asked |= is_slow;
+        g_cond_broadcast(&slow.changed);
+        while (is_slow && !slow.released)
+                g_cond_wait(&slow.changed, &slow.mutex);
+        g_mutex_unlock(&slow.mutex);
+
+        entry = g_str_equal(name, "slow-self") ? getpwuid(geteuid()) : getpwnam(name);
+        *ret_entry = NULL;
+        if (!entry)
+                return 0;
+        *passwd = *entry;
+        *ret_entry = passwd;
+        return 0;
+}
+
+static Actor *spawn_slowly(LeafStage *stage, const char *rest) {
+        Actor *actor;
+
+        slow.asked = slow.released = false;
+        actor = spawn(stage, rest);
+        g_mutex_lock(&slow.mutex);
+        while (!slow.asked)
+                g_cond_wait(&slow.changed, &slow.mutex);
+        g_mutex_unlock(&slow.mutex);
+        return actor;
+}
+
+static void release(void) {
+        g_mutex_lock(&slow.mutex);
+        slow.released = true;
+        g_cond_broadcast(&slow.changed);
+        g_mutex_unlock(&slow.mutex);
+}
+
+/* Everything else goes on meanwhile. */
+static void test_slow_start(void) {
+        g_autoptr(LeafStage) stage = leaf_stage_new(NULL);
+        g_autoptr(Actor) actor = spawn_slowly(stage, "\"argv\": [\"/bin/true\"], \"user\": \"slow-nobody\""),
+                         other = spawn(stage, "\"argv\": [\"/bin/true\"]");
+
+        g_assert_cmpint(actor_wait(other), ==, STATUS_SUCCESS);
+        g_assert_cmpint(actor->status, ==, STATUS_RUNNING);
+        release();
+        g_assert_cmpint(actor_wait(actor), ==, STATUS_FAILURE);
+        g_assert_cmpstr(actor->cause, ==, "there is no user \"slow-nobody\"");
+}
+
+static void test_halt_before_start(void) {
+        g_autoptr(LeafStage) stage = leaf_stage_new(NULL);
+        g_autoptr(Actor) actor = spawn_slowly(stage, "\"argv\": [\"/bin/sleep\", \"1000\"], \"user\": \"slow-self\"");
+
+        g_timeout_add_once(1, (GSourceOnceFunc) release, NULL);
+        actor_halt(actor);
+        g_assert_true(actor->halted);
+}
+
+/* Nobody waits for it any more, so it is never started. */
+static void test_drop_before_start(void) {
+        g_autoptr(LeafStage) stage = leaf_stage_new(NULL);
+        g_autofree char *directory = g_dir_make_tmp("btd-spawn-XXXXXX", NULL),
+                        *rest = g_strdup_printf("\"argv\": [\"/bin/sh\", \"-c\", \"sleep 0.2; mkdir %s/begun\"], "
+                                                "\"user\": \"slow-self\"",
+                                                directory);
+        g_autoptr(Actor) actor = spawn_slowly(stage, rest);
+
+        g_clear_pointer(&actor, actor_free);
+        release();
+        g_clear_pointer(&stage, leaf_stage_free);
+        while (waitpid(-1, NULL, 0) > 0)
+                ;
+        g_assert_cmpint(rmdir(directory), ==, 0);
 }
 
 static void test_search_path(void) {
@@ -122,20 +213,22 @@ static void assert_refused(const char *rest, const char *text) {
 }
 
 static void test_bad_parameters(void) {
-        assert_refused("\"argv\": [\"\"]", "argv: expected a program and its arguments");
+        assert_refused("\"argv\": [\"\"]", "argv[0]: expected a program, not an empty string");
         assert_refused("\"argv\": [\"./true\"]",
-                       "argv: \"./true\" must begin with \"/\", or be a name to look for in PATH");
+                       "argv[0]: \"./true\" must begin with \"/\", or be a name to look for in PATH");
         assert_refused("\"argv\": [\"true\"], \"cwd\": \"tmp\"", "cwd: \"tmp\" must begin with \"/\"");
+        assert_refused("\"argv\": [\"true\"], \"user\": \"x\\\\\"", "user: \"x\\\" is no name, since it ends in '\\'");
+        assert_refused("\"argv\": [\"true\"], \"group\": \"x\\\\\"",
+                       "group: \"x\\\" is no name, since it ends in '\\'");
         assert_refused(
                 "\"argv\": [\"true\"], \"env\": { \"1A\": \"b\" }",
                 "env: \"1A\" is not a name for a variable: it may have letters, digits and \"_\", and not begin with "
                 "a digit");
         assert_refused("\"argv\": [\"true\"], \"success_exit\": [256]",
-                       "success_exit: expected a list of exit statuses from 0 to 255, like [0, 3]");
-        assert_refused("\"argv\": [\"true\"], \"success_exit\": 3",
-                       "success_exit: expected a list of exit statuses from 0 to 255, like [0, 3]");
+                       "success_exit[0]: 256 is out of range; it must be between 0 and 255");
+        assert_refused("\"argv\": [\"true\"], \"success_exit\": 3", "success_exit: expected an array, not 3");
         assert_refused("\"argv\": [\"true\"], \"properties\": { \"Nice\": 1 }",
-                       "properties: only a unit has them, not a child; leave out \"as\"");
+                       "properties: cannot be given together with \"as\": \"child\"; only a unit has properties");
 }
 
 /* Nobody but a shell splits words, or joins programs. */
@@ -464,6 +557,9 @@ int main(int argc, char **argv) {
         g_test_add_func("/spawn/bad-references", test_bad_references);
         g_test_add_func("/spawn/environment", test_environment);
         g_test_add_func("/spawn/clean-child", test_clean_child);
+        g_test_add_func("/spawn/slow-start", test_slow_start);
+        g_test_add_func("/spawn/halt-before-start", test_halt_before_start);
+        g_test_add_func("/spawn/drop-before-start", test_drop_before_start);
         g_test_add_func("/spawn/user", test_user);
         g_test_add_func("/spawn/outputs", test_outputs);
         g_test_add_func("/spawn/output-limit", test_output_limit);

@@ -1,12 +1,38 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* The reader: what it takes, and for everything else the exact place and message. */
+/* Tests the JSON reader: what it accepts, and the exact place and message of each error. */
 
 #include <errno.h>
 #include <string.h>
 
 #include "basic/cleanup.h"
 #include "definition/text.h"
+
+typedef struct Faults {
+        const Text *text;
+        GString *found; /* "OFFSET: TEXT\n" of each */
+} Faults;
+
+static void on_fault(uint32_t item, char *text, void *userdata) {
+        Faults *faults = userdata;
+        g_autofree char *problem = text;
+
+        g_string_append_printf(faults->found, "%zu: %s\n", text_offset(faults->text, item), problem);
+}
+
+/* Faults of the only value of the text. To be freed. */
+static char *faults_of(const char *text, int expected, json_object **ret_value) {
+        g_autoptr(GString) scratch = g_string_new(NULL);
+        g_autofree char *error = NULL;
+        g_auto(Text) read = {};
+        Faults faults = { .text = &read, .found = g_string_new(NULL) };
+        size_t offset;
+
+        g_assert_cmpint(text_read(text, strlen(text), &read, &offset, &error), ==, 0);
+        g_assert_cmpuint(text_next(&read, 0), ==, read.n_items);
+        g_assert_cmpint(text_to_json(&read, 0, scratch, on_fault, &faults, ret_value), ==, expected);
+        return g_string_free(faults.found, false);
+}
 
 static void test_good(void) {
         static const struct {
@@ -40,17 +66,12 @@ static void test_good(void) {
         };
 
         for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
-                g_autoptr(GString) scratch = g_string_new(NULL);
                 g_autoptr(json_object) value = NULL;
-                g_autofree char *error = NULL;
-                g_auto(Text) text = {};
-                size_t offset;
-                uint32_t item;
+                g_autofree char *faults = NULL;
 
                 g_test_message("case %zu", i);
-                g_assert_cmpint(text_read(cases[i].text, strlen(cases[i].text), &text, &offset, &error), ==, 0);
-                g_assert_cmpuint(text_next(&text, 0), ==, text.n_items);
-                g_assert_cmpint(text_to_json(&text, 0, scratch, &value, &item, &error), ==, 0);
+                faults = faults_of(cases[i].text, 0, &value);
+                g_assert_cmpstr(faults, ==, "");
                 g_assert_cmpstr(
                         json_object_to_json_string_ext(value, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE),
                         ==, cases[i].value);
@@ -65,7 +86,6 @@ static void test_bad(void) {
         } cases[] = {
                 { "", 0, "the file is empty; a tree file starts with {\"btd\": 1, ...}" },
                 { " // nothing\n", 0, "the file is empty; a tree file starts with {\"btd\": 1, ...}" },
-                { "\xef\xbb\xbf{}", 0, "the file starts with a byte order mark; save it without one" },
                 { "{\"a\": \"caf\xe9\"}", 10, "the byte 0xE9 is not UTF-8; save the file as UTF-8" },
                 { "{} // \xc3", 6, "the byte 0xC3 is not UTF-8; save the file as UTF-8" },
                 { "\xff\xfe{", 0, "the byte 0xFF is not UTF-8; save the file as UTF-8" },
@@ -73,31 +93,31 @@ static void test_bad(void) {
                 { "\"\xed\xa0\x80\"", 1, "the byte 0xED is not UTF-8; save the file as UTF-8" },
 
                 { "{", 1,
-                  "the file ends where a key in double quotes, or '}' should follow; the '{' in line 1 is not closed" },
-                { "[", 1, "the file ends where a value, or ']' should follow; the '[' in line 1 is not closed" },
-                { "{\"a\"", 4, "the file ends where ':' behind a key should follow; the '{' in line 1 is not closed" },
-                { "{\"a\":", 5, "the file ends where a value should follow; the '{' in line 1 is not closed" },
-                { "{\"a\":1", 6, "the file ends where ',' or '}' should follow; the '{' in line 1 is not closed" },
+                  "unexpected end of file: expected a key in double quotes, or '}'; the '{' in line 1 is not closed" },
+                { "[", 1, "unexpected end of file: expected a value, or ']'; the '[' in line 1 is not closed" },
+                { "{\"a\"", 4, "unexpected end of file: expected ':' behind a key; the '{' in line 1 is not closed" },
+                { "{\"a\":", 5, "unexpected end of file: expected a value; the '{' in line 1 is not closed" },
+                { "{\"a\":1", 6, "unexpected end of file: expected ',' or '}'; the '{' in line 1 is not closed" },
                 { "{\"a\":1,", 7,
-                  "the file ends where a key in double quotes should follow; the '{' in line 1 is not closed" },
-                { "{\"a\":[1", 7, "the file ends where ',' or ']' should follow; the '[' in line 1 is not closed" },
-                { "{\"a\":[1,", 8, "the file ends where a value should follow; the '[' in line 1 is not closed" },
+                  "unexpected end of file: expected a key in double quotes; the '{' in line 1 is not closed" },
+                { "{\"a\":[1", 7, "unexpected end of file: expected ',' or ']'; the '[' in line 1 is not closed" },
+                { "{\"a\":[1,", 8, "unexpected end of file: expected a value; the '[' in line 1 is not closed" },
                 { "{\"a\": \"b", 6, "this string is not closed: the file ends first" },
                 { "[\"a\\", 4,
-                  "the file ends where the rest of a string should follow; the '[' in line 1 is not closed" },
-                { "-", 1, "the file ends where a digit should follow" },
-                { "[1.", 3, "the file ends where a digit should follow; the '[' in line 1 is not closed" },
+                  "unexpected end of file: expected the rest of a string; the '[' in line 1 is not closed" },
+                { "-", 1, "unexpected end of file: expected a digit" },
+                { "[1.", 3, "unexpected end of file: expected a digit; the '[' in line 1 is not closed" },
                 { "{} /* x", 3, "this comment is not closed; it ends with '*/'" },
                 { "{} /", 3, "a comment begins with '//' or '/*'" },
                 { "{} /*/", 3, "this comment is not closed; it ends with '*/'" },
                 { "{ # x\n}", 2, "expected a key in double quotes, or '}', not '#'" },
 
-                { "{} {}", 3, "something follows the end of the tree file" },
-                { "{}}", 2, "something follows the end of the tree file" },
-                { "1,", 1, "something follows the end of the tree file" },
+                { "{} {}", 3, "unexpected text after the end of the file's value" },
+                { "{}}", 2, "unexpected text after the end of the file's value" },
+                { "1,", 1, "unexpected text after the end of the file's value" },
 
-                { "[1,]", 2, "a ',' stands only between two; none follows the last one" },
-                { "{\"a\":1, }", 6, "a ',' stands only between two; none follows the last one" },
+                { "[1,]", 2, "remove this ',': nothing follows it" },
+                { "{\"a\":1, }", 6, "remove this ',': nothing follows it" },
                 { "[,1]", 1, "expected a value, or ']', not ','" },
                 { "[1,,2]", 3, "expected a value, not ','" },
                 { "[1 2]", 3, "expected ',' or ']', not '2'" },
@@ -107,7 +127,7 @@ static void test_bad(void) {
                 { "[\n{\n2\n}", 4, "expected a key in double quotes, or '}', not '2'" },
                 { "[1,\n{\n\"b\": 1\n]", 13, "expected ',' or '}', not ']'; the '{' in line 2 is not closed" },
                 { "{\n\"a\": [\n1\n", 11,
-                  "the file ends where ',' or ']' should follow; the '[' in line 2 is not closed" },
+                  "unexpected end of file: expected ',' or ']'; the '[' in line 2 is not closed" },
                 { "{\"a\" 1}", 5, "expected ':' behind a key, not '1'" },
                 { "{\"a\"=1}", 4, "expected ':' behind a key, not '='" },
                 { "{\"a\":}", 5, "expected a value, not '}'" },
@@ -117,7 +137,7 @@ static void test_bad(void) {
                 { "{\"a\":\xc3\xa9}", 5, "expected a value, not '\xc3\xa9'" },
                 { "[\x01]", 1, "expected a value, or ']', not '\\u0001'" },
 
-                { "'a'", 0, "strings stand in double quotes" },
+                { "'a'", 0, "a string is written in double quotes" },
                 { "\"a\nb\"", 0, "this string is not closed on its line; a line break is written '\\n'" },
                 { "\"a\tb\"", 2, "a tab inside of a string is written '\\t'" },
                 { "\"a\x1f\"", 2, "a control character inside of a string is written '\\u001f'" },
@@ -131,10 +151,10 @@ static void test_bad(void) {
                 { "\"\\ud800\\ud800\"", 1, "'\\ud800' is the first half of a character without the second" },
                 { "\"a\\udc00\"", 2, "'\\udc00' is the second half of a character without the first" },
 
-                { "nul", 0, "'nul' is no value; a text stands in quotes" },
-                { "True", 0, "'True' is no value; a text stands in quotes" },
-                { "[NaN]", 1, "'NaN' is no value; a text stands in quotes" },
-                { "truefalse", 0, "'truefalse' is no value; a text stands in quotes" },
+                { "nul", 0, "'nul' is not a value; a string is written in double quotes" },
+                { "True", 0, "'True' is not a value; a string is written in double quotes" },
+                { "[NaN]", 1, "'NaN' is not a value; a string is written in double quotes" },
+                { "truefalse", 0, "'truefalse' is not a value; a string is written in double quotes" },
                 { "01", 0, "a number does not begin with 0" },
                 { "-01", 0, "a number does not begin with 0" },
                 { "+1", 0, "expected '{', not '+'" },
@@ -143,8 +163,8 @@ static void test_bad(void) {
                 { "[1.]", 3, "expected a digit, not ']'" },
                 { "[1e]", 3, "expected a digit, not ']'" },
                 { "[1e+]", 4, "expected a digit, not ']'" },
-                { "5s", 0, "this is not a number; a text stands in quotes, as \"5s\"" },
-                { "0x10", 0, "this is not a number; a text stands in quotes, as \"5s\"" },
+                { "5s", 0, "this is not a number; a string is written in double quotes, such as \"5s\"" },
+                { "0x10", 0, "this is not a number; a string is written in double quotes, such as \"5s\"" },
                 { "1.2.3", 0, "this is not a number" },
         };
 
@@ -210,55 +230,54 @@ static void test_too_many(void) {
         g_assert_cmpstr(error, ==, "the file is too large: it has more than 16777216 values");
 }
 
-/* What is JSON, but no value that could be held. */
+/* What is JSON, but no value that could be held: all of it is told. */
 static void test_bad_values(void) {
         static const struct {
-                const char *text;
-                size_t offset;
-                const char *error;
+                const char *text, *faults;
+                int r;
         } cases[] = {
-                { "[1, 18446744073709551616]", 4, "the number does not fit into 64 bits" },
-                { "[-9223372036854775809]", 1, "the number does not fit into 64 bits" },
-                { "[1e999]", 1, "the number is too large" },
-                { "{\"a\":1,\"b\":2,\"a\":3}", 13, "'a' is given twice" },
-                { "{\"a\":1,\"\\u0061\":2}", 7, "'a' is given twice" },
-                { "[{\"x\":{\"y\":null,\"y\":null}}]", 16, "'y' is given twice" },
+                { "[1, 18446744073709551616]", "4: the number does not fit into 64 bits\n", -EINVAL },
+                { "[-9223372036854775809]", "1: the number does not fit into 64 bits\n", -EINVAL },
+                { "[1e999, {\"a\": -1e999}]", "1: the number is too large\n14: the number is too large\n", -EINVAL },
+                { "{\"a\":1,\"b\":2,\"a\":3}", "13: 'a' is given twice\n", -EEXIST },
+                { "{\"a\":1,\"\\u0061\":2}", "7: 'a' is given twice\n", -EEXIST },
+                { "{\"a\":1,\"a\":2,\"a\":3}", "7: 'a' is given twice\n13: 'a' is given twice\n", -EEXIST },
+                { "[{\"x\":{\"y\":null,\"y\":null}}]", "16: 'y' is given twice\n", -EEXIST },
+                { "{\"a\":1,\"a\":1e999}", "11: the number is too large\n7: 'a' is given twice\n", -EINVAL },
         };
 
         for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
-                g_autoptr(GString) scratch = g_string_new(NULL);
-                g_autofree char *error = NULL;
-                json_object *value = NULL;
-                g_auto(Text) text = {};
-                uint32_t item = 0;
-                size_t offset;
+                g_autoptr(json_object) value = NULL;
+                g_autofree char *faults = NULL;
 
                 g_test_message("case %zu", i);
-                g_assert_cmpint(text_read(cases[i].text, strlen(cases[i].text), &text, &offset, &error), ==, 0);
-                g_assert_cmpint(text_to_json(&text, 0, scratch, &value, &item, &error), ==, -EINVAL);
-                g_assert_cmpstr(error, ==, cases[i].error);
-                g_assert_cmpuint(text_offset(&text, item), ==, cases[i].offset);
-                g_assert_null(value);
+                faults = faults_of(cases[i].text, cases[i].r, &value);
+                g_assert_cmpstr(faults, ==, cases[i].faults);
+                g_assert_cmpint(value != NULL, ==, cases[i].r == -EEXIST);
         }
+}
+
+/* Of a key that is given twice the first counts. */
+static void test_first_counts(void) {
+        g_autoptr(json_object) value = NULL;
+        g_autofree char *faults = faults_of("{\"a\":1,\"a\":{\"b\":2}}", -EEXIST, &value);
+
+        g_assert_nonnull(strstr(faults, "'a'"));
+        g_assert_cmpstr(json_object_to_json_string_ext(value, JSON_C_TO_STRING_PLAIN), ==, "{\"a\":1}");
 }
 
 static void test_deep_value(void) {
         g_autofree char *open = g_strnfill(TEXT_VALUE_NESTING_MAX + 1, '[');
         g_autofree char *close = g_strnfill(TEXT_VALUE_NESTING_MAX + 1, ']');
         g_autofree char *deepest = g_strconcat(open, close, NULL), *deeper = g_strconcat("[", deepest, "]", NULL);
-        g_autoptr(GString) scratch = g_string_new(NULL);
         g_autoptr(json_object) value = NULL;
-        g_autofree char *error = NULL;
-        g_auto(Text) good = {}, bad = {};
+        g_autofree char *good = NULL, *bad = NULL;
         json_object *none = NULL;
-        size_t offset;
-        uint32_t item;
 
-        g_assert_cmpint(text_read(deepest, strlen(deepest), &good, &offset, &error), ==, 0);
-        g_assert_cmpint(text_to_json(&good, 0, scratch, &value, &item, &error), ==, 0);
-        g_assert_cmpint(text_read(deeper, strlen(deeper), &bad, &offset, &error), ==, 0);
-        g_assert_cmpint(text_to_json(&bad, 0, scratch, &none, &item, &error), ==, -EINVAL);
-        g_assert_cmpstr(error, ==, "a value is nested at most 100 deep");
+        good = faults_of(deepest, 0, &value);
+        g_assert_cmpstr(good, ==, "");
+        bad = faults_of(deeper, -EINVAL, &none);
+        g_assert_cmpstr(bad, ==, "101: a value is nested at most 100 deep\n");
 }
 
 /* Every text that is cut off somewhere is an error, never a crash, and never success. */
@@ -287,6 +306,7 @@ int main(int argc, char **argv) {
         g_test_add_func("/text/too-large", test_too_large);
         g_test_add_func("/text/too-many", test_too_many);
         g_test_add_func("/text/bad-values", test_bad_values);
+        g_test_add_func("/text/first-counts", test_first_counts);
         g_test_add_func("/text/deep-value", test_deep_value);
         g_test_add_func("/text/cut-off", test_cut_off);
         return g_test_run();

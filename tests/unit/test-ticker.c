@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Whose turn it is. */
+/* Tests the order in which the ticker lets runs tick, and its budget per turn. */
 
 #include "runtime/ticker.h"
 

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Timelines of runs, and what is drawn of them. */
+/* Tests timelines of runs, and their pictures. */
 
 #include <json-c/json_tokener.h>
 #include <string.h>
 
-#include "../../client/plot.h"
-#include "../../client/strokes.h"
 #include "basic/cleanup.h"
+#include "client/plot/plot.h"
 #include "engine/types/types.h"
 
 #define SECOND UINT64_C(1000000)
@@ -85,7 +84,7 @@ static void test_bars(void) {
         g_assert_cmpuint(bar_of(timeline, D)->end, ==, 6 * SECOND);
         g_assert_cmpint(bar_of(timeline, D)->status, ==, STATUS_FAILURE);
         g_assert_cmpstr(bar_of(timeline, D)->detail, ==, "exited with status 3 & more");
-        /* What has not ended is drawn up to the end. */
+        /* A node that has not ended is drawn up to the end. */
         g_assert_cmpint(bar_of(timeline, E)->status, ==, STATUS_RUNNING);
         g_assert_cmpuint(bar_of(timeline, E)->end, ==, 10 * SECOND);
         g_assert_cmpuint(bar_of(timeline, BOOT)->end, ==, 10 * SECOND);
@@ -101,7 +100,7 @@ static void test_critical_path(void) {
         g_assert_false(bar_of(timeline, C)->critical);
 }
 
-/* Load was decided by C, and waited for B only since then, to stop. */
+/* C decided Load; after that, Load waited only for B to stop. */
 static void test_critical_path_past_what_was_stopped(void) {
         static const uint64_t stops[] = { 3 * SECOND, 5 * SECOND };
         g_autoptr(Tree) tree = tree_example();
@@ -143,7 +142,7 @@ static void test_critical_path_of_what_is_slow_to_stop(void) {
         timeline_change(timeline, BOOT, STATUS_FAILURE, 4 * SECOND, NULL);
         timeline_finish(timeline, 4 * SECOND);
 
-        /* From the end of A on, and so inside. */
+        /* From the end of A on, also inside. */
         g_assert_cmpuint(bar_of(timeline, A)->awaited, ==, 0);
         g_assert_cmpuint(bar_of(timeline, LOAD)->awaited, ==, 3 * SECOND);
         g_assert_true(bar_of(timeline, B)->critical);
@@ -163,7 +162,7 @@ static void test_started_again(void) {
                 timeline_change(timeline, A, STATUS_RUNNING, round * SECOND, NULL);
                 timeline_change(timeline, A, STATUS_FAILURE, round * SECOND + 1, NULL);
         }
-        /* One that completes at once is never told to run. */
+        /* A node that completes at once is never reported as running. */
         timeline_change(timeline, A, STATUS_SUCCESS, 3 * SECOND, NULL);
         timeline_finish(timeline, 3 * SECOND);
         g_assert_cmpuint(timeline->bars->len, ==, 4);
@@ -193,7 +192,7 @@ static void test_picture(void) {
         g_assert_nonnull(strstr(svg, "running for 10s"));
 }
 
-/* A long name moves the legend, and no name of a node gets into the bars. */
+/* A long title moves the legend, and names of nodes are clipped before the bars. */
 static void test_long_names(void) {
         const PlotTitle longer = { .run = "a-tree-with-a-name-of-some-forty-letters.1", .subtitle = "", .started = 0 };
         g_autoptr(Tree) tree = tree_example();
@@ -214,7 +213,7 @@ static void test_trace(void) {
         json_object *events, *last, *value;
 
         g_assert_true(json_object_object_get_ex(trace, "traceEvents", &events));
-        /* The process; a name and a place for each node; the bars. */
+        /* The process; a name and a position for each node; the bars. */
         g_assert_cmpuint(json_object_array_length(events), ==, 1 + 2 * 8 + 8);
         last = json_object_array_get_idx(events, 24);
         g_assert_true(json_object_object_get_ex(last, "name", &value));
@@ -264,7 +263,7 @@ static unsigned count(const char *svg, const char *what) {
         return n;
 }
 
-/* A thousand nodes, again and again. */
+/* A thousand nodes, each with many bars. */
 static void test_rounds(void) {
         g_autoptr(Tree) tree = thousand_leaves();
         g_autoptr(Timeline) timeline = timeline_new(tree);
@@ -285,7 +284,7 @@ static void test_rounds(void) {
         g_test_message("%zu bytes", strlen(svg));
         g_assert_cmpuint(strlen(svg), <, 500 * 1024);
 
-        /* The bars of a node are together, but where they were. */
+        /* The bars of a node are joined, at their places. */
         g_assert_cmpuint(count(svg, "<title>A leaf with a name of its own: 8 times, from "), ==, 999);
         g_assert_nonnull(strstr(svg,
                                 "<path d=\"M356.8 219h1.5m111 0h1.5m111 0h1.5m111 0h1.5m111 0h1.5m111 0h1.5m111 0h1.5"
@@ -293,7 +292,7 @@ static void test_rounds(void) {
                                 "from 7s for 1h 56min; last: failure: it says why</title></path>"));
 }
 
-/* What is as fine as dust is drawn in one piece, in the colour of the worst; what can be seen keeps its own. */
+/* Tiny bars are drawn as one, in the colour of the worst; visible bars keep their own colour. */
 static void test_near(void) {
         g_autoptr(Tree) tree = tree_example();
         g_autoptr(Timeline) timeline = timeline_new(tree);
@@ -321,16 +320,16 @@ static void test_near(void) {
         g_assert_cmpuint(count(svg, "M"), <, 20);
 }
 
-static void test_strokes(void) {
-        Strokes strokes = {};
+static void test_svg_path(void) {
+        SvgPath path = {};
 
-        strokes_add(&strokes, 10, 1.5, 7);
-        strokes_add(&strokes, 10.6, 1.5, 7);
-        strokes_add(&strokes, 11, 0.5, 7);
-        strokes_add(&strokes, 20.04, 0, 7);
-        strokes_add(&strokes, 30, 5, 7);
-        g_assert_cmpstr(strokes.path->str, ==, "M10 7h1.5m0 0h0.6m0 0h0.1m7.8 0h0.1m9.9 0h5");
-        g_string_free(strokes.path, true);
+        svg_path_add(&path, 10, 1.5, 7);
+        svg_path_add(&path, 10.6, 1.5, 7);
+        svg_path_add(&path, 11, 0.5, 7);
+        svg_path_add(&path, 20.04, 0, 7);
+        svg_path_add(&path, 30, 5, 7);
+        g_assert_cmpstr(path.text->str, ==, "M10 7h1.5m0 0h0.6m0 0h0.1m7.8 0h0.1m9.9 0h5");
+        g_string_free(path.text, true);
 }
 
 int main(int argc, char **argv) {
@@ -346,6 +345,6 @@ int main(int argc, char **argv) {
         g_test_add_func("/plot/large", test_large);
         g_test_add_func("/plot/rounds", test_rounds);
         g_test_add_func("/plot/near", test_near);
-        g_test_add_func("/plot/strokes", test_strokes);
+        g_test_add_func("/plot/svg-path", test_svg_path);
         return g_test_run();
 }

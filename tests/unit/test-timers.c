@@ -6,6 +6,10 @@
 
 #include <stdbool.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <sys/timerfd.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "basic/timers.h"
 
@@ -22,6 +26,37 @@ typedef struct Subject {
         Timer **frees;
         struct Subject *makes;
 } Subject;
+
+#define HOURS (UINT64_C(3600) * G_USEC_PER_SEC)
+#define SUSPENDED_SEC 7200
+
+/* The machine has been suspended for so long; a timer of the kernel expires when it is resumed, if it is due. */
+static time_t suspended;
+static struct {
+        int fd;
+        struct itimerspec at;
+} armed;
+
+int clock_gettime(clockid_t id, struct timespec *ret_time) {
+        int r = (int) syscall(SYS_clock_gettime, id, ret_time);
+
+        ret_time->tv_sec += id == CLOCK_BOOTTIME ? suspended : 0;
+        return r;
+}
+
+static int arm_in_kernel(void) {
+        struct itimerspec at = armed.at;
+
+        if (at.it_value.tv_sec > 0)
+                at.it_value.tv_sec = MAX(at.it_value.tv_sec - suspended, 1);
+        return (int) syscall(SYS_timerfd_settime, armed.fd, TFD_TIMER_ABSTIME, &at, NULL);
+}
+
+int timerfd_settime(int fd, int flags, const struct itimerspec *at, struct itimerspec *ret_before) {
+        armed.fd = fd;
+        armed.at = *at;
+        return arm_in_kernel();
+}
 
 static void on_expired(void *userdata) {
         Subject *subject = userdata;
@@ -126,6 +161,61 @@ static void test_free_all(Fixture *fixture, gconstpointer data) {
         timer_free(a.timer);
 }
 
+static void arm_on(Subject *subject, TimerClock clock, uint64_t usec) {
+        subject->timer = timer_new_on(subject->fixture->timers, clock, timers_now(clock) + usec, on_expired, subject);
+}
+
+/* Each by its own clock, and those that are cancelled by none. */
+static void test_clocks(Fixture *fixture, gconstpointer data) {
+        Subject a = { fixture, 'a' }, b = { fixture, 'b' }, c = { fixture, 'c' }, d = { fixture, 'd' };
+        uint64_t start = timers_now(TIMER_BOOTTIME);
+
+        arm_on(&b, TIMER_BOOTTIME, 20000);
+        arm_on(&d, TIMER_BOOTTIME, 40000);
+        arm_on(&c, TIMER_MONOTONIC, 30000);
+        arm_on(&a, TIMER_BOOTTIME, 1);
+        g_clear_pointer(&d.timer, timer_free);
+        wait_for_calls(fixture, "abc");
+        g_assert_cmpuint(timers_now(TIMER_BOOTTIME) - start, >=, 30000);
+        /* What is left to be told by the clock of the machine is nothing. */
+        g_assert_false(g_main_context_iteration(NULL, FALSE));
+        timer_free(a.timer);
+        timer_free(b.timer);
+        timer_free(c.timer);
+}
+
+/* What waits for hours is told at once. */
+static int suspend_in_poll(GPollFD *fds, unsigned n_fds, int timeout) {
+        int r;
+
+        g_assert_cmpint(timeout, >, 3000000);
+        suspended = SUSPENDED_SEC;
+        (void) arm_in_kernel();
+        r = g_poll(fds, n_fds, 10000);
+        g_assert_cmpint(r, >, 0);
+        return r;
+}
+
+static void test_suspend(Fixture *fixture, gconstpointer data) {
+        Subject a = { fixture, 'a' }, b = { fixture, 'b' }, c = { fixture, 'c' };
+        GPollFunc poll_func = g_main_context_get_poll_func(NULL);
+        uint64_t before = timers_suspended();
+
+        arm_on(&a, TIMER_BOOTTIME, HOURS);
+        arm_on(&b, TIMER_MONOTONIC, HOURS);
+        arm_on(&c, TIMER_BOOTTIME, 3 * HOURS);
+        g_main_context_set_poll_func(NULL, suspend_in_poll);
+        g_main_context_iteration(NULL, TRUE);
+        g_main_context_set_poll_func(NULL, poll_func);
+        g_assert_cmpstr(fixture->calls->str, ==, "a");
+        g_assert_cmpuint(timers_suspended() - before, >=, 2 * HOURS - 1000);
+        g_assert_false(g_main_context_iteration(NULL, FALSE));
+        timer_free(a.timer);
+        timer_free(b.timer);
+        timer_free(c.timer);
+        suspended = 0;
+}
+
 static void test_never(Fixture *fixture, gconstpointer data) {
         Subject a = { fixture, 'a' }, b = { fixture, 'b' };
 
@@ -174,6 +264,8 @@ int main(int argc, char **argv) {
         g_test_add("/timers/cancel", Fixture, NULL, fixture_set_up, test_cancel, fixture_tear_down);
         g_test_add("/timers/callbacks", Fixture, NULL, fixture_set_up, test_callbacks, fixture_tear_down);
         g_test_add("/timers/free-all", Fixture, NULL, fixture_set_up, test_free_all, fixture_tear_down);
+        g_test_add("/timers/clocks", Fixture, NULL, fixture_set_up, test_clocks, fixture_tear_down);
+        g_test_add("/timers/suspend", Fixture, NULL, fixture_set_up, test_suspend, fixture_tear_down);
         g_test_add("/timers/never", Fixture, NULL, fixture_set_up, test_never, fixture_tear_down);
         g_test_add("/timers/many", Fixture, NULL, fixture_set_up, test_many, fixture_tear_down);
 

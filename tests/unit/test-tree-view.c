@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* A tree, drawn: exact text in both character sets, with colours, and where there is little room. */
+/* Tests the drawing of trees: the exact text in both character sets, with colours, and in few columns. */
 
-#include "../../client/tree-view.h"
+#include "client/view/run-view.h"
 
 typedef struct Row {
         uint32_t parent;
@@ -56,7 +56,7 @@ static void assert_drawn(const Output *output, const Row *rows, size_t n_rows, c
         g_assert_cmpstr(text->str, ==, expected);
 }
 
-/* A name of one's own says enough. */
+/* A node with a name of its own has no title. */
 static void test_titles(void) {
         static const Row rows[] = {
                 { ROOT, "Sequence", "Sequence", "success", 0, "" },
@@ -107,7 +107,7 @@ static void test_colour(void) {
                      "\033[31m✗\033[0m Work\033[2m (Spawn)\033[0m\033[2m after 2s\033[0m: exited with status 3\n");
 }
 
-/* Colours take no room, and are switched off where a line is cut. */
+/* Colours have no width, and end where a line is cut. */
 static void test_narrow(void) {
         static const Row rows[] = {
                 { ROOT, "Sequence", "Boot", "running", 0, "" },
@@ -125,7 +125,7 @@ static void test_narrow(void) {
                      "└─ \033[31m✗\033[0m Work\033[2m (Spawn)\033[0m\033[2m after…\033[0m\n");
 }
 
-/* What a process has written must not reach the terminal as it is. */
+/* The output of a process is made safe for the terminal. */
 static void test_hostile(void) {
         static const Row rows[] = {
                 { ROOT, "Spawn", "W\303\266rk", "failure", 0, "it wrote \"a\nb\033[2J\302\233\342\200\256\377\"" },
@@ -144,7 +144,7 @@ static void test_empty(void) {
         assert_drawn(&(Output){}, NULL, 0, "");
 }
 
-/* As deep as a tree can be: every line is drawn from the one before. */
+/* A tree of the greatest depth. */
 static void test_deep(void) {
         g_autofree Row *rows = g_new(Row, 1000);
         g_autoptr(GPtrArray) nodes = NULL;

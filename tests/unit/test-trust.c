@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* What a system daemon takes: files that nobody but root could have written or put there. */
+/* Tests that a system btd accepts only files that nobody but root can have written. */
 
 #include <glib/gstdio.h>
 #include <unistd.h>
@@ -74,7 +74,8 @@ static void test_trusted(void) {
 static void test_directory(void) {
         g_autoptr(Yard) yard = yard_new();
         g_autofree char *way = g_strdup_printf("refused: '%s', on the way to it, can be written by others than root "
-                                               "(mode 0770); fix with: chmod go-w '%s'",
+                                               "(mode 0770); a tree can do anything as root: find out first who put it "
+                                               "there and what it does; if that is right: chmod go-w '%s'",
                                                yard->outer, yard->outer);
 
         g_assert_cmpint(g_chmod(yard->outer, 0770), ==, 0);
@@ -89,12 +90,15 @@ static void test_directory(void) {
 
 static void test_target(void) {
         g_autoptr(Yard) yard = yard_new();
-        g_autofree char *way = g_strdup_printf("refused: '%s', on the way to it, can be written by others than root "
-                                               "(mode 0777); fix with: chmod go-w '%s'",
-                                               yard->inner, yard->inner),
-                        *file = g_strdup_printf("refused: it can be written by others than root (mode 0666); fix "
-                                                "with: chmod go-w '%s'",
-                                                yard->link);
+        g_autofree char
+                *way = g_strdup_printf("refused: '%s', on the way to it, can be written by others than root "
+                                       "(mode 0777); a tree can do anything as root: find out first who put it there "
+                                       "and what it does; if that is right: chmod go-w '%s'",
+                                       yard->inner, yard->inner),
+                *file = g_strdup_printf(
+                        "refused: it can be written by others than root (mode 0666); a tree can do anything as root: "
+                        "find out first who put it there and what it does; if that is right: chmod go-w '%s'",
+                        yard->link);
 
         g_assert_cmpint(g_chmod(yard->inner, 0777), ==, 0);
         assert_refused(yard->link, way);
@@ -109,14 +113,18 @@ static void test_target(void) {
 static void test_owner(void) {
         g_autoptr(Yard) yard = yard_new();
         g_autofree char *link = g_strdup_printf("refused: '%s', on the way to it, belongs to UID 65534, not to root; "
-                                                "fix with: chown -h root '%s'",
+                                                "a tree can do anything as root: find out first who put it there and "
+                                                "what it does; if that is right: chown -h root '%s'",
                                                 yard->way, yard->way),
                         *directory = g_strdup_printf("refused: '%s', on the way to it, belongs to UID 65534, not to "
-                                                     "root; fix with: chown root '%s'",
+                                                     "root; a tree can do anything as root: find out first who put it "
+                                                     "there and what it does; if that is right: chown root '%s'",
                                                      yard->inner, yard->inner),
-                        *file = g_strdup_printf("refused: it belongs to UID 65534, not to root; fix with: chown root "
-                                                "'%s'",
-                                                yard->tree);
+                        *file = g_strdup_printf(
+                                "refused: it belongs to UID 65534, not to root; a tree can do anything as root: find "
+                                "out first who put it there and what it does; if that is right: chown root "
+                                "'%s'",
+                                yard->tree);
 
         if (geteuid() != 0) {
                 g_test_skip("only root can give files away");

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* What people read when a job did not work, and what they may call a unit. */
+/* Tests the causes of failed jobs, and the check of unit names. */
 
 #include <errno.h>
 #include <signal.h>
 
 #include "basic/cleanup.h"
-#include "leaves/unit-cause.h"
-#include "leaves/unit-name.h"
+#include "leaves/unit/unit-cause.h"
+#include "leaves/unit/unit-name.h"
 
 typedef struct Case {
         UnitVerb verb;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* UnitState with a service manager that goes, comes late and forgets. */
+/* Tests UnitState with a service manager that disappears, appears late, and forgets units. */
 
 #include "assert-cause.h"
 #include "fake-systemd.h"
@@ -20,9 +20,7 @@ static void test_state(Scene *scene, const void *data) {
         fake_change(&scene->fake, "active");
         g_assert_cmpint(actor_wait_reports(actor, 3), ==, STATUS_SUCCESS);
 
-        g_assert_cmpint(sd_bus_emit_signal(bus_peer_bus(scene->fake.peer), MANAGER_PATH, MANAGER, "UnitRemoved", "so",
-                                           "cam.service", UNIT_PATH),
-                        >=, 0);
+        fake_remove_unit(&scene->fake);
         g_assert_cmpint(actor_wait_reports(actor, 4), ==, STATUS_FAILURE);
         g_assert_cmpstr(actor->cause, ==, "cam.service is inactive (dead), not active");
 
@@ -42,10 +40,87 @@ static void test_state_reloaded(Scene *scene, const void *data) {
         g_assert_cmpstr(actor->cause, ==, "cam.service is not-found, not loaded");
 
         scene->fake.load_state = "loaded";
-        g_assert_cmpint(
-                sd_bus_emit_signal(bus_peer_bus(scene->fake.peer), MANAGER_PATH, MANAGER, "Reloading", "b", false), >=,
-                0);
+        fake_reload(&scene->fake, false);
         g_assert_cmpint(actor_wait_reports(actor, 2), ==, STATUS_SUCCESS);
+}
+
+/* What it says of the unit before it has done is not true. */
+static void reload(Scene *scene, bool executed_anew) {
+        Fake *fake = &scene->fake;
+
+        fake_reload(fake, true);
+        fake->active_state = "inactive";
+        fake_remove_unit(fake);
+        fake_change(fake, "inactive");
+        if (executed_anew) {
+                fake_go(scene);
+                fake_come(scene);
+                fake_change(fake, "inactive");
+        }
+        wait_round_trip(fake->peer);
+        fake->active_state = "active";
+        fake_reload(fake, false);
+}
+
+static void test_state_while_reloading(Scene *scene, const void *data) {
+        g_autoptr(Actor) actor = NULL;
+        unsigned n_reports = 1;
+
+        fake_come(scene);
+        actor = scene_start(scene, CAM_IS_ACTIVE);
+        g_assert_cmpint(actor_wait(actor), ==, STATUS_SUCCESS);
+        for (unsigned i = 0; i < 4; i++) {
+                unsigned n_read = scene->fake.n_read;
+
+                reload(scene, i % 2);
+                wait_until(scene->fake.n_read > n_read);
+                wait_round_trip(scene->fake.peer);
+                actor_expect(actor, n_reports, STATUS_SUCCESS, NULL);
+        }
+
+        /* What has really changed meanwhile is seen. */
+        fake_reload(&scene->fake, true);
+        fake_remove_unit(&scene->fake);
+        scene->fake.active_state = "failed";
+        fake_reload(&scene->fake, false);
+        actor_expect(actor, ++n_reports, STATUS_FAILURE, "cam.service is failed (some), not active");
+}
+
+/* One that begins to look meanwhile waits. */
+static void test_state_begun_while_reloading(Scene *scene, const void *data) {
+        g_autoptr(Actor) first = NULL, actor = NULL;
+
+        fake_come(scene);
+        first = scene_start(scene, "{ \"type\": \"UnitState\", \"unit\": \"other.service\" }");
+        g_assert_cmpint(actor_wait(first), ==, STATUS_SUCCESS);
+        fake_reload(&scene->fake, true);
+        wait_round_trip(scene->fake.peer);
+        actor = scene_start(scene, CAM_IS_ACTIVE);
+        scene->fake.active_state = "inactive";
+        fake_go(scene);
+        fake_come(scene);
+        wait_round_trip(scene->fake.peer);
+        g_assert_cmpuint(actor->n_reports, ==, 0);
+        scene->fake.active_state = "active";
+        fake_reload(&scene->fake, false);
+        actor_expect(actor, 1, STATUS_SUCCESS, NULL);
+}
+
+static void test_state_bus_lost_while_reloading(Scene *scene, const void *data) {
+        g_autoptr(Actor) actor = NULL;
+
+        fake_come(scene);
+        actor = scene_start(scene, CAM_IS_ACTIVE);
+        g_assert_cmpint(actor_wait(actor), ==, STATUS_SUCCESS);
+        fake_reload(&scene->fake, true);
+        wait_round_trip(scene->fake.peer);
+        fake_go(scene);
+        bus_fixture_kill(scene->bus);
+        actor_expect(actor, 2, STATUS_FAILURE,
+                     "the state of cam.service is not known: the connection to the bus 'test' was lost");
+        bus_fixture_start(scene->bus);
+        fake_come(scene);
+        actor_expect(actor, 3, STATUS_SUCCESS, NULL);
 }
 
 static void wait_status(Actor *actor, Status status) {
@@ -195,6 +270,9 @@ int main(int argc, char **argv) {
 
         add("state", test_state);
         add("reloaded", test_state_reloaded);
+        add("while-reloading", test_state_while_reloading);
+        add("begun-while-reloading", test_state_begun_while_reloading);
+        add("bus-lost-while-reloading", test_state_bus_lost_while_reloading);
         add("without-systemd", test_state_without_systemd);
         add("unknown", test_state_unknown);
         add("lists", test_state_lists);

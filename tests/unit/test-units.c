@@ -5,8 +5,15 @@
  * a bus that dies while a job is queued, a manager that comes late and goes.
  */
 
+#include <systemd/sd-daemon.h>
+
 #include "assert-cause.h"
 #include "fake-systemd.h"
+
+/* Wherever this runs, so that a process can be a unit. */
+int sd_booted(void) {
+        return 1;
+}
 
 static void test_done(Scene *scene, const void *data) {
         g_autoptr(Actor) actor = NULL;
@@ -24,7 +31,45 @@ static void test_done(Scene *scene, const void *data) {
 
         fake_remove_job(&scene->fake, JOB_PATH, "done");
         g_assert_cmpint(actor_wait(actor), ==, STATUS_SUCCESS);
-        g_assert_cmpuint(scene->fake.n_referenced, ==, 0);
+        g_assert_cmpuint(scene->fake.n_referenced, ==, 1);
+        g_assert_cmpuint(scene->fake.n_unreferenced, ==, 0);
+        g_clear_pointer(&actor, actor_free);
+        wait_until(scene->fake.n_unreferenced == 1);
+}
+
+/* Who may not hold a unit starts it without; what systemd has forgotten then is known only if it has no conditions. */
+static void test_not_held(Scene *scene, const void *data) {
+        g_autoptr(Actor) actor = NULL;
+
+        fake_come(scene);
+        scene->fake.signal_first = scene->fake.grudging = scene->fake.fresh = scene->fake.unmet = true;
+        scene->fake.active_state = "inactive";
+        actor = scene_start(scene, START_CAM);
+        g_assert_cmpint(actor_wait(actor), ==, STATUS_SUCCESS);
+        actor_free(actor);
+
+        scene->fake.conditional = true;
+        actor = scene_start(scene, START_CAM);
+        g_assert_cmpint(actor_wait(actor), ==, STATUS_FAILURE);
+        g_assert_cmpstr(
+                actor->cause, ==,
+                "systemd refused btd a reference to cam.service and has forgotten it since, so what became of it "
+                "is not known");
+        g_assert_cmpstr(actor->reason->kind, ==, "lost");
+        g_assert_cmpuint(scene->fake.n_unreferenced, ==, 0);
+}
+
+/* It is held only if it was asked for. */
+static void test_halt_while_it_is_asked(Scene *scene, const void *data) {
+        g_autoptr(Actor) actor = NULL;
+
+        fake_come(scene);
+        actor = scene_start(scene, START_CAM);
+        wait_until(scene->fake.n_started == 1);
+        actor_halt(actor);
+        g_clear_pointer(&actor, actor_free);
+        wait_until(scene->fake.n_unreferenced == 1);
+        g_assert_cmpuint(scene->fake.n_referenced, ==, 1);
 }
 
 static void test_signal_first(Scene *scene, const void *data) {
@@ -49,12 +94,12 @@ static void test_refused(Scene *scene, const void *data) {
                      "\"unit\":\"cam.service\"}");
 }
 
-/* A unit with conditions is kept from being unloaded before its job is asked for, until it was looked at. */
+/* The unit is kept from being unloaded before its job is asked for, until it was looked at. */
 static void test_unmet_condition(Scene *scene, const void *data) {
         g_autoptr(Actor) actor = NULL;
 
         fake_come(scene);
-        scene->fake.signal_first = scene->fake.conditional = scene->fake.unmet = true;
+        scene->fake.signal_first = scene->fake.unmet = true;
         scene->fake.active_state = "inactive";
         actor = scene_start(scene, START_CAM);
         g_assert_cmpint(actor_wait(actor), ==, STATUS_FAILURE);
@@ -66,7 +111,6 @@ static void test_unmet_condition(Scene *scene, const void *data) {
                 "\"unmet_condition\":\"ConditionPathExists=!/x\","
                 "\"invocation_id\":\"0102030405060708090a0b0c0d0e0fff\"}");
         g_assert_cmpuint(scene->fake.n_referenced, ==, 1);
-        wait_until(scene->fake.n_unreferenced == 1);
 }
 
 static void assert_dependency(Scene *scene, const FakeUnit *others, const char *cause, const char *required) {
@@ -172,17 +216,21 @@ static void test_bus_lost(Scene *scene, const void *data) {
 }
 
 /* systemd is executed anew while the job is in the queue. */
-static Actor *start_and_come_again(Scene *scene, bool forgetful) {
+static Actor *start_text_and_come_again(Scene *scene, const char *text, bool forgetful) {
         Actor *actor;
 
         fake_come(scene);
-        actor = scene_start(scene, START_CAM);
+        actor = scene_start(scene, text);
         wait_until(scene->fake.n_started == 1);
         wait_round_trip(scene->fake.peer);
         fake_go(scene);
         scene->fake.forgetful = forgetful;
         fake_come(scene);
         return actor;
+}
+
+static Actor *start_and_come_again(Scene *scene, bool forgetful) {
+        return start_text_and_come_again(scene, START_CAM, forgetful);
 }
 
 static void test_job_outlasts_systemd(Scene *scene, const void *data) {
@@ -194,8 +242,12 @@ static void test_job_outlasts_systemd(Scene *scene, const void *data) {
         g_assert_cmpint(actor_wait(actor), ==, STATUS_SUCCESS);
 }
 
+/* Of another bus nobody knows whether it comes again. */
 static void test_job_ends_unheard(Scene *scene, const void *data) {
-        g_autoptr(Actor) actor = start_and_come_again(scene, true);
+        g_autofree char *text =
+                g_strdup_printf("{ \"type\": \"StartUnit\", \"unit\": \"cam.service\", \"bus\": \"%s\" }",
+                                bus_fixture_address(scene->bus));
+        g_autoptr(Actor) actor = start_text_and_come_again(scene, text, true);
 
         g_assert_cmpint(actor_wait(actor), ==, STATUS_FAILURE);
         g_assert_cmpstr(actor->cause, ==,
@@ -203,11 +255,12 @@ static void test_job_ends_unheard(Scene *scene, const void *data) {
         g_assert_cmpstr(actor->reason->kind, ==, "connection-lost");
 }
 
-/* Of a daemon that may be restarted, too, it is known what the unit was like before. */
+/* It is known what the unit was like before, also where no daemon recovers the run. */
 static void test_unheard_is_found_out(Scene *scene, const void *data) {
         g_autoptr(Actor) actor = NULL;
 
-        leaf_stage_set_durable(scene->stage, NULL);
+        if (data)
+                leaf_stage_set_durable(scene->stage, NULL);
         actor = start_and_come_again(scene, true);
         g_assert_cmpint(actor_wait(actor), ==, STATUS_SUCCESS);
         g_assert_cmpuint(scene->fake.n_started, ==, 1);
@@ -227,6 +280,62 @@ static void test_bus_lost_is_found_out(Scene *scene, const void *data) {
         fake_come(scene);
         g_assert_cmpint(actor_wait(actor), ==, STATUS_SUCCESS);
         g_assert_cmpuint(scene->fake.n_started, ==, 1);
+}
+
+/* One that was there will come back: what is asked for meanwhile waits, and its timeout counts. */
+static void test_systemd_is_away(Scene *scene, const void *data) {
+        g_autoptr(Actor) first = NULL, actor = NULL, process = NULL;
+        g_autofree char *waits = NULL;
+
+        fake_come(scene);
+        first = scene_start(scene, CAM_IS_ACTIVE);
+        g_assert_cmpint(actor_wait(first), ==, STATUS_SUCCESS);
+        fake_go(scene);
+        g_assert_cmpint(actor_wait_reports(first, 2), ==, STATUS_FAILURE);
+
+        actor = scene_start(scene, START_CAM);
+        process = scene_start(scene, "{ \"type\": \"Spawn\", \"argv\": [\"true\"] }");
+        for (unsigned i = 0; i < 10; i++)
+                wait_turn();
+        g_assert_cmpint(actor->status, ==, STATUS_RUNNING);
+        g_assert_cmpint(process->status, ==, STATUS_RUNNING);
+        waits = actor_describe(process);
+        g_assert_true(g_str_has_prefix(waits, "unit btd-"));
+
+        fake_come(scene);
+        wait_until(scene->fake.n_started == 1);
+        wait_round_trip(scene->fake.peer);
+        fake_remove_job(&scene->fake, JOB_PATH, "done");
+        g_assert_cmpint(actor_wait(actor), ==, STATUS_SUCCESS);
+        g_assert_cmpint(actor_wait(process), ==, STATUS_FAILURE); /* the fake one knows nothing of such units */
+}
+
+/* What it answers while it reloads is not heard. */
+static void test_job_while_reloading(Scene *scene, const void *data) {
+        g_autoptr(Actor) watch = NULL, actor = NULL;
+
+        fake_come(scene);
+        watch = scene_start(scene, CAM_IS_ACTIVE);
+        g_assert_cmpint(actor_wait(watch), ==, STATUS_SUCCESS);
+        actor = scene_start(scene, START_CAM);
+        wait_until(scene->fake.n_started == 1);
+        wait_round_trip(scene->fake.peer);
+
+        fake_reload(&scene->fake, true);
+        fake_remove_unit(&scene->fake);
+        fake_go(scene);
+        scene->fake.active_state = "inactive";
+        scene->fake.unmet = true;
+        fake_come(scene);
+        fake_remove_job(&scene->fake, JOB_PATH, "done");
+        wait_round_trip(scene->fake.peer);
+        g_assert_cmpint(actor->status, ==, STATUS_RUNNING);
+        scene->fake.active_state = "active";
+        scene->fake.unmet = false;
+        fake_reload(&scene->fake, false);
+        g_assert_cmpint(actor_wait(actor), ==, STATUS_SUCCESS);
+        g_assert_cmpuint(scene->fake.n_started, ==, 1);
+        g_assert_cmpuint(watch->n_reports, ==, 1);
 }
 
 /* It was not read by systemd, so it is asked for again. */
@@ -289,16 +398,22 @@ int main(int argc, char **argv) {
         add("unmet-condition", test_unmet_condition);
         add("dependency", test_dependency);
         add("simple-settles", test_simple_settles);
+        add("not-held", test_not_held);
         add("halt", test_halt);
+        add("halt-while-it-is-asked", test_halt_while_it_is_asked);
         add("halt-before-it-is-asked", test_halt_before_it_is_asked);
         add("shared-job", test_shared_job);
         add("bus-lost", test_bus_lost);
         add("job-outlasts-systemd", test_job_outlasts_systemd);
         add("job-ends-unheard", test_job_ends_unheard);
         add("unheard-is-found-out", test_unheard_is_found_out);
+        g_test_add("/units/unheard-is-found-out-by-the-durable", Scene, "durable", scene_open,
+                   test_unheard_is_found_out, scene_close);
         add("bus-lost-is-found-out", test_bus_lost_is_found_out);
         add("unread-is-asked-again", test_unread_is_asked_again);
         add("unit-is-forgotten", test_unit_is_forgotten);
+        add("systemd-is-away", test_systemd_is_away);
+        add("job-while-reloading", test_job_while_reloading);
         add("no-systemd", test_no_systemd);
 
         return g_test_run();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* What the nodes of a run ask of its variables, without a machine. */
+/* Tests the variables of a run as its nodes use them, without a machine. */
 
 #include <json-c/json_tokener.h>
 #include <string.h>
@@ -158,10 +158,10 @@ static void test_no_list(void) {
 
         set(stage, 0, "list", "{ \"a\": 1 }");
         g_assert_cmpuint(variables_elements(stage->variables, 0), ==, UINT32_MAX);
-        assert_error(stage, CAUSE_PARAMETER, "items: expected a list, but got {\"a\":1}");
+        assert_error(stage, CAUSE_PARAMETER, "items: expected an array, but {list} is {\"a\":1}");
         set(stage, 0, "list", "null");
         g_assert_cmpuint(variables_elements(stage->variables, 0), ==, UINT32_MAX);
-        assert_error(stage, CAUSE_PARAMETER, "items: expected a list, but got null");
+        assert_error(stage, CAUSE_PARAMETER, "items: expected an array, but {list} is null");
         set(stage, 0, "list", "[]");
         g_assert_cmpuint(variables_elements(stage->variables, 0), ==, 0);
 }

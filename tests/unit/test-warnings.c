@@ -78,17 +78,21 @@ static void assert_none(const char *root) {
 }
 
 static void test_reactive_action(void) {
-        assert_warning(CONTROL("ReactiveSequence", "", CHECK ", " ACT ", " ACT),
-                       "ReactiveSequence: the action 'Act' is not the last child: it would be started again and again; "
-                       "use a Sequence, or put RunOnce around it");
-        assert_warning(CONTROL("ReactiveSequence", "", CONTROL("Sequence", "", CHECK ", " ACT) ", " GOOD),
-                       "ReactiveSequence: the action 'Act' is not the last child: it would be started again and again; "
-                       "use a Sequence, or put RunOnce around it");
-        assert_warning(CONTROL("ReactiveFallback", "", ACT ", " ACT),
-                       "ReactiveFallback: the action 'Act' is not the last child: it would be started again and again; "
-                       "use a Fallback, or put RunOnce around it");
+        assert_warning(
+                CONTROL("ReactiveSequence", "", CHECK ", " ACT ", " ACT),
+                "ReactiveSequence: the action 'Act' is not the last child, so it would be started again and again; "
+                "use a Sequence, or put RunOnce around it");
+        assert_warning(
+                CONTROL("ReactiveSequence", "", CONTROL("Sequence", "", CHECK ", " ACT) ", " GOOD),
+                "ReactiveSequence: the action 'Act' is not the last child, so it would be started again and again; "
+                "use a Sequence, or put RunOnce around it");
+        assert_warning(
+                CONTROL("ReactiveFallback", "", ACT ", " ACT),
+                "ReactiveFallback: the action 'Act' is not the last child, so it would be started again and again; "
+                "use a Fallback, or put RunOnce around it");
         assert_warning(CONTROL("WhileDoElse", "", DECORATOR("Inverter", "", ACT) ", " ACT),
-                       "WhileDoElse: the action 'Act' is in the condition: it would be started again and again; use an "
+                       "WhileDoElse: the action 'Act' is part of the condition, so it would be started again and "
+                       "again; use an "
                        "IfThenElse");
 
         assert_none(CONTROL("ReactiveSequence", "", CHECK ", " GOOD ", " ACT));
@@ -109,9 +113,9 @@ static void test_sequence(void) {
                 g_autofree char *at_the_end = g_strdup_printf(CONTROL("%s", "", CHECK ", " ENDLESS), types[i]);
                 g_autofree char *skipped = g_strdup_printf(CONTROL("%s", "", IF_WANTED("Bad") ", " ACT), types[i]);
                 g_autofree char *bad =
-                        g_strdup_printf("%s: 'Bad' can never succeed, so what comes after it can never run", types[i]);
+                        g_strdup_printf("%s: 'Bad' can never succeed, so the nodes after it can never run", types[i]);
                 g_autofree char *endless = g_strdup_printf(
-                        "%s: 'KeepRunningUntilFailure' can never succeed, so what comes after it can never run",
+                        "%s: 'KeepRunningUntilFailure' can never succeed, so the nodes after it can never run",
                         types[i]);
 
                 assert_warning(after_bad, bad);
@@ -129,7 +133,7 @@ static void test_fallback(void) {
                 g_autofree char *at_the_end = g_strdup_printf(CONTROL("%s", "", CHECK ", " GOOD), types[i]);
                 g_autofree char *skipped = g_strdup_printf(CONTROL("%s", "", IF_WANTED("Good") ", " ACT), types[i]);
                 g_autofree char *good =
-                        g_strdup_printf("%s: 'Good' can never fail, so what comes after it can never run", types[i]);
+                        g_strdup_printf("%s: 'Good' can never fail, so the nodes after it can never run", types[i]);
 
                 assert_warning(after_good, good);
                 assert_none(at_the_end);
@@ -137,7 +141,7 @@ static void test_fallback(void) {
         }
 
         assert_warning(CONTROL("Fallback", "", DECORATOR("ForceSuccess", "", ACT) ", " ACT),
-                       "Fallback: 'ForceSuccess' can never fail, so what comes after it can never run");
+                       "Fallback: 'ForceSuccess' can never fail, so the nodes after it can never run");
         assert_none(CONTROL("RoundRobin", "", GOOD ", " ACT));
 }
 
@@ -147,17 +151,17 @@ static void test_parallel(void) {
         assert_warning(CONTROL("Parallel", ", \"success_count\": 2, \"failure_count\": 2", BAD ", " GOOD ", " ENDLESS),
                        "Parallel: it can never be decided: too few of its children can ever succeed or fail");
         assert_warning(CONTROL("ParallelAll", "", ACT ", " ENDLESS),
-                       "ParallelAll: it can never be decided: 'KeepRunningUntilFailure' never ends");
-        assert_warning(CONTROL("Parallel", ", \"success_count\": 3", ACT ", " ACT),
-                       "Parallel: a threshold is higher than the number of children (2): the run will end in ERROR "
-                       "here");
-        assert_warning(CONTROL("ParallelAll", ", \"max_failures\": 3", ACT ", " ACT),
-                       "ParallelAll: max_failures is higher than the number of children (2): the run will end in "
-                       "ERROR here");
+                       "ParallelAll: it can never complete: 'KeepRunningUntilFailure' never ends");
+        assert_error(CONTROL("Parallel", ", \"success_count\": 3", ACT ", " ACT),
+                     "success_count: 3 is higher than the number of children, 2");
+        assert_error(CONTROL("Parallel", ", \"success_count\": 1, \"failure_count\": 3", ACT ", " ACT),
+                     "failure_count: 3 is higher than the number of children, 2");
+        assert_error(CONTROL("ParallelAll", ", \"max_failures\": 3", ACT ", " ACT),
+                     "max_failures: 3 is higher than the number of children, 2");
         assert_warning(CONTROL("Parallel", ", \"success_count\": 0", ACT ", " ACT),
-                       "Parallel: success_count comes to 0, so it succeeds as soon as its first child was started");
+                       "Parallel: success_count amounts to 0, so it succeeds as soon as its first child has started");
         assert_warning(CONTROL("Parallel", ", \"failure_count\": -3", ACT ", " ACT),
-                       "Parallel: failure_count comes to 0, so it fails as soon as its first child was started");
+                       "Parallel: failure_count amounts to 0, so it fails as soon as its first child has started");
 
         assert_none(CONTROL("Parallel", "", ACT ", " ENDLESS));
         assert_none(CONTROL("Parallel", ", \"success_count\": 1", GOOD ", " ENDLESS));
@@ -169,7 +173,7 @@ static void test_timeout(void) {
         assert_warning(
                 DECORATOR("Timeout", ", \"name\": \"Outer\", \"timeout\": \"1s\"",
                           DECORATOR("Inverter", "", DECORATOR("Timeout", ", \"timeout\": \"2s\"", ACT))),
-                "Outer/Inverter/Timeout: the Timeout 'Outer' around it ends no later, so this one has no effect");
+                "Outer/Inverter/Timeout: the Timeout 'Outer' above it expires no later, so this one has no effect");
 
         assert_none(DECORATOR("Timeout", ", \"timeout\": \"2s\"", DECORATOR("Timeout", ", \"timeout\": \"1s\"", ACT)));
         assert_none(DECORATOR("Timeout", ", \"timeout\": \"0s\"", DECORATOR("Timeout", ", \"timeout\": \"1s\"", ACT)));
@@ -183,10 +187,10 @@ static void test_rounds(void) {
         assert_warning(DECORATOR("RetryUntilSuccessful", ", \"num_attempts\": 0", ACT),
                        "RetryUntilSuccessful: num_attempts is 0, so its child can never run");
         assert_warning(CONTROL("Sequence", "", DECORATOR("Repeat", ", \"num_cycles\": -1", ACT) ", " ACT),
-                       "Sequence: 'Repeat' can never succeed, so what comes after it can never run");
+                       "Sequence: 'Repeat' can never succeed, so the nodes after it can never run");
         assert_warning(
                 CONTROL("Fallback", "", DECORATOR("RetryUntilSuccessful", ", \"num_attempts\": -1", ACT) ", " ACT),
-                "Fallback: 'RetryUntilSuccessful' can never fail, so what comes after it can never run");
+                "Fallback: 'RetryUntilSuccessful' can never fail, so the nodes after it can never run");
 
         assert_none(CONTROL("Sequence", "", DECORATOR("Repeat", ", \"num_cycles\": 2", ACT) ", " ACT));
         assert_none(CONTROL("Sequence", "", DECORATOR("RetryUntilSuccessful", ", \"num_attempts\": -1", ACT) ", " ACT));
@@ -201,7 +205,7 @@ static void test_branches(void) {
                        "WhileDoElse: 'Good' can never fail, so 'Check' can never run");
         assert_warning(CONTROL("Switch", ", \"variable\": \"v\", \"cases\": [\"a\", \"b\", \"a\"]",
                                ACT ", " ACT ", " CHECK ", " ACT),
-                       "Switch: the case 'a' stands twice, so 'Check' can never run");
+                       "Switch: the case 'a' is given twice, so 'Check' can never run");
 
         assert_none(CONTROL("IfThenElse", "", GOOD ", " ACT));
         assert_none(CONTROL("WhileDoElse", "", CHECK ", " ACT ", " ACT));
@@ -210,9 +214,9 @@ static void test_branches(void) {
 
 static void test_ways_out(void) {
         assert_warning(CONTROL("TryCatch", "", GOOD ", " ACT),
-                       "TryCatch: what comes before 'Act' can never fail, so it can never run");
+                       "TryCatch: the nodes before 'Act' can never fail, so it can never run");
         assert_warning(CONTROL("TryCatch", "", BAD ", " CHECK ", " ACT),
-                       "TryCatch: 'Bad' can never succeed, so what comes after it can never run");
+                       "TryCatch: 'Bad' can never succeed, so the nodes after it can never run");
         assert_warning(CONTROL("RecoveryNode", "", GOOD ", " ACT),
                        "RecoveryNode: 'Good' can never fail, so 'Act' can never run");
         assert_warning(CONTROL("RecoveryNode", ", \"number_of_retries\": 0", ACT ", " CHECK),
@@ -226,10 +230,10 @@ static void test_ways_out(void) {
 /* What would keep everything around it from ever ending. */
 static void test_never_ends(void) {
         assert_warning(CONTROL("Finally", "", ACT ", " ENDLESS),
-                       "Finally: 'KeepRunningUntilFailure' never ends, so neither does anything around it; give it a "
+                       "Finally: 'KeepRunningUntilFailure' never ends, and the nodes above wait for it; set a "
                        "timeout");
         assert_warning(DECORATOR("KeepRunningUntilFailure", ", \"uninterruptible\": true", GOOD),
-                       "KeepRunningUntilFailure: it never ends, and is uninterruptible: nothing can halt it");
+                       "KeepRunningUntilFailure: it never ends and is uninterruptible, so nothing can halt it");
 
         assert_none(CONTROL("Finally", ", \"timeout\": \"1s\"", ACT ", " ENDLESS));
         assert_none(CONTROL("Finally", "", ENDLESS ", " ACT));
@@ -238,18 +242,20 @@ static void test_never_ends(void) {
 
 /* What cannot work is an error. */
 static void test_errors(void) {
-        assert_error(CONTROL("Switch", ", \"cases\": [\"a\"]", ACT ", " ACT), "needs either variable or of");
+        assert_error(CONTROL("Switch", ", \"cases\": [\"a\"]", ACT ", " ACT),
+                     "'variable' or 'of' is missing; a Switch needs one of them");
         assert_error(CONTROL("Switch", ", \"variable\": \"v\", \"of\": \"v + 1\", \"cases\": [\"a\"]", ACT ", " ACT),
-                     "needs either variable or of");
+                     "of: cannot be given together with 'variable'; give one of 'variable' or 'of'");
         assert_error(CONTROL("Switch", ", \"variable\": \"v\", \"cases\": [\"a\"]", ACT),
-                     "1 case needs 2 children, one a case and the default last, but there is 1");
+                     "1 case needs 2 children, one for each case and the default last, but there is 1");
         assert_error(CONTROL("Switch", ", \"variable\": \"v\", \"cases\": [\"a\", \"b\"]", ACT ", " ACT),
-                     "2 cases need 3 children, one a case and the default last, but there are 2");
-        assert_error(DECORATOR("RateController", "", ACT), "needs either hz or period");
+                     "2 cases need 3 children, one for each case and the default last, but there are 2");
+        assert_error(DECORATOR("RateController", "", ACT),
+                     "'hz' or 'period' is missing; a RateController needs one of them");
         assert_error(DECORATOR("WaitFor", "", ACT),
-                     "'Act' is not made of conditions only, so there is nothing that tells when to look again");
+                     "'Act' is not made of conditions only, so WaitFor cannot know when to evaluate it again");
         assert_error(DECORATOR("WaitFor", "", IF_WANTED("Check")),
-                     "'Check' is not made of conditions only, so there is nothing that tells when to look again");
+                     "'Check' is not made of conditions only, so WaitFor cannot know when to evaluate it again");
 
         assert_none(DECORATOR("WaitFor", "", CONTROL("Sequence", "", CHECK ", " DECORATOR("Inverter", "", CHECK))));
         assert_none(CONTROL("Switch", ", \"of\": \"1 + 1\", \"cases\": [\"a\"]", ACT ", " ACT));
@@ -315,11 +321,25 @@ static void test_never_succeeds(void) {
 
                 g_test_message("%s", cases[i].node);
                 if (cases[i].never)
-                        g_assert_true(g_str_has_suffix(warnings,
-                                                       "' can never succeed, so what comes after it can never run"));
+                        g_assert_true(
+                                g_str_has_suffix(warnings, "' can never succeed, so the nodes after it can never run"));
                 else
                         g_assert_cmpstr(warnings, ==, "");
         }
+}
+
+static void test_ready(void) {
+        g_autofree char *never = warnings_of(DECORATOR("KeepRunningUntilFailure", ", \"ready\": true", GOOD)),
+                        *before = warnings_of(
+                                CONTROL("Sequence", "", "{ \"type\": \"Act\", \"ready\": true }, " ENDLESS)),
+                        *guarded = warnings_of(DECORATOR("KeepRunningUntilFailure",
+                                                         ", \"ready\": true, \"success_if\": \"done\"", GOOD));
+
+        g_assert_cmpstr(never, ==,
+                        "KeepRunningUntilFailure: ready: 'KeepRunningUntilFailure' can never succeed, so it never "
+                        "makes the run ready; give it to the node that comes before");
+        g_assert_cmpstr(before, ==, "");
+        g_assert_cmpstr(guarded, ==, "");
 }
 
 int main(int argc, char **argv) {
@@ -336,6 +356,7 @@ int main(int argc, char **argv) {
         g_test_add_func("/warnings/never-ends", test_never_ends);
         g_test_add_func("/warnings/errors", test_errors);
         g_test_add_func("/warnings/never-succeeds", test_never_succeeds);
+        g_test_add_func("/warnings/ready", test_ready);
 
         return g_test_run();
 }

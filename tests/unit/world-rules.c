@@ -152,6 +152,7 @@ void rules_check_change(World *world, NodeId node, Status status) {
         Site *site = &world->sites[node];
 
         check_hooks(world, node, status);
+        site->skipped = status == STATUS_SKIPPED;
         if (parent != NODE_NONE && type_is(world->tree, parent, "Finally")) {
                 if (node == parent + 1)
                         check_body(world, parent, node, status);
@@ -165,12 +166,26 @@ void rules_check_change(World *world, NodeId node, Status status) {
                 site->stopped = false;
 }
 
+/* What has skipped the child of a Parallel may have been a variable; who is told nothing believes that. */
+static bool has_skipped_child(const World *world, NodeId node) {
+        for (NodeId child = node + 1;
+             child < world->tree->nodes[node].end && g_str_has_prefix(world->tree->nodes[node].type->name, "Parallel");
+             child = world->tree->nodes[child].end)
+                if (world->tree->nodes[child].flags & NODE_MAY_SKIP &&
+                    (!world->observing || world->sites[child].skipped) &&
+                    machine_node_status(world->machine, child) == STATUS_IDLE)
+                        return true;
+
+        return false;
+}
+
 static bool waits_for_variable(const World *world, NodeId node) {
         bool runs = machine_node_status(world->machine, node) == STATUS_RUNNING ||
                     machine_node_ending(world->machine, node);
 
-        return runs && (type_is(world->tree, node, "OnChange") || type_is(world->tree, node, "Precondition")) &&
-               machine_node_status(world->machine, node + 1) == STATUS_IDLE;
+        return runs && (((type_is(world->tree, node, "OnChange") || type_is(world->tree, node, "Precondition")) &&
+                         machine_node_status(world->machine, node + 1) == STATUS_IDLE) ||
+                        has_skipped_child(world, node));
 }
 
 /* What somebody has said of a condition is changed by somebody only. */

@@ -26,10 +26,23 @@ static void G_GNUC_PRINTF(2, 3) note(Machine *machine, const char *format, ...) 
         va_end(args);
 }
 
+/* Of those that a node may have, each has some: see on_guard(). */
+static bool has_guard(NodeId node, Guard guard) {
+        return (node + guard) % 4 == 0;
+}
+
+/* Its guards have let it through just now. */
+static void check_guards(const World *world, NodeId leaf) {
+        for (Guard guard = GUARD_FAIL_IF; guard <= GUARD_WHILE && world->tree->nodes[leaf].flags & NODE_GUARDED;
+             guard++)
+                g_assert_false(has_guard(leaf, guard) && world->sites[leaf].fact == (guard != GUARD_WHILE));
+}
+
 static Status on_leaf_start(Machine *machine, NodeId leaf) {
         World *world = machine_userdata(machine);
 
         note(machine, " start:%u", leaf);
+        check_guards(world, leaf);
         if (world->tree->nodes[leaf].type == &quick_leaf_type)
                 return STATUS_SUCCESS + chance(machine, leaf, 3);
         if (chance(machine, leaf, 40) == 0)
@@ -50,7 +63,7 @@ static bool on_leaf_halt(Machine *machine, NodeId leaf) {
         return !site->ending;
 }
 
-static Status on_condition_look(Machine *machine, NodeId leaf) {
+static Status on_condition_evaluate(Machine *machine, NodeId leaf) {
         Site *site = site_of(machine, leaf);
 
         if (!site->watching) {
@@ -93,7 +106,7 @@ static void on_changed(Machine *machine, NodeId node, Status status, Reason reas
 static Verdict on_guard(Machine *machine, NodeId node, Guard guard) {
         Site *site = site_of(machine, node);
 
-        if ((node + guard) % 4 != 0)
+        if (!has_guard(node, guard))
                 return guard == GUARD_WHILE ? VERDICT_YES : VERDICT_NO;
 
         site->raised = site->raised || (site->fact && node % 7 == 3);
@@ -171,7 +184,7 @@ static uint32_t on_elements(Machine *machine, NodeId node) {
         return n == 6 ? UINT32_MAX : n;
 }
 
-static void on_hand_out(Machine *machine, NodeId for_each, NodeId child, uint32_t index) {
+static void on_assign_element(Machine *machine, NodeId for_each, NodeId child, uint32_t index) {
         g_assert_cmpint(machine_node_status(machine, child), ==, STATUS_IDLE);
         note(machine, " give:%u:%u", child, index);
 }
@@ -190,7 +203,7 @@ static MachineHost make_host(bool observing) {
         return (MachineHost){
                 .leaf_start = on_leaf_start,
                 .leaf_halt = on_leaf_halt,
-                .condition_look = on_condition_look,
+                .condition_evaluate = on_condition_evaluate,
                 .condition_release = on_condition_release,
                 .timer_arm = on_timer_arm,
                 .timer_disarm = on_timer_disarm,
@@ -206,7 +219,7 @@ static MachineHost make_host(bool observing) {
                 .cause_matches = on_cause_matches,
                 .next_element = on_next_element,
                 .elements = on_elements,
-                .hand_out = on_hand_out,
+                .assign_element = on_assign_element,
                 .enter = on_enter,
                 .leave = on_leave,
         };

@@ -19,7 +19,7 @@ typedef struct Site {
         bool running, ending;
         bool timer;
         bool waits, holds; /* for, or of, its lock */
-        bool stopped, was_stopped, breakpoint, forced;
+        bool stopped, was_stopped, breakpoint, forced, skipped;
         bool seen, seen_fact; /* what OnChange has seen */
         /* See world-rules.c. */
         bool raised, owed, cut_off, active, halted, always_due;

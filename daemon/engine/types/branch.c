@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Controls that choose between children by a condition: IfThenElse once, WhileDoElse as long as it runs. */
+/* IfThenElse and WhileDoElse: controls that choose a child by a condition. WhileDoElse keeps evaluating it. */
 
 #include "engine/node.h"
-#include "engine/types/outlook.h"
+#include "engine/types/outcome-analysis.h"
 #include "engine/types/types.h"
 
 static NodeId branch_of(const Node *nodes, NodeId node, bool holds) {
@@ -15,7 +15,7 @@ static NodeId branch_of(const Node *nodes, NodeId node, bool holds) {
         return second < nodes[node].end ? second : NODE_NONE;
 }
 
-/* What neither of the branches gives; without a third child it has the condition's FAILURE. */
+/* The outcomes that neither branch can have; without a third child the condition's FAILURE is the outcome. */
 static unsigned branch_never(const Node *nodes, NodeId node) {
         NodeId first = branch_of(nodes, node, true), second = branch_of(nodes, node, false);
         unsigned never = nodes[first].flags &
@@ -24,26 +24,37 @@ static unsigned branch_never(const Node *nodes, NodeId node) {
         return never & (TYPE_NEVER_FAILS | TYPE_NEVER_SUCCEEDS);
 }
 
-static char *if_then_else_check(const Tree *tree, NodeId node, bool *ret_is_error) {
+static void if_then_else_check(const Tree *tree, NodeId node, Findings *findings) {
         NodeId condition = node + 1, second = branch_of(tree->nodes, node, false);
-        char *text = outlook_check_other(tree, condition, NODE_NEVER_SUCCEEDS, branch_of(tree->nodes, node, true),
-                                         ret_is_error);
 
-        if (text || second == NODE_NONE)
-                return text;
-
-        return outlook_check_other(tree, condition, NODE_NEVER_FAILS, second, ret_is_error);
+        outcomes_check_other(tree, condition, NODE_NEVER_SUCCEEDS, branch_of(tree->nodes, node, true), findings);
+        if (second != NODE_NONE)
+                outcomes_check_other(tree, condition, NODE_NEVER_FAILS, second, findings);
 }
 
-static Status if_then_else_choose(Machine *machine, NodeId node) {
-        Status status = child_tick(machine, node + 1);
-
+/* Chooses the branch by the answer of the condition. */
+static Status if_then_else_chosen(Machine *machine, NodeId node, Status status) {
         if (status == STATUS_SKIPPED)
                 return node_error(machine, node, "if-condition-skipped");
         if (status == STATUS_SUCCESS || status == STATUS_FAILURE)
                 node_state(machine, node)->position = branch_of(machine->nodes, node, status == STATUS_SUCCESS);
 
         return status;
+}
+
+/* Evaluates the condition again while the branch waits to start; IDLE: the branch is still the right one. */
+static Status if_then_else_choose_again(Machine *machine, NodeId node) {
+        NodeState *state = node_state(machine, node);
+        NodeId branch = state->position;
+        Status status = node_reevaluate(machine, node + 1);
+
+        if (status == STATUS_IDLE || ((status == STATUS_SUCCESS || status == STATUS_FAILURE) &&
+                                      branch == branch_of(machine->nodes, node, status == STATUS_SUCCESS)))
+                return STATUS_IDLE;
+
+        node_reset(machine, branch);
+        state->position = 0;
+        return if_then_else_chosen(machine, node, status);
 }
 
 static Status if_then_else_end(Machine *machine, NodeId node, Status status) {
@@ -53,23 +64,29 @@ static Status if_then_else_end(Machine *machine, NodeId node, Status status) {
         return status;
 }
 
-/* The branch that was chosen is at position, 0 before that. */
+/* The chosen branch is at position, 0 before it is chosen. */
 static Status if_then_else_tick(Machine *machine, NodeId node) {
         NodeState *state = node_state(machine, node);
+        Status status = STATUS_IDLE;
 
         if (state->status == STATUS_IDLE)
                 state->position = 0;
 
-        if (state->position == 0) {
-                Status status = if_then_else_choose(machine, node);
+        if (state->position == 0)
+                status = if_then_else_chosen(machine, node, child_tick(machine, node + 1));
+        else if (G_UNLIKELY(node_is_waiting(machine, state->position)))
+                status = if_then_else_choose_again(machine, node);
 
-                if (status == STATUS_RUNNING || status == STATUS_ERROR)
-                        return status;
-                if (state->position == NODE_NONE)
-                        return STATUS_FAILURE;
-        }
+        if (status == STATUS_RUNNING || status == STATUS_ERROR)
+                return status;
+        if (state->position == NODE_NONE)
+                return STATUS_FAILURE;
 
-        return if_then_else_end(machine, node, child_tick(machine, state->position));
+        status = child_tick(machine, state->position);
+        if (status == STATUS_RUNNING && G_UNLIKELY(node_is_waiting(machine, state->position)))
+                node_keep_reevaluating(machine, node, node + 1, state->position);
+
+        return if_then_else_end(machine, node, status);
 }
 
 const NodeType if_then_else_type = {
@@ -79,9 +96,8 @@ const NodeType if_then_else_type = {
         .min_children = 2,
         .max_children = 3,
         .summary = "Runs its second child if the first succeeds, else its third",
-        .doc = "Its outcome is that of the child that was chosen. Without a third child the FAILURE of the first is "
-               "its "
-               "own. The condition is not looked at again. A skipped condition is an ERROR.",
+        .doc = "Its outcome is that of the chosen child. Without a third child, a FAILURE of the first is its outcome. "
+               "The condition is evaluated once. A skipped condition is an ERROR.",
         .tick = if_then_else_tick,
         .never = branch_never,
         .check = if_then_else_check,
@@ -100,7 +116,7 @@ static Status while_do_else_tick(Machine *machine, NodeId node) {
         if (state->status == STATUS_IDLE)
                 state->phase = STATUS_IDLE;
 
-        status = node_look(machine, node);
+        status = node_evaluate_condition(machine, node);
         if (status == STATUS_RUNNING || status == STATUS_ERROR)
                 return status;
         if (status == STATUS_SKIPPED) {
@@ -123,16 +139,16 @@ static Status while_do_else_tick(Machine *machine, NodeId node) {
         return status == STATUS_RUNNING || status == STATUS_ERROR ? status : while_do_else_end(machine, node, status);
 }
 
-static char *while_do_else_check(const Tree *tree, NodeId node, bool *ret_is_error) {
+static void while_do_else_check(const Tree *tree, NodeId node, Findings *findings) {
         const Node *nodes = tree->nodes;
 
-        if (!(nodes[node + 1].flags & NODE_SLOW))
-                return if_then_else_check(tree, node, ret_is_error);
-
-        *ret_is_error = false;
-        return g_strdup_printf("the action '%s' is in the condition: it would be started again and again; "
-                               "use an IfThenElse",
-                               tree_node_name(tree, outlook_slow_action(nodes, node + 1)));
+        if (nodes[node + 1].flags & NODE_SLOW)
+                findings_trap(findings, NULL,
+                              "the action '%s' is part of the condition, so it would be started again and again; "
+                              "use an IfThenElse",
+                              tree_node_name(tree, find_slow_action(nodes, node + 1)));
+        else
+                if_then_else_check(tree, node, findings);
 }
 
 const NodeType while_do_else_type = {
@@ -142,10 +158,10 @@ const NodeType while_do_else_type = {
         .min_children = 2,
         .max_children = 3,
         .summary = "Runs its second child while the first succeeds, and its third while it fails",
-        .doc = "The condition is looked at as long as a branch runs; when it changes, the branch that runs is halted, "
-               "and the other one is started when that has ended. Without a third child the FAILURE of the condition "
-               "is "
-               "its own. A skipped condition is an ERROR.",
+        .doc = "The condition is evaluated as long as a branch runs. When it changes, the running branch is halted, "
+               "and "
+               "the other one starts when that has ended. Without a third child, a FAILURE of the condition is its "
+               "outcome. A skipped condition is an ERROR.",
         .tick = while_do_else_tick,
         .halt = node_reset_reactive,
         .never = branch_never,

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * Finally: a body, and a clean-up that is run once when that has ended, in whatever way. A halt stops the body only;
- * the clean-up follows, and is never halted itself but by its own limit. What the body came to is at position.
+ * Finally: a control with a body and a clean-up, which runs once when the body has ended in any way. A halt stops only
+ * the body; the clean-up follows, and only its timeout halts it. The body's outcome is at position.
  */
 
 #include "engine/node.h"
-#include "engine/types/outlook.h"
+#include "engine/types/outcome-analysis.h"
 #include "engine/types/types.h"
 
 enum {
@@ -54,7 +54,7 @@ static Status clean_up(Machine *machine, NodeId node) {
         return STATUS_FAILURE;
 }
 
-/* A body that was skipped where it would have started has left nothing behind. */
+/* A body that was skipped before it started needs no clean-up. */
 static Status finally_tick(Machine *machine, NodeId node) {
         NodeState *state = node_state(machine, node);
         Status status;
@@ -83,7 +83,7 @@ static Status finally_tick(Machine *machine, NodeId node) {
         return state->position;
 }
 
-/* The clean-up of one that was halted. */
+/* Runs the clean-up after a halt. */
 static bool finally_finish(Machine *machine, NodeId node) {
         NodeState *state = node_state(machine, node);
 
@@ -100,7 +100,7 @@ static bool finally_finish(Machine *machine, NodeId node) {
         return true;
 }
 
-/* A clean-up that has met an error is done. */
+/* A clean-up with an error is done. */
 static void finally_halt(Machine *machine, NodeId node) {
         node_reset(machine, node + 1);
         if (node_state(machine, node)->phase == PHASE_DONE)
@@ -109,29 +109,26 @@ static void finally_halt(Machine *machine, NodeId node) {
                 node_set_ending(machine, node);
 }
 
-/* A clean-up can turn a SUCCESS into a FAILURE, and nothing else. */
+/* A clean-up can only turn a SUCCESS into a FAILURE. */
 static unsigned finally_never(const Node *nodes, NodeId node) {
         const Node *child = &nodes[clean_up_of(nodes, node)];
         bool limited = is_limited(&nodes[node]);
-        unsigned never = outlook_of_child(nodes, node);
+        unsigned never = outcomes_of_child(nodes, node);
 
-        if (outlook_is_endless(child) && !limited)
+        if (node_runs_forever(child) && !limited)
                 return TYPE_NEVER_FAILS | TYPE_NEVER_SUCCEEDS;
-        if (outlook_is_never(child, NODE_NEVER_SUCCEEDS))
+        if (outcome_is_impossible(child, NODE_NEVER_SUCCEEDS))
                 never |= TYPE_NEVER_SUCCEEDS;
 
         return child->flags & NODE_NEVER_FAILS && !limited ? never : never & TYPE_NEVER_SUCCEEDS;
 }
 
-static char *finally_check(const Tree *tree, NodeId node, bool *ret_is_error) {
+static void finally_check(const Tree *tree, NodeId node, Findings *findings) {
         NodeId child = clean_up_of(tree->nodes, node);
 
-        if (!outlook_is_endless(&tree->nodes[child]) || is_limited(&tree->nodes[node]))
-                return NULL;
-
-        *ret_is_error = false;
-        return g_strdup_printf("'%s' never ends, so neither does anything around it; give it a timeout",
-                               tree_node_name(tree, child));
+        if (node_runs_forever(&tree->nodes[child]) && !is_limited(&tree->nodes[node]))
+                findings_trap(findings, NULL, "'%s' never ends, and the nodes above wait for it; set a timeout",
+                              tree_node_name(tree, child));
 }
 
 static const Param finally_params[] = {
@@ -139,7 +136,7 @@ static const Param finally_params[] = {
           .kind = PARAM_SPAN,
           .offset = offsetof(FinallyParams, timeout),
           .fallback = "\"infinity\"",
-          .doc = "How long the clean-up may take; then it is halted, and has failed" },
+          .doc = "How long the clean-up may take; then it is halted and fails" },
         {},
 };
 
@@ -151,13 +148,13 @@ const NodeType finally_type = {
         .max_children = 2,
         .params = finally_params,
         .params_size = sizeof(FinallyParams),
-        .summary = "Runs its second child when the first has ended, whatever happened",
-        .doc = "The first child is the body, the second the clean-up. That is run once when the body has ended: after "
-               "SUCCESS and FAILURE, when the node is halted, after an ERROR of the tree, and when the daemon stops. "
-               "Only "
-               "a body that was skipped before it began needs none. The clean-up is never halted, but by its timeout; "
-               "until it has ended, so has nothing around it. The outcome is the body's; where the clean-up fails, a "
-               "SUCCESS becomes a FAILURE.",
+        .summary = "Runs its second child when the first has ended, in any way",
+        .doc = "The first child is the body, the second the clean-up. The clean-up runs once when the body has ended: "
+               "after SUCCESS and FAILURE, when the node is halted, after an ERROR of the tree, and when the daemon "
+               "stops. It does not run if the body was skipped before it started. Only its timeout halts the clean-up; "
+               "the nodes above wait until it has ended. The outcome is the body's, but if the clean-up fails, a "
+               "SUCCESS "
+               "becomes a FAILURE.",
         .tick = finally_tick,
         .halt = finally_halt,
         .finish = finally_finish,

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * ForEach: its child once for each element of a list, for several at the same time. There are as many copies of the
- * child as that; each takes the next element when it is through with one. The next element is at position.
+ * ForEach: a decorator that runs its child once for each element of a list, several at the same time. The loader makes
+ * "concurrency" copies of the child; each takes the next element when it has completed one. The index of the next
+ * element is at position.
  */
 
 #include "engine/node.h"
@@ -12,7 +13,7 @@ static bool elements_left(const NodeState *state) {
         return state->position < state->elements;
 }
 
-/* FAILURE: it was one too many. */
+/* FAILURE: too many elements have failed. */
 static Status count(Machine *machine, NodeId node, Status status) {
         NodeState *state = node_state(machine, node);
         const ForEachParams *params = machine->nodes[node].params;
@@ -21,8 +22,8 @@ static Status count(Machine *machine, NodeId node, Status status) {
         return status == STATUS_FAILURE && state->failed > params->max_failures ? STATUS_FAILURE : STATUS_SUCCESS;
 }
 
-/* RUNNING, FAILURE or ERROR; SUCCESS when there is nothing left for the child to do. One element that takes no time is
- * enough for a tick. */
+/* RUNNING, FAILURE or ERROR; SUCCESS: no element is left for the child. If an element takes no time, the next one waits
+ * for the next tick. */
 static Status visit(Machine *machine, NodeId node, NodeId child, bool *yields) {
         NodeState *state = node_state(machine, node);
 
@@ -31,7 +32,7 @@ static Status visit(Machine *machine, NodeId node, NodeId child, bool *yields) {
                 Status status;
 
                 if (in_one_go)
-                        machine->host->hand_out(machine, node, child, state->position++);
+                        machine->host->assign_element(machine, node, child, state->position++);
 
                 status = child_tick(machine, child);
                 if (!status_is_outcome(status))
@@ -101,31 +102,36 @@ static Status for_each_tick(Machine *machine, NodeId node) {
         return status;
 }
 
+static const Param any_item = { .name = "", .kind = PARAM_JSON };
+
 static const Param for_each_params[] = {
         { .name = "items",
           .kind = PARAM_JSON,
           .offset = offsetof(ForEachParams, items),
+          .elements = &any_item,
           .required = true,
           .late = true,
-          .doc = "The list, or \"{key}\" for a variable that has one; it is copied when the node starts" },
+          .doc = "The list, or \"{key}\" for a variable with a list; it is copied when the node starts" },
         { .name = "as",
           .kind = PARAM_STRING,
           .offset = offsetof(ForEachParams, as),
           .required = true,
           .literal = true,
-          .doc = "The variable that has the element; each copy of the child has its own" },
+          .local = true,
+          .doc = "The variable for the element; each element that runs has its own" },
         { .name = "index",
           .kind = PARAM_STRING,
           .offset = offsetof(ForEachParams, index),
           .literal = true,
-          .doc = "The variable that has the element's number, from 0" },
+          .local = true,
+          .doc = "The variable for the element's number, from 0" },
         { .name = "concurrency",
           .kind = PARAM_INT,
           .offset = offsetof(ForEachParams, concurrency),
           .fallback = "1",
           .min = 1,
           .max = 1000,
-          .doc = "For how many elements the child runs at the same time at most" },
+          .doc = "The maximum number of elements at the same time" },
         { .name = "max_failures",
           .kind = PARAM_INT,
           .offset = offsetof(ForEachParams, max_failures),
@@ -143,10 +149,8 @@ const NodeType for_each_type = {
         .params = for_each_params,
         .params_size = sizeof(ForEachParams),
         .summary = "Runs its child once for each element of a list, for several at the same time",
-        .doc = "SUCCESS when it has run for all elements, or there are none; a skipped one counts as passed. FAILURE "
-               "as "
-               "soon as more than max_failures have failed: those that still run are halted, the rest is not begun; "
-               "and "
-               "when items is not a list.",
+        .doc = "SUCCESS when it has run for all elements, or the list is empty; a skipped element counts as a success. "
+               "FAILURE as soon as more than max_failures elements have failed: running ones are halted, and no more "
+               "are started. Also FAILURE if items is not a list.",
         .tick = for_each_tick,
 };

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Decorators that run their child over and over: KeepRunningUntilFailure, and Loop over the elements of a queue. */
+/* KeepRunningUntilFailure, and Loop over the elements of a list: decorators that run their child again and again. */
 
 #include "engine/node.h"
-#include "engine/types/outlook.h"
+#include "engine/types/outcome-analysis.h"
 #include "engine/types/types.h"
 
 typedef struct LoopParams {
@@ -12,34 +12,35 @@ typedef struct LoopParams {
         int if_empty;
 } LoopParams;
 
-/* Those that if_empty names. */
+/* The outcomes that if_empty can name. */
 static const Status outcomes[] = { STATUS_SUCCESS, STATUS_FAILURE, STATUS_SKIPPED };
 
-/* One iteration a tick; the tick for the next one is asked for. */
-static Status iterate(Machine *machine, NodeId node) {
+/* Runs one iteration, and asks for a tick for the next one. */
+static Status iterate(Machine *machine, NodeId node, bool at_once) {
         NodeId child = node + 1;
         bool took_time = !node_is_fresh(machine, child);
         Status status = child_tick(machine, child);
 
         if (status == STATUS_SUCCESS || status == STATUS_SKIPPED)
-                node_visit_again(machine, child, took_time);
+                node_visit_again(machine, child, took_time || at_once);
 
         return status == STATUS_FAILURE || status == STATUS_ERROR ? status : STATUS_RUNNING;
 }
 
-/* A node that completes is no longer to be visited for its next iteration. */
+/* Resets the child, so that ticks no longer visit it for a next iteration. */
 static Status stop_iterating(Machine *machine, NodeId node, Status status) {
         node_reset(machine, node + 1);
         return status;
 }
 
 static Status keep_running_tick(Machine *machine, NodeId node) {
-        Status status = iterate(machine, node);
+        Status status = iterate(machine, node, false);
 
         return status == STATUS_FAILURE ? stop_iterating(machine, node, status) : status;
 }
 
-/* How many elements have been handed out is at position. */
+/* A list has an end, so two elements need no pause between them. But an endless loop may be around it: that one is
+ * slowed down at the first element. The number of elements so far is at position. */
 static Status loop_tick(Machine *machine, NodeId node) {
         const LoopParams *params = machine->nodes[node].params;
         NodeState *state = node_state(machine, node);
@@ -55,12 +56,13 @@ static Status loop_tick(Machine *machine, NodeId node) {
                 state->position++;
         }
 
-        status = iterate(machine, node);
+        status = iterate(machine, node, state->position > 1 || machine->unprompted < UNPROMPTED_MAX);
+        machine->unprompted++;
         return status == STATUS_FAILURE ? stop_iterating(machine, node, status) : status;
 }
 
 static unsigned keep_running_never(const Node *nodes, NodeId node) {
-        return outlook_of_child(nodes, node) & TYPE_NEVER_FAILS;
+        return outcomes_of_child(nodes, node) & TYPE_NEVER_FAILS;
 }
 
 static const char *const keep_running_aliases[] = { "UntilFail", NULL };
@@ -71,8 +73,9 @@ const NodeType keep_running_until_failure_type = {
         .class = NODE_DECORATOR,
         .flags = TYPE_NEVER_SUCCEEDS,
         .summary = "Runs its child again and again until it fails",
-        .doc = "RUNNING until the child fails, then FAILURE. The next round follows at once when the child took time, "
-               "else after the tree's interval.",
+        .doc = "RUNNING until the child fails, then FAILURE. The next round follows at once if the child took time, "
+               "else "
+               "with the next tick, after the tree's interval at the latest.",
         .tick = keep_running_tick,
         .never = keep_running_never,
 };
@@ -85,19 +88,19 @@ static const Param loop_params[] = {
           .offset = offsetof(LoopParams, queue),
           .required = true,
           .reads = true,
-          .doc = "The blackboard key of the list whose elements are handed out" },
+          .doc = "The variable with the list" },
         { .name = "variable",
           .kind = PARAM_STRING,
           .offset = offsetof(LoopParams, variable),
           .required = true,
           .writes = true,
-          .doc = "The blackboard key that receives the element" },
+          .doc = "The variable that receives the element" },
         { .name = "if_empty",
           .kind = PARAM_ENUM,
           .offset = offsetof(LoopParams, if_empty),
           .fallback = "\"SUCCESS\"",
           .values = outcome_names,
-          .doc = "The outcome when no element is left" },
+          .doc = "The outcome when there are no more elements" },
         {},
 };
 
@@ -106,7 +109,7 @@ static unsigned loop_never(const Node *nodes, NodeId node) {
         Status if_empty = outcomes[params->if_empty];
 
         return (if_empty != STATUS_SUCCESS ? TYPE_NEVER_SUCCEEDS : 0) |
-               (if_empty != STATUS_FAILURE ? outlook_of_child(nodes, node) & TYPE_NEVER_FAILS : 0) |
+               (if_empty != STATUS_FAILURE ? outcomes_of_child(nodes, node) & TYPE_NEVER_FAILS : 0) |
                (if_empty == STATUS_SKIPPED ? TYPE_SKIPS : 0);
 }
 
@@ -119,7 +122,8 @@ const NodeType loop_type = {
         .params = loop_params,
         .params_size = sizeof(LoopParams),
         .summary = "Runs its child once for each element of a list",
-        .doc = "FAILURE as soon as the child fails; if_empty when no element is left.",
+        .doc = "FAILURE as soon as the child fails; if_empty when there are no more elements. The next element follows "
+               "at once, but the daemon can do other work in between.",
         .tick = loop_tick,
         .never = loop_never,
 };

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Controls that Nav2 has added to the field: RecoveryNode, PipelineSequence, RoundRobin. */
+/* RecoveryNode, PipelineSequence and RoundRobin: controls that are known from Nav2. */
 
 #include "engine/node.h"
-#include "engine/types/outlook.h"
+#include "engine/types/outcome-analysis.h"
 #include "engine/types/types.h"
 
 typedef struct RecoveryParams {
@@ -15,7 +15,7 @@ enum {
         PHASE_RECOVERY,
 };
 
-/* IDLE: go on with the other child. The recoveries that were done are counted in position. */
+/* IDLE: continue with the other child. position counts the recoveries. */
 static Status recovery_work(Machine *machine, NodeId node) {
         NodeState *state = node_state(machine, node);
         const RecoveryParams *params = machine->nodes[node].params;
@@ -63,15 +63,15 @@ static Status recovery_tick(Machine *machine, NodeId node) {
         return status;
 }
 
-static char *recovery_check(const Tree *tree, NodeId node, bool *ret_is_error) {
+static void recovery_check(const Tree *tree, NodeId node, Findings *findings) {
         const RecoveryParams *params = tree->nodes[node].params;
         NodeId recovery = tree->nodes[node + 1].end;
 
         if (params->number_of_retries > 0)
-                return outlook_check_other(tree, node + 1, NODE_NEVER_FAILS, recovery, ret_is_error);
-
-        *ret_is_error = false;
-        return g_strdup_printf("number_of_retries is 0, so '%s' can never run", tree_node_name(tree, recovery));
+                outcomes_check_other(tree, node + 1, NODE_NEVER_FAILS, recovery, findings);
+        else
+                findings_trap(findings, "number_of_retries", "number_of_retries is 0, so '%s' can never run",
+                              tree_node_name(tree, recovery));
 }
 
 static const Param recovery_params[] = {
@@ -81,7 +81,7 @@ static const Param recovery_params[] = {
           .fallback = "1",
           .min = 0,
           .max = UINT32_MAX,
-          .doc = "How often the recovery is run and the first child tried again" },
+          .doc = "How often to run the recovery and to try the first child again" },
         {},
 };
 
@@ -95,13 +95,13 @@ const NodeType recovery_node_type = {
         .summary = "Runs its second child when the first fails, then tries the first again",
         .doc = "SUCCESS when the first child succeeds. FAILURE when the recovery fails or is skipped, or when the "
                "first "
-               "child has failed after number_of_retries recoveries.",
+               "child fails after number_of_retries recoveries.",
         .tick = recovery_tick,
-        .never = outlook_of_child,
+        .never = outcomes_of_child,
         .check = recovery_check,
 };
 
-/* The furthest child that was reached is at position. Those before it are ticked again, whatever they say. */
+/* The furthest child that was reached is at position. The children before it are ticked again, whatever they answer. */
 static Status pipeline_tick(Machine *machine, NodeId node) {
         NodeState *state = node_state(machine, node);
         const Node *nodes = machine->nodes;
@@ -134,11 +134,11 @@ static Status pipeline_tick(Machine *machine, NodeId node) {
 }
 
 static unsigned pipeline_never(const Node *nodes, NodeId node) {
-        return outlook_in_sequence(nodes, node, nodes[node].end);
+        return outcomes_in_sequence(nodes, node, nodes[node].end);
 }
 
-static char *pipeline_check(const Tree *tree, NodeId node, bool *ret_is_error) {
-        return outlook_check_sequence(tree, node, tree->nodes[node].end, ret_is_error);
+static void pipeline_check(const Tree *tree, NodeId node, Findings *findings) {
+        outcomes_check_sequence(tree, node, tree->nodes[node].end, findings);
 }
 
 const NodeType pipeline_sequence_type = {
@@ -147,15 +147,16 @@ const NodeType pipeline_sequence_type = {
         .min_children = 1,
         .max_children = UINT32_MAX,
         .summary = "A Sequence that keeps ticking the children that have succeeded",
-        .doc = "As Sequence, but the children before the one that is running are ticked again at every tick; while one "
-               "of them runs, those behind it go on. FAILURE as soon as any child fails; SUCCESS when the last one "
+        .doc = "Like Sequence, but the children before the running one are ticked again at every tick. While one of "
+               "them "
+               "runs, the children after it continue. FAILURE as soon as any child fails; SUCCESS when the last one "
                "succeeds.",
         .tick = pipeline_tick,
         .never = pipeline_never,
         .check = pipeline_check,
 };
 
-/* The child whose turn it is, also in the next activation, is at position; failures in a row are counted. */
+/* The next child is at position, also for the next activation. failures: in a row. */
 static Status round_robin_tick(Machine *machine, NodeId node) {
         NodeState *state = node_state(machine, node);
         const Node *definition = &machine->nodes[node];
@@ -193,7 +194,7 @@ static void round_robin_halt(Machine *machine, NodeId node) {
 }
 
 static unsigned round_robin_never(const Node *nodes, NodeId node) {
-        return outlook_in_fallback(nodes, node, nodes[node].end);
+        return outcomes_in_fallback(nodes, node, nodes[node].end);
 }
 
 const NodeType round_robin_type = {
@@ -202,10 +203,10 @@ const NodeType round_robin_type = {
         .flags = TYPE_AT_CHILD_ALWAYS,
         .min_children = 1,
         .max_children = UINT32_MAX,
-        .summary = "Tries its children in turn, beginning behind the one that was tried last",
-        .doc = "SUCCESS when a child succeeds; the next activation begins with the one behind it. FAILURE when all "
+        .summary = "Tries its children in turn, starting after the one that succeeded last",
+        .doc = "SUCCESS when a child succeeds; the next activation begins with the child after it. FAILURE when all "
                "have "
-               "failed. A halt, or a FAILURE, begins with the first again.",
+               "failed. After a halt or a FAILURE it begins with the first child again.",
         .tick = round_robin_tick,
         .halt = round_robin_halt,
         .never = round_robin_never,

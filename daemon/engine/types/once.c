@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Decorators that decide whether their child is started at all: RunOnce, Precondition. */
+/* RunOnce and Precondition: decorators that decide whether their child starts. */
 
 #include "engine/node.h"
-#include "engine/types/outlook.h"
+#include "engine/types/outcome-analysis.h"
 #include "engine/types/types.h"
 
 typedef struct RunOnceParams {
@@ -15,10 +15,10 @@ typedef struct PreconditionParams {
         int otherwise;
 } PreconditionParams;
 
-/* Those that "else" names. */
+/* The outcomes that "else" can name. */
 static const Status outcomes[] = { STATUS_SUCCESS, STATUS_FAILURE, STATUS_SKIPPED, STATUS_RUNNING };
 
-/* The outcome of the one time is in phase, which nothing resets. */
+/* The child's outcome is kept in phase, which nothing resets. */
 static Status run_once_tick(Machine *machine, NodeId node) {
         NodeState *state = node_state(machine, node);
         const RunOnceParams *params = machine->nodes[node].params;
@@ -34,21 +34,24 @@ static Status run_once_tick(Machine *machine, NodeId node) {
         return status;
 }
 
-/* The child is running while the latch is closed, which is in phase. */
+/* phase: the condition was true, so the child may run. */
 static Status precondition_tick(Machine *machine, NodeId node) {
         NodeState *state = node_state(machine, node);
         const PreconditionParams *params = machine->nodes[node].params;
+        Status status;
 
         if (state->status == STATUS_IDLE)
                 state->phase = false;
 
-        if (!state->phase) {
+        if (!state->phase || node_is_waiting(machine, node)) {
                 Verdict verdict = machine->host->test(machine, node, params->condition);
 
                 if (verdict == VERDICT_ERROR)
                         return node_expression_failed(machine, node);
 
                 if (verdict == VERDICT_NO) {
+                        node_reset(machine, node + 1);
+                        state->phase = false;
                         if (outcomes[params->otherwise] == STATUS_RUNNING)
                                 node_visit_always(machine, node);
                         else
@@ -60,18 +63,22 @@ static Status precondition_tick(Machine *machine, NodeId node) {
                 state->phase = true;
         }
 
-        return child_tick(machine, node + 1);
+        status = child_tick(machine, node + 1);
+        if (status == STATUS_RUNNING && G_UNLIKELY(node_is_waiting(machine, node)))
+                node_visit_always(machine, node);
+
+        return status;
 }
 
 static unsigned run_once_never(const Node *nodes, NodeId node) {
         const RunOnceParams *params = nodes[node].params;
 
-        return outlook_of_child(nodes, node) | (params->then_skip ? TYPE_SKIPS : 0);
+        return outcomes_of_child(nodes, node) | (params->then_skip ? TYPE_SKIPS : 0);
 }
 
 static unsigned precondition_never(const Node *nodes, NodeId node) {
         const PreconditionParams *params = nodes[node].params;
-        unsigned never = outlook_of_child(nodes, node);
+        unsigned never = outcomes_of_child(nodes, node);
 
         switch (outcomes[params->otherwise]) {
         case STATUS_SUCCESS:
@@ -90,7 +97,7 @@ static const Param run_once_params[] = {
           .kind = PARAM_BOOL,
           .offset = offsetof(RunOnceParams, then_skip),
           .fallback = "true",
-          .doc = "SKIPPED from then on; false: the outcome of that one time" },
+          .doc = "When started again: SKIPPED; if false, the outcome of the one time that it ran" },
         {},
 };
 
@@ -104,8 +111,9 @@ const NodeType run_once_type = {
         .params = run_once_params,
         .params_size = sizeof(RunOnceParams),
         .summary = "Runs its child once in a run",
-        .doc = "When the child has completed it is not started again. A child that was skipped, or halted before it "
-               "completed, has not run.",
+        .doc = "A child that has completed is not started again. A child that was skipped, or halted before it "
+               "completed, has not run. In a ForEach with a concurrency above 1, each copy of the child has a RunOnce "
+               "of its own.",
         .tick = run_once_tick,
         .never = run_once_never,
 };
@@ -117,23 +125,24 @@ static const Param precondition_params[] = {
           .kind = PARAM_EXPRESSION,
           .offset = offsetof(PreconditionParams, condition),
           .required = true,
-          .doc = "An expression: must be true when the child is to start" },
+          .doc = "An expression that must be true for the child to start" },
         { .name = "else",
           .kind = PARAM_ENUM,
           .offset = offsetof(PreconditionParams, otherwise),
           .fallback = "\"FAILURE\"",
           .values = otherwise_names,
-          .doc = "The outcome when it is not" },
+          .doc = "The outcome if it is not true" },
         {},
 };
 
 const NodeType precondition_type = {
         .name = "Precondition",
         .class = NODE_DECORATOR,
+        .flags = TYPE_PASSIVE,
         .params = precondition_params,
         .params_size = sizeof(PreconditionParams),
-        .summary = "Starts its child only if a condition holds",
-        .doc = "The condition is looked at once, when the child is to start; not while it runs.",
+        .summary = "Starts its child only if a condition is true",
+        .doc = "The condition is evaluated once, before the child starts, and not while it runs.",
         .tick = precondition_tick,
         .never = precondition_never,
 };

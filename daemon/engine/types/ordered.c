@@ -1,81 +1,92 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * Controls that take their children one after the other: Sequence goes on after a SUCCESS and ends with the first
- * FAILURE, Fallback is its mirror image. The Async forms hand control back between two children; SequenceWithMemory
- * starts again where it failed.
+ * Controls that run their children one after the other: Sequence continues after a SUCCESS and ends with the first
+ * FAILURE, Fallback is its mirror image. The Async forms yield between two children; SequenceWithMemory resumes at the
+ * child that failed.
  *
- * At most one child is running at any time, the one at position.
+ * At most one child runs at any time, the one at position. The activation began with the child at last.
  */
 
 #include "engine/node.h"
-#include "engine/types/outlook.h"
+#include "engine/types/outcome-analysis.h"
 #include "engine/types/types.h"
 
 typedef struct Order {
-        Status goes_on;
-        bool yields;    /* between two children, after one that completed in one go */
-        bool remembers; /* starts again with the child that failed or was halted */
+        Status continue_on;
+        bool yields;  /* between two children, if the first completed at once */
+        bool resumes; /* starts again with the child that failed or was halted */
 } Order;
 
-/* Where it begins, or goes on. */
-static inline NodeId ordered_begin(Machine *machine, NodeId node, bool remembers) {
+/* The child to begin or to continue with. */
+static inline NodeId ordered_begin(Machine *machine, NodeId node, bool resumes) {
         NodeState *state = node_state(machine, node);
 
         if (state->status == STATUS_RUNNING)
                 return state->position;
 
-        state->skipped = 0;
-        return remembers && state->position != 0 ? state->position : node + 1;
+        node_begin_counting(machine, node);
+        state->last = resumes && state->position != 0 ? state->position : node + 1;
+        return state->last;
 }
 
-/* From a child on. answer: what that has answered already, or IDLE. */
-static inline __attribute__((always_inline)) Status ordered_go_on(Machine *machine, NodeId node, NodeId child,
-                                                                  Status answer, Order order) {
+/* Runs the children from this one on. answer: the child's answer if it was ticked already, else IDLE. */
+static inline __attribute__((always_inline)) Status ordered_continue(Machine *machine, NodeId node, NodeId child,
+                                                                     Status answer, Order order) {
         while (child < machine->nodes[node].end) {
                 bool in_one_go = order.yields && node_is_fresh(machine, child);
                 Status status = answer != STATUS_IDLE ? answer : child_tick(machine, child);
 
                 answer = STATUS_IDLE;
-                if (status != order.goes_on) {
+                if (status != order.continue_on) {
                         if (status != STATUS_SKIPPED) {
                                 node_state(machine, node)->position = child;
                                 return status;
                         }
-                        node_state(machine, node)->skipped++;
+                        node_count_skipped(machine, node, child);
                 }
 
                 child = machine->nodes[child].end;
-                if (in_one_go && status == order.goes_on && child < machine->nodes[node].end) {
+                if (in_one_go && status == order.continue_on && child < machine->nodes[node].end) {
                         node_state(machine, node)->position = child;
                         return node_yield(machine, node, false);
                 }
         }
 
-        if (order.remembers)
+        if (order.resumes)
                 node_state(machine, node)->position = 0;
 
         node_forget_counts_below(machine, node);
-        return node_state(machine, node)->skipped == machine->nodes[node].n_children ? STATUS_SKIPPED : order.goes_on;
+        return node_state(machine, node)->skipped == machine->nodes[node].n_children ? STATUS_SKIPPED
+                                                                                     : order.continue_on;
 }
 
 static __attribute__((noinline)) Status ordered_tick(Machine *machine, NodeId node, Order order) {
-        NodeId child = ordered_begin(machine, node, order.remembers);
+        NodeState *state = node_state(machine, node);
+        NodeId child = ordered_begin(machine, node, order.resumes);
+        Status status = STATUS_IDLE;
 
-        return ordered_go_on(machine, node, child, STATUS_IDLE, order);
+        if (G_UNLIKELY(node_is_waiting(machine, child)))
+                status = node_reevaluate_before(machine, node, state->last, child, order.continue_on, &child);
+
+        status = ordered_continue(machine, node, child, status, order);
+        if (status == STATUS_RUNNING && G_UNLIKELY(node_is_waiting(machine, state->position)))
+                node_keep_reevaluating(machine, node, state->last, state->position);
+
+        return status;
 }
 
-static Status plain_tick(Machine *machine, NodeId node, Status goes_on) {
+static Status plain_tick(Machine *machine, NodeId node, Status continue_on) {
         if (node_may_walk(machine, node))
                 return node_walk(machine, node);
 
-        return ordered_tick(machine, node, (Order){ goes_on, false, false });
+        return ordered_tick(machine, node, (Order){ continue_on, false, false });
 }
 
-/* In a tick that begins an activation nothing is written down for the node yet. */
-static Status plain_resume(Machine *machine, NodeId node, NodeId child, Status answer, Status goes_on) {
+/* In a tick that begins an activation the node has no state yet. */
+static Status plain_resume(Machine *machine, NodeId node, NodeId child, Status answer, Status continue_on) {
         node_state(machine, node)->skipped = 0;
-        return ordered_go_on(machine, node, child, answer, (Order){ goes_on, false, false });
+        return ordered_continue(machine, node, child, answer, (Order){ continue_on, false, false });
 }
 
 static void ordered_halt(Machine *machine, NodeId node) {
@@ -111,23 +122,23 @@ static Status async_fallback_tick(Machine *machine, NodeId node) {
 }
 
 static unsigned sequence_never(const Node *nodes, NodeId node) {
-        return outlook_in_sequence(nodes, node, nodes[node].end);
+        return outcomes_in_sequence(nodes, node, nodes[node].end);
 }
 
 static unsigned fallback_never(const Node *nodes, NodeId node) {
-        return outlook_in_fallback(nodes, node, nodes[node].end);
+        return outcomes_in_fallback(nodes, node, nodes[node].end);
 }
 
-static char *sequence_check(const Tree *tree, NodeId node, bool *ret_is_error) {
-        return outlook_check_sequence(tree, node, tree->nodes[node].end, ret_is_error);
+static void sequence_check(const Tree *tree, NodeId node, Findings *findings) {
+        outcomes_check_sequence(tree, node, tree->nodes[node].end, findings);
 }
 
-static char *fallback_check(const Tree *tree, NodeId node, bool *ret_is_error) {
-        return outlook_check_fallback(tree, node, tree->nodes[node].end, ret_is_error);
+static void fallback_check(const Tree *tree, NodeId node, Findings *findings) {
+        outcomes_check_fallback(tree, node, tree->nodes[node].end, findings);
 }
 
 static const Course sequence_course = {
-        .goes_on = STATUS_SUCCESS,
+        .continue_on = STATUS_SUCCESS,
         .success = STATUS_SUCCESS,
         .failure = STATUS_FAILURE,
         .resume = sequence_resume,
@@ -140,8 +151,8 @@ const NodeType sequence_type = {
         .min_children = 1,
         .max_children = UINT32_MAX,
         .summary = "Runs its children one after the other until one fails",
-        .doc = "SUCCESS when all children have succeeded; FAILURE as soon as one fails. The children behind it are "
-               "not started then. A skipped child is passed over; SKIPPED when all children were skipped.",
+        .doc = "SUCCESS when all children have succeeded; FAILURE as soon as one fails, without starting the "
+               "others. A skipped child is passed over; SKIPPED when all children were skipped.",
         .course = &sequence_course,
         .tick = sequence_tick,
         .halt = ordered_halt,
@@ -155,9 +166,9 @@ const NodeType async_sequence_type = {
         .flags = TYPE_AT_CHILD_ALWAYS,
         .min_children = 1,
         .max_children = UINT32_MAX,
-        .summary = "A Sequence that lets others go first between two children",
-        .doc = "As Sequence, but after a child that completed at once it hands control back to the daemon, and to the "
-               "reactive nodes above it, before it goes on with the next.",
+        .summary = "A Sequence that yields between two children",
+        .doc = "Like Sequence, but after a child that completed at once it returns control to the daemon, and to the "
+               "reactive nodes above it, before it starts the next one.",
         .tick = async_sequence_tick,
         .halt = ordered_halt,
         .never = sequence_never,
@@ -174,8 +185,8 @@ const NodeType sequence_with_memory_type = {
         .min_children = 1,
         .max_children = UINT32_MAX,
         .summary = "A Sequence that starts again with the child that failed",
-        .doc = "As AsyncSequence, but when it is started again after a FAILURE or a halt, it goes on with the child "
-               "that failed or was halted; those before it are not run again. Only reaching the end starts it over.",
+        .doc = "Like AsyncSequence, but when it starts again after a FAILURE or a halt, it begins with the child that "
+               "failed or was halted. After a SUCCESS it begins with the first child.",
         .tick = sequence_with_memory_tick,
         .halt = ordered_halt,
         .never = sequence_never,
@@ -185,7 +196,7 @@ const NodeType sequence_with_memory_type = {
 static const char *const fallback_aliases[] = { "Selector", NULL };
 
 static const Course fallback_course = {
-        .goes_on = STATUS_FAILURE,
+        .continue_on = STATUS_FAILURE,
         .success = STATUS_SUCCESS,
         .failure = STATUS_FAILURE,
         .resume = fallback_resume,
@@ -199,8 +210,8 @@ const NodeType fallback_type = {
         .min_children = 1,
         .max_children = UINT32_MAX,
         .summary = "Tries its children one after the other until one succeeds",
-        .doc = "SUCCESS as soon as one child succeeds; FAILURE when all have failed. The children behind the one that "
-               "succeeded are not started. A skipped child is passed over; SKIPPED when all children were skipped.",
+        .doc = "SUCCESS as soon as one child succeeds, without starting the others; FAILURE when all have failed. A "
+               "skipped child is passed over; SKIPPED when all children were skipped.",
         .course = &fallback_course,
         .tick = fallback_tick,
         .halt = ordered_halt,
@@ -214,9 +225,9 @@ const NodeType async_fallback_type = {
         .flags = TYPE_AT_CHILD_ALWAYS,
         .min_children = 1,
         .max_children = UINT32_MAX,
-        .summary = "A Fallback that lets others go first between two children",
-        .doc = "As Fallback, but after a child that failed at once it hands control back to the daemon, and to the "
-               "reactive nodes above it, before it tries the next.",
+        .summary = "A Fallback that yields between two children",
+        .doc = "Like Fallback, but after a child that failed at once it returns control to the daemon, and to the "
+               "reactive nodes above it, before it starts the next one.",
         .tick = async_fallback_tick,
         .halt = ordered_halt,
         .never = fallback_never,

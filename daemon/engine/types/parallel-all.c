@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* ParallelAll: all children at once, and all of them to their end. */
+/* ParallelAll: a control that runs all children at the same time, and waits for all of them. */
 
 #include "engine/node.h"
-#include "engine/types/outlook.h"
+#include "engine/types/outcome-analysis.h"
 #include "engine/types/types.h"
 
 typedef struct ParallelAllParams {
@@ -17,7 +17,7 @@ static uint32_t max_failures(const Node *definition) {
         return (uint32_t) (max < 0 ? MAX(0, n + max + 1) : max);
 }
 
-/* RUNNING, or why there is nothing more to tick. */
+/* RUNNING, or the outcome if all children have completed. */
 static Status verdict(Machine *machine, NodeId node, uint32_t skipped) {
         const NodeState *state = node_state(machine, node);
         const Node *definition = &machine->nodes[node];
@@ -35,18 +35,15 @@ static Status verdict(Machine *machine, NodeId node, uint32_t skipped) {
 
 static Status visit(Machine *machine, NodeId node, NodeId child) {
         NodeState *state = node_state(machine, node), *child_state = node_state(machine, child);
-        bool took_time = child_state->status == STATUS_RUNNING;
         Status status;
 
         /* As in Parallel. */
         if (child_state->flags & STATE_DONE)
                 return STATUS_IDLE;
-        if (!took_time)
+        if (node_is_fresh(machine, child))
                 index_set_remove_range(&machine->marked, child, machine->nodes[child].end);
 
-        status = child_tick(machine, child);
-        if (status == STATUS_SKIPPED)
-                node_visit_again(machine, child, took_time);
+        status = child_try(machine, child);
         if (status != STATUS_SUCCESS && status != STATUS_FAILURE)
                 return status;
 
@@ -82,7 +79,7 @@ static Status parallel_all_tick(Machine *machine, NodeId node) {
 
         status = verdict(machine, node, skipped);
         if (status != STATUS_RUNNING)
-                node_reset_children(machine, node);
+                node_reset_tried(machine, node);
         return status;
 }
 
@@ -90,32 +87,32 @@ static unsigned parallel_all_never(const Node *nodes, NodeId node) {
         uint32_t n_sure_failures = 0;
 
         for (NodeId child = node + 1; child < nodes[node].end; child = nodes[child].end) {
-                if (outlook_is_endless(&nodes[child]))
+                if (node_runs_forever(&nodes[child]))
                         return TYPE_NEVER_FAILS | TYPE_NEVER_SUCCEEDS;
 
-                n_sure_failures += outlook_is_never(&nodes[child], NODE_NEVER_SUCCEEDS);
+                n_sure_failures += outcome_is_impossible(&nodes[child], NODE_NEVER_SUCCEEDS);
         }
 
         if (n_sure_failures >= max_failures(&nodes[node]))
                 return TYPE_NEVER_SUCCEEDS;
 
-        return outlook_count(nodes, node, NODE_NEVER_FAILS) < max_failures(&nodes[node]) ? TYPE_NEVER_FAILS : 0;
+        return outcomes_count(nodes, node, NODE_NEVER_FAILS) < max_failures(&nodes[node]) ? TYPE_NEVER_FAILS : 0;
 }
 
-static char *parallel_all_check(const Tree *tree, NodeId node, bool *ret_is_error) {
+static void parallel_all_check(const Tree *tree, NodeId node, Findings *findings) {
         const Node *nodes = tree->nodes;
 
-        *ret_is_error = false;
-        for (NodeId child = node + 1; child < nodes[node].end; child = nodes[child].end)
-                if (outlook_is_endless(&nodes[child]))
-                        return g_strdup_printf("it can never be decided: '%s' never ends", tree_node_name(tree, child));
-
         if (max_failures(&nodes[node]) > nodes[node].n_children)
-                return g_strdup_printf(
-                        "max_failures is higher than the number of children (%u): the run will end in ERROR here",
-                        nodes[node].n_children);
+                findings_error(findings, "max_failures", -1,
+                               "max_failures: %u is higher than the number of children, %u", max_failures(&nodes[node]),
+                               nodes[node].n_children);
 
-        return NULL;
+        for (NodeId child = node + 1; child < nodes[node].end; child = nodes[child].end)
+                if (node_runs_forever(&nodes[child])) {
+                        findings_trap(findings, NULL, "it can never complete: '%s' never ends",
+                                      tree_node_name(tree, child));
+                        return;
+                }
 }
 
 static const Param parallel_all_params[] = {
@@ -125,24 +122,25 @@ static const Param parallel_all_params[] = {
           .fallback = "1",
           .min = -1000000,
           .max = 1000000,
-          .doc = "How many failures make it fail; negative: counted from the number of children" },
+          .doc = "How many failures make it fail; negative: counted from the number of children, -1 is all" },
         {},
 };
 
 const NodeType parallel_all_type = {
         .name = "ParallelAll",
         .class = NODE_CONTROL,
-        .flags = TYPE_PURE,
+        .flags = TYPE_PURE | TYPE_TRIES_AGAIN,
         .min_children = 1,
         .max_children = UINT32_MAX,
         .params = parallel_all_params,
         .params_size = sizeof(ParallelAllParams),
-        .summary = "Runs its children at the same time, all of them to their end",
-        .doc = "When all children have ended: FAILURE when max_failures of them or more have failed, else SUCCESS, or "
-               "SKIPPED when all were skipped. No child is halted because another one has failed. A skipped child is "
-               "tried again as long as others run. A max_failures that is higher than the number of children is an "
-               "ERROR.",
+        .summary = "Runs its children at the same time and waits for all of them",
+        .doc = "It completes when all children have: FAILURE if at least max_failures of them have failed, SKIPPED if "
+               "all were skipped, else SUCCESS. No child is halted because another one fails. While others run, a "
+               "skipped child is tried again when a condition or variable that it depends on may have changed. A "
+               "max_failures that is higher than the number of children is an ERROR.",
         .tick = parallel_all_tick,
+        .halt = node_reset_tried,
         .never = parallel_all_never,
         .check = parallel_all_check,
 };

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * ReactiveSequence and its mirror image ReactiveFallback: every tick begins with the first child, so what has
- * completed is looked at again while a later child runs. Live conditions are only looked at when their value has
- * changed; other children at every tick.
+ * ReactiveSequence and its mirror image ReactiveFallback: controls whose every tick begins with the first child, so
+ * that completed children are evaluated again while a later one runs. Live conditions are evaluated only when their
+ * value has changed, other children at every tick.
  *
- * The child that is running is at position, 0 when none is. Where another one takes over, its actions start only when
- * those of the old one have ended.
+ * The running child is at position, 0 if none runs. When another one takes over, its actions start only when those of
+ * the old one have ended.
  */
 
 #include "engine/node.h"
-#include "engine/types/outlook.h"
+#include "engine/types/outcome-analysis.h"
 #include "engine/types/types.h"
 
 static Status reactive_end(Machine *machine, NodeId node, Status status) {
@@ -18,18 +18,7 @@ static Status reactive_end(Machine *machine, NodeId node, Status status) {
         return status;
 }
 
-/* A skipped child counts until it is looked at again. */
-static void set_skipped(Machine *machine, NodeId node, NodeId child, bool skipped) {
-        NodeState *state = node_state(machine, node), *child_state = node_state(machine, child);
-
-        if (skipped == !!(child_state->flags & STATE_SKIPPED))
-                return;
-
-        child_state->flags ^= STATE_SKIPPED;
-        state->skipped += skipped ? 1 : -1;
-}
-
-/* Whether the child must not start actions yet: another one runs, or is ending. */
+/* Must the child not start actions yet, because another one runs or is ending? */
 static bool must_defer(Machine *machine, NodeId node, NodeId child) {
         NodeId running = node_state(machine, node)->position;
 
@@ -51,27 +40,27 @@ static Status reactive_visit(Machine *machine, NodeId node, NodeId child, bool d
         status = child_tick(machine, child);
         machine->deferring = deferring;
         if (status_is_outcome(status))
-                node_look_again(machine, child);
+                node_mark_if_changed(machine, child);
 
         return status;
 }
 
-/* The child is running: whatever ran behind it is halted, and counted anew when it is its turn again. */
+/* The child runs now: halts the child after it that ran, which is counted again when its turn comes. */
 static void take_over(Machine *machine, NodeId node, NodeId child) {
         NodeState *state = node_state(machine, node);
         NodeId running = state->position;
 
         if (running != 0 && running != child)
                 for (NodeId other = machine->nodes[child].end; other <= running; other = machine->nodes[other].end) {
-                        set_skipped(machine, node, other, false);
+                        node_set_skipped(machine, node, other, false);
                         node_reset(machine, other);
                 }
 
-        set_skipped(machine, node, child, false);
+        node_set_skipped(machine, node, child, false);
         state->position = child;
 }
 
-/* Within the same tick: only what was deferred is visited, as nothing else has happened since. */
+/* Starts deferred actions within the same tick. Nothing else has happened since, so only they are visited. */
 static Status start_deferred(Machine *machine, NodeId node, NodeId child) {
         bool full = machine->full;
         Status status;
@@ -96,7 +85,7 @@ static Status reactive_visit_and_take_over(Machine *machine, NodeId node, NodeId
         return start_deferred(machine, node, child);
 }
 
-static inline Status reactive_tick(Machine *machine, NodeId node, Status goes_on, Status stops) {
+static inline Status reactive_tick(Machine *machine, NodeId node, Status continue_on, Status stop_on) {
         NodeState *state = node_state(machine, node);
         const Node *nodes = machine->nodes;
         bool all = machine->full || state->status == STATUS_IDLE;
@@ -115,22 +104,24 @@ static inline Status reactive_tick(Machine *machine, NodeId node, Status goes_on
                 status = reactive_visit_and_take_over(machine, node, child);
                 if (status == STATUS_RUNNING || status == STATUS_ERROR)
                         return status;
-                if (status == stops)
-                        return reactive_end(machine, node, stops);
+                if (status == stop_on)
+                        return reactive_end(machine, node, stop_on);
 
                 if (child == state->position) {
                         state->position = 0;
                         all = true;
                 }
 
-                set_skipped(machine, node, child, status == STATUS_SKIPPED);
+                node_set_skipped(machine, node, child, status == STATUS_SKIPPED);
+                if (status == STATUS_SKIPPED && machine->attention & ATTENTION_COUNTING)
+                        node_forget_kept_counts(machine, child, nodes[child].end);
                 if (!(nodes[child].flags & NODE_LIVE))
                         node_visit_always(machine, child);
 
                 child = nodes[child].end;
         }
 
-        return reactive_end(machine, node, state->skipped == nodes[node].n_children ? STATUS_SKIPPED : goes_on);
+        return reactive_end(machine, node, state->skipped == nodes[node].n_children ? STATUS_SKIPPED : continue_on);
 }
 
 static Status reactive_sequence_tick(Machine *machine, NodeId node) {
@@ -141,39 +132,39 @@ static Status reactive_fallback_tick(Machine *machine, NodeId node) {
         return reactive_tick(machine, node, STATUS_FAILURE, STATUS_SUCCESS);
 }
 
-/* An action before the last child is looked at again, too: by starting it. */
-static char *check_actions(const Tree *tree, NodeId node, bool *ret_is_error) {
+/* Warns of an action before the last child: it is evaluated again by starting it. False: there is none. */
+static bool check_restarted_action(const Tree *tree, NodeId node, Findings *findings) {
         const Node *nodes = tree->nodes;
 
         for (NodeId child = node + 1; nodes[child].end < nodes[node].end; child = nodes[child].end)
                 if (nodes[child].flags & NODE_SLOW) {
-                        *ret_is_error = false;
-                        return g_strdup_printf(
-                                "the action '%s' is not the last child: it would be started again and again; "
-                                "use a %s, or put RunOnce around it",
-                                tree_node_name(tree, outlook_slow_action(nodes, child)),
-                                nodes[node].type == &reactive_sequence_type ? "Sequence" : "Fallback");
+                        findings_trap(findings, NULL,
+                                      "the action '%s' is not the last child, so it would be started again and again; "
+                                      "use a %s, or put RunOnce around it",
+                                      tree_node_name(tree, find_slow_action(nodes, child)),
+                                      nodes[node].type == &reactive_sequence_type ? "Sequence" : "Fallback");
+                        return true;
                 }
 
-        return NULL;
+        return false;
 }
 
 static unsigned reactive_sequence_never(const Node *nodes, NodeId node) {
-        return outlook_in_sequence(nodes, node, nodes[node].end);
+        return outcomes_in_sequence(nodes, node, nodes[node].end);
 }
 
 static unsigned reactive_fallback_never(const Node *nodes, NodeId node) {
-        return outlook_in_fallback(nodes, node, nodes[node].end);
+        return outcomes_in_fallback(nodes, node, nodes[node].end);
 }
 
-static char *reactive_sequence_check(const Tree *tree, NodeId node, bool *ret_is_error) {
-        return check_actions(tree, node, ret_is_error)
-                       ?: outlook_check_sequence(tree, node, tree->nodes[node].end, ret_is_error);
+static void reactive_sequence_check(const Tree *tree, NodeId node, Findings *findings) {
+        if (!check_restarted_action(tree, node, findings))
+                outcomes_check_sequence(tree, node, tree->nodes[node].end, findings);
 }
 
-static char *reactive_fallback_check(const Tree *tree, NodeId node, bool *ret_is_error) {
-        return check_actions(tree, node, ret_is_error)
-                       ?: outlook_check_fallback(tree, node, tree->nodes[node].end, ret_is_error);
+static void reactive_fallback_check(const Tree *tree, NodeId node, Findings *findings) {
+        if (!check_restarted_action(tree, node, findings))
+                outcomes_check_fallback(tree, node, tree->nodes[node].end, findings);
 }
 
 const NodeType reactive_sequence_type = {
@@ -182,9 +173,11 @@ const NodeType reactive_sequence_type = {
         .flags = TYPE_PURE | TYPE_REACTIVE | TYPE_AT_CHILD_ALWAYS,
         .min_children = 1,
         .max_children = UINT32_MAX,
-        .summary = "A Sequence that keeps looking at the children that have succeeded",
-        .doc = "Runs its last child while the conditions before it hold. When one of them fails, what runs is halted "
-               "and it is a FAILURE. An action before the last child would be started again at every tick.",
+        .summary = "A Sequence that keeps evaluating the children that have succeeded",
+        .doc = "Runs its last child while the conditions before it are true. When one of them fails, the running child "
+               "is "
+               "halted, and the outcome is FAILURE. An action before the last child would be started again at every "
+               "tick.",
         .tick = reactive_sequence_tick,
         .halt = node_reset_reactive,
         .never = reactive_sequence_never,
@@ -197,9 +190,10 @@ const NodeType reactive_fallback_type = {
         .flags = TYPE_PURE | TYPE_REACTIVE | TYPE_AT_CHILD_ALWAYS,
         .min_children = 1,
         .max_children = UINT32_MAX,
-        .summary = "A Fallback that keeps looking at the children that have failed",
-        .doc = "Runs the first child that can run; when one before it becomes able to, what runs is halted in its "
-               "favour.",
+        .summary = "A Fallback that keeps evaluating the children that have failed",
+        .doc = "Runs the first child that does not fail. When an earlier one no longer fails, the running child is "
+               "halted "
+               "and the earlier one runs.",
         .tick = reactive_fallback_tick,
         .halt = node_reset_reactive,
         .never = reactive_fallback_never,

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * Decorators that run their child again: Repeat as long as it succeeds, RetryUntilSuccessful as long as it fails,
- * with growing pauses if asked. The rounds that are over are counted in position.
+ * Repeat and RetryUntilSuccessful: decorators that run their child again, as long as it succeeds or as long as it
+ * fails. RetryUntilSuccessful can pause in between. position counts the completed rounds.
  */
 
 #include "engine/backoff.h"
 #include "engine/node.h"
-#include "engine/types/outlook.h"
+#include "engine/types/outcome-analysis.h"
 #include "engine/types/types.h"
 
 enum {
@@ -29,7 +29,7 @@ static bool rounds_left(const NodeState *state, int64_t rounds) {
         return rounds < 0 || state->position < rounds;
 }
 
-/* The count starts anew with each outcome and each halt, but not when the child was skipped. */
+/* The count starts again after each outcome and each halt, but not after a skipped child. */
 static Status finish_rounds(Machine *machine, NodeId node, Status status) {
         if (status == STATUS_SUCCESS || status == STATUS_FAILURE)
                 node_state(machine, node)->position = 0;
@@ -119,12 +119,12 @@ static Status retry_tick(Machine *machine, NodeId node) {
         return retry_attempts(machine, node);
 }
 
-/* goes_on and stops: the outcome (as its TYPE_NEVER_*) that starts the next round, and the other one. */
-static unsigned rounds_never(const Node *nodes, NodeId node, int64_t rounds, unsigned goes_on, unsigned stops) {
+/* continue_on: the outcome (as its TYPE_NEVER_*) that starts the next round. stop_on: the other one. */
+static unsigned rounds_never(const Node *nodes, NodeId node, int64_t rounds, unsigned continue_on, unsigned stop_on) {
         if (rounds == 0)
-                return stops;
+                return stop_on;
 
-        return outlook_of_child(nodes, node) | (rounds < 0 ? goes_on : 0);
+        return outcomes_of_child(nodes, node) | (rounds < 0 ? continue_on : 0);
 }
 
 static unsigned repeat_never(const Node *nodes, NodeId node) {
@@ -139,18 +139,18 @@ static unsigned retry_never(const Node *nodes, NodeId node) {
         return rounds_never(nodes, node, params->num_attempts, TYPE_NEVER_FAILS, TYPE_NEVER_SUCCEEDS);
 }
 
-static char *repeat_check(const Tree *tree, NodeId node, bool *ret_is_error) {
+static void repeat_check(const Tree *tree, NodeId node, Findings *findings) {
         const RepeatParams *params = tree->nodes[node].params;
 
-        *ret_is_error = false;
-        return params->num_cycles == 0 ? g_strdup("num_cycles is 0, so its child can never run") : NULL;
+        if (params->num_cycles == 0)
+                findings_trap(findings, "num_cycles", "num_cycles is 0, so its child can never run");
 }
 
-static char *retry_check(const Tree *tree, NodeId node, bool *ret_is_error) {
+static void retry_check(const Tree *tree, NodeId node, Findings *findings) {
         const RetryParams *params = tree->nodes[node].params;
 
-        *ret_is_error = false;
-        return params->num_attempts == 0 ? g_strdup("num_attempts is 0, so its child can never run") : NULL;
+        if (params->num_attempts == 0)
+                findings_trap(findings, "num_attempts", "num_attempts is 0, so its child can never run");
 }
 
 static const Param repeat_params[] = {
@@ -160,7 +160,7 @@ static const Param repeat_params[] = {
           .required = true,
           .min = -1,
           .max = UINT32_MAX,
-          .doc = "How often the child is to succeed; -1: for ever" },
+          .doc = "How often the child must succeed; -1: forever" },
         {},
 };
 
@@ -173,8 +173,9 @@ const NodeType repeat_type = {
         .params = repeat_params,
         .params_size = sizeof(RepeatParams),
         .summary = "Runs its child again and again while it succeeds",
-        .doc = "SUCCESS when the child has succeeded num_cycles times, FAILURE as soon as it fails. A skipped child "
-               "makes it SKIPPED. An endless loop whose child never takes time is slowed down to the tree's interval.",
+        .doc = "SUCCESS when the child has succeeded num_cycles times, FAILURE as soon as it fails. If the child is "
+               "skipped, it is SKIPPED. An endless loop whose child never takes time is slowed down to the tree's "
+               "interval.",
         .tick = repeat_tick,
         .halt = rounds_halt,
         .never = repeat_never,
@@ -188,19 +189,19 @@ static const Param retry_params[] = {
           .required = true,
           .min = -1,
           .max = UINT32_MAX,
-          .doc = "How often the child is tried; -1: for ever" },
+          .doc = "How often to try the child; -1: forever" },
         { .name = "backoff",
           .kind = PARAM_OBJECT,
           .offset = offsetof(RetryParams, backoff),
           .members = backoff_members,
           .members_size = sizeof(Backoff),
-          .doc = "Pauses between the attempts; without it the next attempt follows at once" },
+          .doc = "Pauses between the attempts; default: the next attempt follows at once" },
         { .name = "retry_on",
           .kind = PARAM_STRINGS,
           .offset = offsetof(RetryParams, retry_on),
           .single = true,
           .causes = true,
-          .doc = "The causes after which it is tried again, as \"timeout\" or \"exit-status:75\"; without it: all" },
+          .doc = "The causes after which to try again, such as \"timeout\" or \"exit-status:75\"; default: all" },
         {},
 };
 
@@ -213,10 +214,9 @@ const NodeType retry_until_successful_type = {
         .params = retry_params,
         .params_size = sizeof(RetryParams),
         .summary = "Runs its child again and again until it succeeds",
-        .doc = "SUCCESS as soon as the child succeeds, FAILURE when it has failed num_attempts times, or for another "
-               "cause than those of retry_on. A skipped child makes it SKIPPED. An endless loop without backoff whose "
-               "child never takes time is slowed down to the "
-               "tree's interval.",
+        .doc = "SUCCESS as soon as the child succeeds. FAILURE when it has failed num_attempts times, or with a cause "
+               "that retry_on does not name. If the child is skipped, it is SKIPPED. An endless loop without backoff "
+               "whose child never takes time is slowed down to the tree's interval.",
         .tick = retry_tick,
         .halt = rounds_halt,
         .never = retry_never,

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* SubTree: another tree, with variables of its own, which the host keeps. */
+/* SubTree: a decorator that runs another tree, with variables of its own, which the host keeps. */
 
 #include "engine/node.h"
-#include "engine/types/outlook.h"
+#include "engine/types/outcome-analysis.h"
 #include "engine/types/types.h"
 
 static Status subtree_tick(Machine *machine, NodeId node) {
@@ -19,10 +19,10 @@ static Status subtree_tick(Machine *machine, NodeId node) {
         return status;
 }
 
-/* It can also fail to take its inputs over, or to give its outputs back. */
+/* Wrong inputs and outputs are failures, too. */
 static unsigned subtree_never(const Node *nodes, NodeId node) {
         const SubTreeParams *params = nodes[node].params;
-        unsigned never = outlook_of_child(nodes, node);
+        unsigned never = outcomes_of_child(nodes, node);
 
         return params->inputs || params->outputs ? never & TYPE_NEVER_SUCCEEDS : never;
 }
@@ -33,17 +33,17 @@ static const Param subtree_params[] = {
           .offset = offsetof(SubTreeParams, tree),
           .required = true,
           .literal = true,
-          .doc = "The tree to run: one of this file, or one on the search path" },
+          .doc = "The tree to run, from this file or the search path" },
         { .name = "inputs",
           .kind = PARAM_JSON,
           .offset = offsetof(SubTreeParams, inputs),
           .late = true,
-          .doc = "An object: the values of its inputs, taken over when it starts" },
+          .doc = "An object: the values of its inputs, read when it starts" },
         { .name = "outputs",
           .kind = PARAM_STRING_MAP,
           .offset = offsetof(SubTreeParams, outputs),
           .writes = true,
-          .doc = "An object: the names of its outputs, and of the variables that receive them when it has ended" },
+          .doc = "An object: the names of its outputs, and of the variables that receive them when it completes" },
         {},
 };
 
@@ -54,11 +54,9 @@ const NodeType subtree_type = {
         .params = subtree_params,
         .params_size = sizeof(SubTreeParams),
         .summary = "Runs another tree, with variables of its own",
-        .doc = "Its outcome is that of the tree. That begins each time with its own variables and sees nothing of "
-               "those "
-               "around it but its inputs and, as '@key', the outermost variables of the run. Outputs are given back "
-               "after "
-               "SUCCESS and FAILURE. An input or output of the wrong type is a FAILURE.",
+        .doc = "Its outcome is that of the tree. Each time, the tree begins with the initial values of its own "
+               "variables. Of other variables it sees only its inputs and, as '@key', the outermost ones of the run. "
+               "Outputs are set after SUCCESS and FAILURE. An input or output of the wrong type is a FAILURE.",
         .tick = subtree_tick,
         .never = subtree_never,
 };

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Switch: a child for each case of a variable. The case is looked up at every tick; the host knows variables. */
+/* Switch: a control with a child for each case of a value. The host evaluates the value, at every tick. */
 
 #include "engine/node.h"
-#include "engine/types/outlook.h"
+#include "engine/types/outcome-analysis.h"
 #include "engine/types/types.h"
 
 typedef struct SwitchParams {
@@ -12,7 +12,7 @@ typedef struct SwitchParams {
         const char *const *cases;
 } SwitchParams;
 
-/* The child that is running is at position, 0 when none is. */
+/* The running child is at position, 0 if none runs. */
 static Status switch_tick(Machine *machine, NodeId node) {
         NodeState *state = node_state(machine, node);
         const SwitchParams *params = machine->nodes[node].params;
@@ -33,7 +33,7 @@ static Status switch_tick(Machine *machine, NodeId node) {
         status = node_is_fresh(machine, child) && node_ending_beside(machine, node, child) ? STATUS_RUNNING
                                                                                            : child_tick(machine, child);
 
-        /* The variable may change with any input. */
+        /* Any input can change the variable. */
         if (status == STATUS_RUNNING)
                 node_visit_always(machine, node);
         else if (status != STATUS_ERROR)
@@ -56,7 +56,7 @@ static unsigned switch_never(const Node *nodes, NodeId node) {
         return never;
 }
 
-/* The index of a case that stands before, too; their number when there is none. */
+/* The index of the first case that repeats an earlier one; the number of cases if none does. */
 static uint32_t find_repeated(const char *const *cases) {
         g_autoptr(GHashTable) seen = g_hash_table_new(g_str_hash, g_str_equal);
         uint32_t i = 0;
@@ -67,28 +67,26 @@ static uint32_t find_repeated(const char *const *cases) {
         return i;
 }
 
-static char *switch_check(const Tree *tree, NodeId node, bool *ret_is_error) {
+static void switch_check(const Tree *tree, NodeId node, Findings *findings) {
         const SwitchParams *params = tree->nodes[node].params;
         uint32_t n_cases = params->cases ? g_strv_length((char **) params->cases) : 0, n = tree->nodes[node].n_children;
         uint32_t repeated;
 
-        *ret_is_error = true;
-        if (!params->variable == !params->of)
-                return g_strdup("needs either variable or of");
-
-        *ret_is_error = n != n_cases + 1;
-        if (*ret_is_error)
-                return g_strdup_printf("%u %s %u %s, one a case and the default last, but there %s %u", n_cases,
-                                       n_cases == 1 ? "case needs" : "cases need", n_cases + 1,
-                                       n_cases == 0 ? "child" : "children", n == 1 ? "is" : "are", n);
+        if (n != n_cases + 1)
+                findings_error(findings, "cases", -1,
+                               "%u %s %u %s, one for each case and the default last, but there %s %u", n_cases,
+                               n_cases == 1 ? "case needs" : "cases need", n_cases + 1,
+                               n_cases == 0 ? "child" : "children", n == 1 ? "is" : "are", n);
 
         repeated = params->cases ? find_repeated(params->cases) : n_cases;
-        if (repeated == n_cases)
-                return NULL;
-
-        return g_strdup_printf("the case '%s' stands twice, so '%s' can never run", params->cases[repeated],
-                               tree_node_name(tree, tree_nth_child(tree, node, repeated)));
+        if (repeated < n_cases && n == n_cases + 1)
+                findings->add(findings, "cases", (int) repeated, false,
+                              g_strdup_printf("the case '%s' is given twice, so '%s' can never run",
+                                              params->cases[repeated],
+                                              tree_node_name(tree, tree_nth_child(tree, node, repeated))));
 }
+
+static const ParamRule switch_rules[] = { { RULE_EXACTLY_ONE, { "variable", "of" } }, {} };
 
 static const Param switch_params[] = {
         { .name = "variable",
@@ -99,7 +97,7 @@ static const Param switch_params[] = {
         { .name = "of",
           .kind = PARAM_EXPRESSION,
           .offset = offsetof(SwitchParams, of),
-          .doc = "Instead of variable: an expression, whose value is compared" },
+          .doc = "Instead of variable: an expression whose value is compared" },
         { .name = "cases",
           .kind = PARAM_STRINGS,
           .offset = offsetof(SwitchParams, cases),
@@ -114,15 +112,16 @@ const NodeType switch_type = {
         .name = "Switch",
         .aliases = switch_aliases,
         .class = NODE_CONTROL,
-        .flags = TYPE_AT_CHILD,
+        .flags = TYPE_AT_CHILD | TYPE_PASSIVE,
         .min_children = 1,
         .max_children = UINT32_MAX,
         .params = switch_params,
         .params_size = sizeof(SwitchParams),
-        .summary = "Runs the child that belongs to a value",
+        .rules = switch_rules,
+        .summary = "Runs the child whose case equals a value",
         .doc = "The value is compared with the cases as text or as a number. The last child is the default, for every "
                "other value and for a variable that is not set. When the value changes while a child runs, that child "
-               "is halted, and the right one is started when it has ended.",
+               "is halted, and the right one starts when it has ended.",
         .tick = switch_tick,
         .halt = switch_halt,
         .never = switch_never,

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Decorators around a timer: Delay before the child, Timeout around it, RateController between two rounds of it. */
+/* Delay, Timeout and RateController: decorators with a timer. */
 
 #include "engine/node.h"
-#include "engine/types/outlook.h"
+#include "engine/types/outcome-analysis.h"
 #include "engine/types/types.h"
 
 enum {
@@ -54,7 +54,7 @@ static bool timeout_is_limited(const Node *definition) {
         return timeout_of(definition) > 0 && timeout_of(definition) != SPAN_INFINITY;
 }
 
-/* The child is ticked first: if it ends in the tick that sees the time pass, it wins. */
+/* The child is ticked first: if it completes in the tick in which the time expires, its outcome counts. */
 static Status timeout_tick(Machine *machine, NodeId node) {
         NodeState *state = node_state(machine, node);
         const Node *definition = &machine->nodes[node];
@@ -72,7 +72,7 @@ static Status timeout_tick(Machine *machine, NodeId node) {
         return STATUS_FAILURE;
 }
 
-/* The timer runs from one start of the child to the next that is allowed. */
+/* The timer runs from one start of the child to the next permitted one. */
 static Status rate_controller_tick(Machine *machine, NodeId node) {
         NodeState *state = node_state(machine, node);
         const RateParams *params = machine->nodes[node].params;
@@ -92,38 +92,29 @@ static Status rate_controller_tick(Machine *machine, NodeId node) {
         return status;
 }
 
-static char *rate_controller_check(const Tree *tree, NodeId node, bool *ret_is_error) {
-        const RateParams *params = tree->nodes[node].params;
-
-        if ((params->hz > 0) != (params->period > 0))
-                return NULL;
-
-        *ret_is_error = true;
-        return g_strdup("needs either hz or period");
-}
+static const ParamRule rate_rules[] = { { RULE_EXACTLY_ONE, { "hz", "period" } }, {} };
 
 static unsigned timeout_never(const Node *nodes, NodeId node) {
-        unsigned never = outlook_of_child(nodes, node);
+        unsigned never = outcomes_of_child(nodes, node);
 
         return timeout_is_limited(&nodes[node]) ? never & TYPE_NEVER_SUCCEEDS : never;
 }
 
-/* A Timeout inside of another one that ends no later can never be the one to end it. */
-static char *timeout_check(const Tree *tree, NodeId node, bool *ret_is_error) {
+/* A Timeout in another one that expires no later has no effect. */
+static void timeout_check(const Tree *tree, NodeId node, Findings *findings) {
         const Node *nodes = tree->nodes;
 
         if (!timeout_is_limited(&nodes[node]))
-                return NULL;
+                return;
 
         for (NodeId above = nodes[node].parent; above != NODE_NONE; above = nodes[above].parent)
                 if (nodes[above].type == &timeout_type && timeout_is_limited(&nodes[above]) &&
                     timeout_of(&nodes[above]) <= timeout_of(&nodes[node])) {
-                        *ret_is_error = false;
-                        return g_strdup_printf("the Timeout '%s' around it ends no later, so this one has no effect",
-                                               tree_node_name(tree, above));
+                        findings_trap(findings, "timeout",
+                                      "the Timeout '%s' above it expires no later, so this one has no effect",
+                                      tree_node_name(tree, above));
+                        return;
                 }
-
-        return NULL;
 }
 
 static const Param delay_params[] = {
@@ -132,7 +123,7 @@ static const Param delay_params[] = {
           .offset = offsetof(DelayParams, delay),
           .required = true,
           .title = true,
-          .doc = "How long to wait before the child is started" },
+          .doc = "How long to wait before the child starts" },
         {},
 };
 
@@ -141,10 +132,10 @@ const NodeType delay_type = {
         .class = NODE_DECORATOR,
         .params = delay_params,
         .params_size = sizeof(DelayParams),
-        .summary = "Starts its child after a while",
+        .summary = "Starts its child after a delay",
         .doc = "Its outcome is the child's.",
         .tick = delay_tick,
-        .never = outlook_of_child,
+        .never = outcomes_of_child,
 };
 
 static const Param timeout_params[] = {
@@ -163,8 +154,8 @@ const NodeType timeout_type = {
         .params = timeout_params,
         .params_size = sizeof(TimeoutParams),
         .summary = "Halts its child and fails when it takes too long",
-        .doc = "Its outcome is the child's, if that comes in time. Else the child is halted, and the FAILURE follows "
-               "once it has really ended.",
+        .doc = "Its outcome is the child's, if the child completes in time. Else the child is halted, and the FAILURE "
+               "follows when it has ended.",
         .tick = timeout_tick,
         .never = timeout_never,
         .check = timeout_check,
@@ -174,12 +165,14 @@ static const Param rate_controller_params[] = {
         { .name = "hz",
           .kind = PARAM_NUMBER,
           .offset = offsetof(RateParams, hz),
+          .positive = true,
           .min = 0,
           .max = 1000000,
-          .doc = "How often a second the child is started at most" },
+          .doc = "How often per second the child may start" },
         { .name = "period",
           .kind = PARAM_SPAN,
           .offset = offsetof(RateParams, period),
+          .positive = true,
           .doc = "Instead of hz: the time from one start of the child to the next" },
         {},
 };
@@ -190,10 +183,11 @@ const NodeType rate_controller_type = {
         .flags = TYPE_KEEPS_TIMER,
         .params = rate_controller_params,
         .params_size = sizeof(RateParams),
-        .summary = "Starts its child no more often than so many times a second",
-        .doc = "Its outcome is the child's. When it is run again too early, by a loop or a reactive node around it, it "
-               "waits first. Something above it that ends or is halted starts it over.",
+        .rules = rate_rules,
+        .summary = "Limits how often its child starts",
+        .doc = "Its outcome is the child's. If a loop or a reactive node above starts it again too early, it waits "
+               "first. "
+               "When a node above completes or is halted, the limit starts over.",
         .tick = rate_controller_tick,
-        .never = outlook_of_child,
-        .check = rate_controller_check,
+        .never = outcomes_of_child,
 };

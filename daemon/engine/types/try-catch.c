@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* TryCatch: a Sequence, and a last child that is run when it fails. */
+/* TryCatch: a control that runs its children as a Sequence, and the last one only if another one fails. */
 
 #include "engine/node.h"
-#include "engine/types/outlook.h"
+#include "engine/types/outcome-analysis.h"
 #include "engine/types/types.h"
 
 enum {
@@ -25,15 +25,23 @@ static NodeId last_child(const Node *nodes, NodeId node) {
         return child;
 }
 
-/* RUNNING, FAILURE to go on with the catch, or the outcome when all has been tried. */
+/* RUNNING; FAILURE: continue with the last child; else the outcome. */
 static Status try_tick(Machine *machine, NodeId node, NodeId catch) {
         NodeState *state = node_state(machine, node);
+        Status answer = STATUS_IDLE;
+
+        if (G_UNLIKELY(node_is_waiting(machine, state->position)))
+                answer = node_reevaluate_before(machine, node, node + 1, state->position, STATUS_SUCCESS,
+                                                &state->position);
 
         while (state->position < catch) {
-                Status status = child_tick(machine, state->position);
+                Status status = answer != STATUS_IDLE ? answer : child_tick(machine, state->position);
 
+                answer = STATUS_IDLE;
+                if (status == STATUS_RUNNING && G_UNLIKELY(node_is_waiting(machine, state->position)))
+                        node_keep_reevaluating(machine, node, node + 1, state->position);
                 if (status == STATUS_SKIPPED)
-                        state->skipped++;
+                        node_count_skipped(machine, node, state->position);
                 else if (status != STATUS_SUCCESS)
                         return status;
 
@@ -57,7 +65,7 @@ static Status try_catch_tick(Machine *machine, NodeId node) {
         if (state->status == STATUS_IDLE) {
                 state->phase = PHASE_TRY;
                 state->position = node + 1;
-                state->skipped = 0;
+                node_begin_counting(machine, node);
                 state->last = last_child(machine->nodes, node);
         }
 
@@ -74,7 +82,7 @@ static Status try_catch_tick(Machine *machine, NodeId node) {
         return status == STATUS_RUNNING || status == STATUS_ERROR ? status : STATUS_FAILURE;
 }
 
-/* The catch has one tick: what it starts that takes time is halted again. */
+/* The last child gets one tick; actions that it starts and that take time are halted. */
 static bool try_catch_finish(Machine *machine, NodeId node) {
         NodeId catch = node_state(machine, node)->last;
 
@@ -91,25 +99,25 @@ static void try_catch_halt(Machine *machine, NodeId node) {
         const TryCatchParams *params = machine->nodes[node].params;
 
         node_reset(machine, state->position);
-        if (state->phase == PHASE_TRY && params->catch_on_halt)
+        if (state->phase == PHASE_TRY && params->catch_on_halt && !index_set_has(&machine->waiting, node))
                 node_set_ending(machine, node);
 }
 
 static unsigned try_catch_never(const Node *nodes, NodeId node) {
-        return outlook_in_sequence(nodes, node, last_child(nodes, node));
+        return outcomes_in_sequence(nodes, node, last_child(nodes, node));
 }
 
-static char *try_catch_check(const Tree *tree, NodeId node, bool *ret_is_error) {
+static void try_catch_check(const Tree *tree, NodeId node, Findings *findings) {
         const TryCatchParams *params = tree->nodes[node].params;
         NodeId catch = last_child(tree->nodes, node);
 
         if (try_catch_never(tree->nodes, node) & TYPE_NEVER_FAILS && !params->catch_on_halt) {
-                *ret_is_error = false;
-                return g_strdup_printf("what comes before '%s' can never fail, so it can never run",
-                                       tree_node_name(tree, catch));
+                findings_trap(findings, NULL, "the nodes before '%s' can never fail, so it can never run",
+                              tree_node_name(tree, catch));
+                return;
         }
 
-        return outlook_check_sequence(tree, node, catch, ret_is_error);
+        outcomes_check_sequence(tree, node, catch, findings);
 }
 
 static const Param try_catch_params[] = {
@@ -118,13 +126,13 @@ static const Param try_catch_params[] = {
           .offset = offsetof(TryCatchParams, catch),
           .single = true,
           .causes = true,
-          .doc = "The causes of failure for which the last child is run, as \"timeout\" or \"exit-status:75\"; "
-                 "without it: all" },
+          .doc = "The causes of failure for which the last child runs, such as \"timeout\" or \"exit-status:75\"; "
+                 "default: all" },
         { .name = "catch_on_halt",
           .kind = PARAM_BOOL,
           .offset = offsetof(TryCatchParams, catch_on_halt),
           .fallback = "false",
-          .doc = "Also tick the last child, once, when it is halted" },
+          .doc = "Also tick the last child once when the node is halted" },
         {},
 };
 
@@ -136,9 +144,10 @@ const NodeType try_catch_type = {
         .max_children = UINT32_MAX,
         .params = try_catch_params,
         .params_size = sizeof(TryCatchParams),
-        .summary = "A Sequence whose last child is run when one of the others fails",
-        .doc = "SUCCESS when all children but the last have succeeded; the last is not run then. When one fails, the "
-               "last is run, unless catch names other causes, and the outcome is FAILURE, whatever that gives.",
+        .summary = "A Sequence whose last child runs if one of the others fails",
+        .doc = "SUCCESS when all children but the last have succeeded; the last does not run then. If one fails, the "
+               "last "
+               "runs, unless catch names other causes. The outcome is then FAILURE, whatever the last child returns.",
         .tick = try_catch_tick,
         .halt = try_catch_halt,
         .finish = try_catch_finish,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* The engine's node types, each in the file that its comment names. */
+/* Declares the engine's node types for their table (types.c). The comments name their files. */
 
 #include "engine/type.h"
 
@@ -20,7 +20,7 @@ extern const NodeType switch_type;
 extern const NodeType try_catch_type, finally_type;
 /* nav2.c */
 extern const NodeType recovery_node_type, pipeline_sequence_type, round_robin_type;
-/* outcome.c */
+/* force.c */
 extern const NodeType inverter_type, force_success_type, force_failure_type;
 /* repeat.c */
 extern const NodeType repeat_type, retry_until_successful_type;

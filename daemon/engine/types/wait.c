@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Decorators that wait: WaitFor until its conditions hold, OnChange for another value of an expression. */
+/* WaitFor and OnChange: decorators that wait for a condition, or for a new value of an expression. */
 
 #include "engine/node.h"
-#include "engine/types/outlook.h"
+#include "engine/types/outcome-analysis.h"
 #include "engine/types/types.h"
 
 enum {
@@ -31,7 +31,7 @@ static bool wait_is_limited(const Node *definition) {
         return params->timeout > 0 && params->timeout != SPAN_INFINITY;
 }
 
-/* If the conditions come to hold in the tick that sees the time pass, they win. */
+/* If the conditions become true in the tick in which the time expires, the outcome is SUCCESS. */
 static Status wait_for_tick(Machine *machine, NodeId node) {
         NodeState *state = node_state(machine, node);
         const WaitForParams *params = machine->nodes[node].params;
@@ -43,7 +43,7 @@ static Status wait_for_tick(Machine *machine, NodeId node) {
                         node_arm_timer(machine, node, params->timeout);
         }
 
-        status = node_look(machine, node);
+        status = node_evaluate_condition(machine, node);
         if (status == STATUS_ERROR)
                 return status;
         if (status == STATUS_RUNNING || status == STATUS_FAILURE) {
@@ -58,17 +58,15 @@ static Status wait_for_tick(Machine *machine, NodeId node) {
 }
 
 static unsigned wait_for_never(const Node *nodes, NodeId node) {
-        unsigned never = outlook_of_child(nodes, node) & TYPE_NEVER_SUCCEEDS;
+        unsigned never = outcomes_of_child(nodes, node) & TYPE_NEVER_SUCCEEDS;
 
         return wait_is_limited(&nodes[node]) ? never : never | TYPE_NEVER_FAILS;
 }
 
-static char *wait_for_check(const Tree *tree, NodeId node, bool *ret_is_error) {
-        *ret_is_error = true;
-        if (tree->nodes[node + 1].flags & NODE_CONDITIONAL)
-                return NULL;
-
-        return g_strdup_printf("'%s' is not made of conditions only, so there is nothing that tells when to look again",
+static void wait_for_check(const Tree *tree, NodeId node, Findings *findings) {
+        if (!(tree->nodes[node + 1].flags & NODE_CONDITIONAL))
+                findings_error(findings, "child", -1,
+                               "'%s' is not made of conditions only, so WaitFor cannot know when to evaluate it again",
                                tree_node_name(tree, node + 1));
 }
 
@@ -77,7 +75,7 @@ static const Param wait_for_params[] = {
           .kind = PARAM_SPAN,
           .offset = offsetof(WaitForParams, timeout),
           .fallback = "\"infinity\"",
-          .doc = "How long to wait; then it is a FAILURE" },
+          .doc = "How long to wait before it fails" },
         {},
 };
 
@@ -87,19 +85,17 @@ const NodeType wait_for_type = {
         .flags = TYPE_REACTIVE,
         .params = wait_for_params,
         .params_size = sizeof(WaitForParams),
-        .summary = "Waits until a condition holds",
-        .doc = "RUNNING while its child fails, or is not known yet; SUCCESS as soon as it succeeds. The child is a "
-               "condition, or made of conditions only, in SubTrees, too, without guards, hooks or locks. Nothing is "
-               "polled: it is looked "
-               "at "
-               "when a value changes.",
+        .summary = "Waits until a condition is true",
+        .doc = "RUNNING while its child fails or its value is not known yet; SUCCESS as soon as it succeeds. The child "
+               "must be a condition, or be made of conditions only (also in SubTrees), without guards, hooks or locks. "
+               "It is evaluated when a value changes, never polled.",
         .tick = wait_for_tick,
         .halt = node_reset_reactive,
         .never = wait_for_never,
         .check = wait_for_check,
 };
 
-/* What it looks at may change with any input. */
+/* Any input can change the value. */
 static Status on_change_tick(Machine *machine, NodeId node) {
         NodeState *state = node_state(machine, node);
         const OnChangeParams *params = machine->nodes[node].params;
@@ -130,7 +126,7 @@ static Status on_change_tick(Machine *machine, NodeId node) {
 static unsigned on_change_never(const Node *nodes, NodeId node) {
         const OnChangeParams *params = nodes[node].params;
 
-        return outlook_of_child(nodes, node) | (params->otherwise == OTHERWISE_SKIP ? TYPE_SKIPS : 0);
+        return outcomes_of_child(nodes, node) | (params->otherwise == OTHERWISE_SKIP ? TYPE_SKIPS : 0);
 }
 
 static const char *const otherwise_names[] = { "wait", "skip", NULL };
@@ -140,13 +136,13 @@ static const Param on_change_params[] = {
           .kind = PARAM_EXPRESSION,
           .offset = offsetof(OnChangeParams, of),
           .required = true,
-          .doc = "What is compared with the value that it had when the child was last started" },
+          .doc = "Its value is compared with the one at the last start of the child" },
         { .name = "otherwise",
           .kind = PARAM_ENUM,
           .offset = offsetof(OnChangeParams, otherwise),
           .fallback = "\"wait\"",
           .values = otherwise_names,
-          .doc = "While it has not changed: wait until it has, or be skipped" },
+          .doc = "If it has not changed: wait until it does, or be skipped" },
         {},
 };
 
@@ -155,10 +151,9 @@ const NodeType on_change_type = {
         .class = NODE_DECORATOR,
         .params = on_change_params,
         .params_size = sizeof(OnChangeParams),
-        .summary = "Runs its child at first, and then once each time that a value has changed",
-        .doc = "Its outcome is the child's. The value is kept for the whole run, and compared when the node starts, "
-               "not "
-               "while the child runs.",
+        .summary = "Runs its child the first time, and then whenever a value has changed",
+        .doc = "Its outcome is the child's. The value is kept for the whole run. It is compared when the node starts, "
+               "not while the child runs.",
         .tick = on_change_tick,
         .never = on_change_never,
 };

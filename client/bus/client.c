@@ -1,0 +1,419 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* Owns the connection to btd, which is made when it is first needed, and makes messages of bus errors. */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "basic/cleanup.h"
+#include "client/bus/client.h"
+
+/* polkit's agent for terminals, which asks for a password: pkttyagent(1). It lives as long as this. */
+typedef struct Agent {
+        pid_t pid;
+} Agent;
+
+extern char **environ;
+
+/* Is there a person at a terminal who can be asked? */
+static bool agent_is_of_use(void) {
+        return isatty(STDIN_FILENO) && isatty(STDERR_FILENO);
+}
+
+/* The agent inherits only its own end of the pipe. */
+static int spawn(int ready, pid_t *ret_pid) {
+        g_autofree char *notify = g_strdup_printf("--notify-fd=%d", ready),
+                        *process = g_strdup_printf("--process=%jd", (intmax_t) getpid());
+        char *argv[] = { (char *) "pkttyagent", notify, process, (char *) "--fallback", NULL };
+
+        return posix_spawnp(ret_pid, argv[0], NULL, NULL, argv, environ);
+}
+
+static void wait_until_closed(int fd) {
+        char byte;
+        ssize_t n;
+
+        do
+                n = read(fd, &byte, 1);
+        while (n > 0 || (n < 0 && errno == EINTR));
+}
+
+/* NULL: it cannot be started. It says that it is ready by closing the descriptor that it is given for this. */
+static Agent *agent_new(void) {
+        g_auto(AutoFd) read_end = -1, write_end = -1;
+        Agent *agent;
+        int fds[2];
+        pid_t pid;
+
+        if (pipe(fds) < 0)
+                return NULL;
+
+        read_end = fds[0];
+        write_end = fds[1];
+        if (fcntl(read_end, F_SETFD, FD_CLOEXEC) < 0 || spawn(write_end, &pid) != 0)
+                return NULL;
+
+        close(write_end);
+        write_end = -1;
+        wait_until_closed(read_end);
+
+        agent = g_new(Agent, 1);
+        agent->pid = pid;
+        return agent;
+}
+
+static void agent_free(Agent *agent) {
+        if (!agent)
+                return;
+
+        kill(agent->pid, SIGTERM);
+        while (waitpid(agent->pid, NULL, 0) < 0 && errno == EINTR)
+                ;
+        g_free(agent);
+}
+
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(Agent, agent_free)
+
+/* How long the user may take to enter a password: a little longer than btd waits. */
+#define PASSWORD_USEC (6 * 60 * UINT64_C(1000000))
+
+void client_clear(Client *client) {
+        options_clear(&client->options);
+        client->bus = sd_bus_flush_close_unref(client->bus);
+}
+
+static int open_address(const char *address, sd_bus **ret_bus) {
+        g_autoptr(sd_bus) bus = NULL;
+        int r;
+
+        r = sd_bus_new(&bus);
+        if (r < 0)
+                return r;
+
+        r = sd_bus_set_address(bus, address);
+        if (r < 0)
+                return r;
+
+        r = sd_bus_set_bus_client(bus, true);
+        if (r < 0)
+                return r;
+
+        r = sd_bus_start(bus);
+        if (r < 0)
+                return r;
+
+        *ret_bus = g_steal_pointer(&bus);
+        return 0;
+}
+
+static int open_bus(const Options *options, sd_bus **ret_bus) {
+        if (options_has(options, OPTION_ADDRESS))
+                return open_address(options->values[OPTION_ADDRESS], ret_bus);
+        if (options_has(options, OPTION_HOST))
+                return sd_bus_open_system_remote(ret_bus, options->values[OPTION_HOST]);
+        if (options_has(options, OPTION_MACHINE))
+                return sd_bus_open_system_machine(ret_bus, options->values[OPTION_MACHINE]);
+        if (options_has(options, OPTION_USER))
+                return sd_bus_open_user(ret_bus);
+
+        return sd_bus_open_system(ret_bus);
+}
+
+/* The bus that btd is expected on: "the bus at unix:path=/tmp/bus". */
+static char *bus_description(const Options *options) {
+        if (options_has(options, OPTION_ADDRESS))
+                return g_strdup_printf("the bus at %s", options->values[OPTION_ADDRESS]);
+        if (options_has(options, OPTION_HOST))
+                return g_strdup_printf("the system bus of %s", options->values[OPTION_HOST]);
+        if (options_has(options, OPTION_MACHINE))
+                return g_strdup_printf("the system bus of the container %s", options->values[OPTION_MACHINE]);
+        if (options_has(options, OPTION_USER))
+                return g_strdup("the user's session bus");
+
+        return g_strdup("the system bus");
+}
+
+/* The other side may close the connection before or after a message is sent, which gives different errors. */
+static const char *describe_no_bus(int r) {
+        switch (r) {
+        case -EHOSTDOWN:
+                return "no container of that name is running";
+        case -ECONNRESET:
+        case -ENOTCONN:
+        case -EPIPE:
+                return "the connection was closed";
+        default:
+                return g_strerror(-r);
+        }
+}
+
+static int no_bus(const Client *client, int r) {
+        g_autofree char *bus = bus_description(&client->options);
+
+        report_error("cannot connect to %s: %s", bus, describe_no_bus(r));
+        return EXIT_NO_DAEMON;
+}
+
+int client_no_daemon(const Client *client) {
+        g_autofree char *bus = bus_description(&client->options);
+
+        if (options_has(&client->options, OPTION_ADDRESS))
+                report_error("btd is not running on %s; start it with 'btd --address=ADDR'", bus);
+        else if (options_has(&client->options, OPTION_HOST) || options_has(&client->options, OPTION_MACHINE))
+                report_error("btd is not running on %s; start it there with 'systemctl start btd'", bus);
+        else if (options_has(&client->options, OPTION_USER))
+                report_error("btd is not running; start it with 'systemctl --user start btd'");
+        else
+                report_error("btd is not running; start it with 'systemctl start btd'");
+
+        return EXIT_NO_DAEMON;
+}
+
+int client_lost_daemon(const Client *client) {
+        if (options_has(&client->options, OPTION_ADDRESS))
+                report_error("btd has exited");
+        else if (options_has(&client->options, OPTION_USER))
+                report_error("btd has exited; 'journalctl --user -u btd' may say why");
+        else
+                report_error("btd has exited; 'journalctl -u btd' may say why");
+
+        return EXIT_NO_DAEMON;
+}
+
+int client_lost_bus(const Client *client) {
+        g_autofree char *bus = bus_description(&client->options);
+
+        report_error("the connection to %s was lost", bus);
+        return EXIT_NO_DAEMON;
+}
+
+bool client_is_away(const sd_bus_error *error, int r) {
+        return sd_bus_error_has_names(error, SD_BUS_ERROR_SERVICE_UNKNOWN, SD_BUS_ERROR_NAME_HAS_NO_OWNER,
+                                      SD_BUS_ERROR_NO_REPLY, SD_BUS_ERROR_DISCONNECTED) ||
+               r == -ECONNRESET || r == -ENOTCONN;
+}
+
+/* sd_bus_open*() only starts to connect; asking for the unique name waits for the bus. */
+static int connect_bus(Client *client) {
+        int r;
+
+        r = open_bus(&client->options, &client->bus);
+        return r < 0 ? r : sd_bus_get_unique_name(client->bus, &(const char *){ NULL });
+}
+
+int client_connect(Client *client) {
+        int r;
+
+        if (client->bus)
+                return EXIT_SUCCESS;
+
+        r = connect_bus(client);
+        return r < 0 ? no_bus(client, r) : EXIT_SUCCESS;
+}
+
+bool client_reconnect(Client *client) {
+        client->bus = sd_bus_close_unref(client->bus);
+        return connect_bus(client) >= 0;
+}
+
+int client_bad_message(int r) {
+        return report_error("cannot read the message from btd (%s); are btd and btctl of the same version?",
+                            g_strerror(-r));
+}
+
+static int call_failed(const Client *client, const sd_bus_error *error, int r) {
+        if (sd_bus_error_has_names(error, SD_BUS_ERROR_SERVICE_UNKNOWN, SD_BUS_ERROR_NAME_HAS_NO_OWNER))
+                return client_no_daemon(client);
+
+        if (client_is_away(error, r))
+                return sd_bus_is_open(client->bus) > 0 ? client_lost_daemon(client) : client_lost_bus(client);
+
+        if (r == -ETIMEDOUT)
+                return report_error("btd does not answer; see 'systemctl status btd'");
+
+        if (sd_bus_error_has_name(error, BTD_STOPPING)) {
+                report_error("%s", error->message);
+                return EXIT_NO_DAEMON;
+        }
+
+        if (sd_bus_error_has_name(error, SD_BUS_ERROR_ACCESS_DENIED))
+                return report_error("only root may do this; try it with sudo");
+
+        if (sd_bus_error_has_name(error, SD_BUS_ERROR_UNKNOWN_OBJECT))
+                return report_error("it no longer exists; 'btctl list' shows the trees and the runs");
+
+        if (sd_bus_error_has_name(error, BTD_MISSING_INPUT))
+                return report_missing_input(error->message);
+
+        return report_error("%s", error->message ?: g_strerror(-r));
+}
+
+int client_message(Client *client, const char *path, const char *interface, const char *member,
+                   sd_bus_message **ret_message) {
+        g_autoptr(sd_bus_message) message = NULL;
+        int status, r;
+
+        status = client_connect(client);
+        if (status != EXIT_SUCCESS)
+                return status;
+
+        r = sd_bus_message_new_method_call(client->bus, &message, BTD_NAME, path, interface, member);
+        if (r < 0)
+                return client_bad_message(r);
+
+        r = sd_bus_message_set_auto_start(message, false);
+        if (r < 0)
+                return client_bad_message(r);
+
+        *ret_message = g_steal_pointer(&message);
+        return EXIT_SUCCESS;
+}
+
+/* Repeats the call and allows btd to ask the user for authorization. */
+static int call_again(Client *client, sd_bus_message *message, sd_bus_error *error, sd_bus_message **ret_reply) {
+        g_autoptr(sd_bus_message) again = NULL;
+        g_autoptr(Agent) agent G_GNUC_UNUSED = agent_new();
+        int r;
+
+        r = sd_bus_message_new_method_call(client->bus, &again, BTD_NAME, sd_bus_message_get_path(message),
+                                           sd_bus_message_get_interface(message), sd_bus_message_get_member(message));
+        if (r >= 0)
+                r = sd_bus_message_rewind(message, true);
+        if (r >= 0)
+                r = sd_bus_message_copy(again, message, true);
+        if (r >= 0)
+                r = sd_bus_message_set_allow_interactive_authorization(again, true);
+        if (r < 0)
+                return r;
+
+        sd_bus_error_free(error);
+        return sd_bus_call(client->bus, again, PASSWORD_USEC, error, ret_reply);
+}
+
+int client_send(Client *client, sd_bus_message *message, sd_bus_message **ret_reply) {
+        g_auto(sd_bus_error) error = SD_BUS_ERROR_NULL;
+        int r;
+
+        r = sd_bus_call(client->bus, message, 0, &error, ret_reply);
+        if (r < 0 && sd_bus_error_has_name(&error, SD_BUS_ERROR_INTERACTIVE_AUTHORIZATION_REQUIRED) &&
+            agent_is_of_use())
+                r = call_again(client, message, &error, ret_reply);
+        if (r < 0)
+                return call_failed(client, &error, r);
+
+        return EXIT_SUCCESS;
+}
+
+int client_call(Client *client, sd_bus_message **ret_reply, const char *path, const char *interface, const char *member,
+                const char *types, ...) {
+        g_autoptr(sd_bus_message) message = NULL;
+        int status, r;
+
+        status = client_message(client, path, interface, member, &message);
+        if (status != EXIT_SUCCESS)
+                return status;
+
+        if (types) {
+                va_list arguments;
+
+                va_start(arguments, types);
+                r = sd_bus_message_appendv(message, types, arguments);
+                va_end(arguments);
+                if (r < 0)
+                        return client_bad_message(r);
+        }
+
+        return client_send(client, message, ret_reply);
+}
+
+char *client_find_daemon(const Client *client) {
+        g_autoptr(sd_bus_message) reply = NULL;
+        const char *name;
+
+        if (sd_bus_call_method(client->bus, "org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus",
+                               "GetNameOwner", NULL, &reply, "s", BTD_NAME) < 0 ||
+            sd_bus_message_read(reply, "s", &name) < 0)
+                return NULL;
+
+        return g_strdup(name);
+}
+
+int client_get(Client *client, const char *path, const char *interface, const char *property, const char *type,
+               sd_bus_message **ret_reply) {
+        g_autoptr(sd_bus_message) reply = NULL;
+        int status, r;
+
+        status = client_call(client, &reply, path, "org.freedesktop.DBus.Properties", "Get", "ss", interface, property);
+        if (status != EXIT_SUCCESS)
+                return status;
+
+        r = sd_bus_message_enter_container(reply, SD_BUS_TYPE_VARIANT, type);
+        if (r < 0)
+                return client_bad_message(r);
+
+        *ret_reply = g_steal_pointer(&reply);
+        return EXIT_SUCCESS;
+}
+
+int client_get_string(Client *client, const char *path, const char *interface, const char *property, char **ret_text) {
+        g_autoptr(sd_bus_message) reply = NULL;
+        const char *text;
+        int status, r;
+
+        status = client_get(client, path, interface, property, "s", &reply);
+        if (status != EXIT_SUCCESS)
+                return status;
+
+        r = sd_bus_message_read(reply, "s", &text);
+        if (r < 0)
+                return client_bad_message(r);
+
+        *ret_text = g_strdup(text);
+        return EXIT_SUCCESS;
+}
+
+int client_get_strings(Client *client, const char *path, const char *interface, const char *property,
+                       char ***ret_texts) {
+        g_autoptr(sd_bus_message) reply = NULL;
+        int status;
+
+        status = client_get(client, path, interface, property, "as", &reply);
+        if (status != EXIT_SUCCESS)
+                return status;
+
+        return client_read_strings(reply, ret_texts);
+}
+
+int client_read_strings(sd_bus_message *message, char ***ret_texts) {
+        g_auto(GStrv) texts = NULL;
+        int r;
+
+        r = sd_bus_message_read_strv(message, &texts);
+        if (r < 0)
+                return client_bad_message(r);
+
+        *ret_texts = texts ? g_steal_pointer(&texts) : g_new0(char *, 1);
+        return EXIT_SUCCESS;
+}
+
+void client_say(const Client *client, const char *format, ...) {
+        g_autoptr(GString) line = g_string_new(NULL);
+        g_autofree char *text = NULL;
+        va_list arguments;
+
+        if (client->output.quiet || client->output.json)
+                return;
+
+        va_start(arguments, format);
+        text = g_strdup_vprintf(format, arguments);
+        va_end(arguments);
+
+        output_append(&client->output, line, STYLE_PLAIN, text);
+        puts(line->str);
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/*
+ * A run as btd reports it.
+ */
+
+#include <json-c/json_object.h>
+
+#include "client/bus/client.h"
+
+typedef struct RunInfo {
+        char *id, *path;       /* path NULL: a finished run that is no longer an object on the bus */
+        char *tree, *instance; /* instance: empty for the plain one */
+        char *status;
+        uint64_t started, finished; /* CLOCK_REALTIME µs; finished 0: not yet */
+        uint64_t ready;             /* ... 0: not yet; UINT64_MAX: not known */
+        uint64_t as_of;             /* ... the time that this describes; 0: now */
+        char *cause;                /* empty: none */
+        char *restart;              /* about a restart of the run; empty: none */
+        char *not_durable;          /* why a restart of btd would end it; empty: it would not; NULL: unknown */
+        bool tree_changed;          /* since the start of the run; false also if unknown */
+} RunInfo;
+
+void run_info_free(RunInfo *run);
+
+/* Gets the fields that lists do not have. */
+int run_info_complete(Client *client, RunInfo *run);
+
+/* All runs, oldest first. */
+int run_info_list(Client *client, GPtrArray **ret_runs);
+/* The finished runs whose run record is kept, in the order of their ends. tree "": of all trees. */
+int run_info_list_past(Client *client, const char *tree, GPtrArray **ret_runs);
+
+bool run_info_has_finished(const RunInfo *run);
+/* How long it took, or has been running so far. */
+uint64_t run_info_duration(const RunInfo *run);
+/* "boot.3", or "boot.3 (eth0)". */
+char *run_info_title(const RunInfo *run);
+
+json_object *run_info_to_json(const RunInfo *run);
+json_object *run_info_list_to_json(const GPtrArray *runs);
+
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(RunInfo, run_info_free)

@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* Finds the run, the tree or the node that an operand names, among those that btd lists. */
+
+#include <string.h>
+
+#include "basic/nearest.h"
+#include "client/bus/target.h"
+
+void target_clear(Target *target) {
+        g_clear_pointer(&target->run, run_info_free);
+        g_clear_pointer(&target->tree, tree_info_free);
+}
+
+bool target_is_run_id(const char *operand) {
+        return strchr(operand, '.');
+}
+
+void target_split(const char *operand, char **ret_tree, char **ret_instance) {
+        const char *at = strchr(operand, '@');
+
+        *ret_tree = at ? g_strndup(operand, at - operand) : g_strdup(operand);
+        *ret_instance = at ? g_strdup(at + 1) : NULL;
+}
+
+/* Lets btd make the message, because only btd knows all names for a suggestion. */
+static int ask(Client *client, const char *method, const char *name) {
+        return client_call(client, NULL, BTD_PATH, BTD_MANAGER, method, "s", name);
+}
+
+/* If the run is in the history, says how it has finished. */
+static int report_no_run(Client *client, const char *id) {
+        g_autoptr(GPtrArray) past = NULL;
+        int status;
+
+        status = run_info_list_past(client, "", &past);
+        if (status != EXIT_SUCCESS)
+                return status;
+
+        for (guint i = 0; i < past->len; i++) {
+                const RunInfo *run = g_ptr_array_index(past, i);
+
+                if (strcmp(run->id, id) == 0)
+                        return report_error("%s has finished: %s; see 'btctl replay %s' for its last status and "
+                                            "'btctl show %s' for its events",
+                                            id, run->status, id, id);
+        }
+
+        status = ask(client, "GetRun", id);
+        return status != EXIT_SUCCESS ? status
+                                      : report_error("no run '%s'; 'btctl list' shows those that are there", id);
+}
+
+static int find_run(Client *client, const char *id, Target *ret_target) {
+        g_autoptr(GPtrArray) runs = NULL;
+        int status;
+
+        status = run_info_list(client, &runs);
+        if (status != EXIT_SUCCESS)
+                return status;
+
+        for (guint i = 0; i < runs->len; i++) {
+                const RunInfo *run = g_ptr_array_index(runs, i);
+
+                if (strcmp(run->id, id) == 0) {
+                        *ret_target = (Target){ .run = g_ptr_array_steal_index(runs, i) };
+                        return EXIT_SUCCESS;
+                }
+        }
+
+        return report_no_run(client, id);
+}
+
+/* instance NULL: any. */
+static RunInfo *take_newest_run(GPtrArray *runs, const char *tree, const char *instance) {
+        for (guint i = runs->len; i > 0; i--) {
+                const RunInfo *run = g_ptr_array_index(runs, i - 1);
+
+                if (strcmp(run->tree, tree) == 0 && (!instance || strcmp(run->instance, instance) == 0))
+                        return g_ptr_array_steal_index(runs, i - 1);
+        }
+
+        return NULL;
+}
+
+static int find_tree(Client *client, const char *name, Target *ret_target) {
+        g_autoptr(GPtrArray) trees = NULL;
+        int status;
+
+        status = tree_info_list(client, &trees);
+        if (status != EXIT_SUCCESS)
+                return status;
+
+        for (guint i = 0; i < trees->len; i++) {
+                const TreeInfo *tree = g_ptr_array_index(trees, i);
+
+                if (strcmp(tree->name, name) == 0) {
+                        *ret_target = (Target){ .tree = g_ptr_array_steal_index(trees, i) };
+                        return EXIT_SUCCESS;
+                }
+        }
+
+        status = ask(client, "GetTree", name);
+        return status != EXIT_SUCCESS ? status
+                                      : report_error("no tree '%s'; 'btctl list' shows those that are there", name);
+}
+
+int target_find(Client *client, const char *operand, Target *ret_target) {
+        g_autofree char *tree = NULL, *instance = NULL;
+        g_autoptr(GPtrArray) runs = NULL;
+        g_auto(Target) target = {};
+        int status;
+
+        if (target_is_run_id(operand))
+                return find_run(client, operand, ret_target);
+
+        status = run_info_list(client, &runs);
+        if (status != EXIT_SUCCESS)
+                return status;
+
+        target_split(operand, &tree, &instance);
+        target.run = take_newest_run(runs, tree, instance);
+        if (!target.run) {
+                status = find_tree(client, tree, &target);
+                if (status != EXIT_SUCCESS)
+                        return status;
+                if (instance)
+                        return report_error("no run of tree '%s' has the instance '%s'; start one with "
+                                            "'btctl start %s --instance=%s'",
+                                            tree, instance, tree, instance);
+        }
+
+        *ret_target = target;
+        target = (Target){};
+        return EXIT_SUCCESS;
+}
+
+int target_find_running(Client *client, const char *operand, RunInfo **ret_run) {
+        g_auto(Target) target = {};
+        int status;
+
+        status = target_find(client, operand, &target);
+        if (status != EXIT_SUCCESS)
+                return status;
+        if (!target.run)
+                return report_error("tree '%s' is not running; start it with 'btctl start %s'", operand, operand);
+        if (run_info_has_finished(target.run))
+                return report_error("%s has finished: %s", target.run->id, target.run->status);
+
+        *ret_run = g_steal_pointer(&target.run);
+        return EXIT_SUCCESS;
+}
+
+/* How many of the nodes with one name the message lists. */
+#define TOLD_MAX 5u
+
+static bool is_index(const GPtrArray *nodes, const char *operand, uint32_t *ret_index) {
+        guint64 index;
+
+        if (*operand != '#' || !g_ascii_string_to_unsigned(operand + 1, 10, 0, UINT32_MAX, &index, NULL) ||
+            index >= nodes->len)
+                return false;
+
+        *ret_index = (uint32_t) index;
+        return true;
+}
+
+/* Whether the operand is the whole path, or the end of it after a '/'. */
+static bool is_end_of(const char *path, const char *operand) {
+        size_t length = strlen(path), n = strlen(operand);
+
+        return n <= length && strcmp(path + length - n, operand) == 0 && (n == length || path[length - n - 1] == '/');
+}
+
+static GArray *find_all(const GPtrArray *nodes, const char *operand) {
+        GArray *found = g_array_new(false, false, sizeof(uint32_t));
+
+        for (uint32_t i = 0; i < nodes->len; i++) {
+                g_autofree char *path = node_info_path(nodes, i);
+
+                if (is_end_of(path, operand))
+                        g_array_append_val(found, i);
+        }
+
+        return found;
+}
+
+/* Children of one node can have the same path; then only their numbers differ. */
+static bool has_path_of_its_own(const GPtrArray *nodes, const GArray *found) {
+        g_autofree char *first = node_info_path(nodes, g_array_index(found, uint32_t, 0));
+
+        for (guint i = 1; i < found->len; i++) {
+                g_autofree char *path = node_info_path(nodes, g_array_index(found, uint32_t, i));
+
+                if (!g_str_equal(path, first))
+                        return true;
+        }
+
+        return false;
+}
+
+/* The numbers are quoted, because '#' starts a comment in a shell. */
+static char *describe_many(const GPtrArray *nodes, const char *operand, const GArray *found) {
+        GString *text = g_string_new(NULL);
+
+        g_string_printf(text, "%u nodes are named '%s'; give %sthe number of one:", found->len, operand,
+                        has_path_of_its_own(nodes, found) ? "the path or " : "");
+        for (guint i = 0; i < found->len && i < TOLD_MAX; i++) {
+                uint32_t index = g_array_index(found, uint32_t, i);
+                g_autofree char *path = node_info_path(nodes, index);
+
+                g_string_append_printf(text, "%s '#%u' (%s)", i > 0 ? "," : "", index, path);
+        }
+
+        return g_string_free(g_string_append(text, found->len > TOLD_MAX ? ", ..." : ""), false);
+}
+
+static char *describe_none(const GPtrArray *nodes, const char *operand) {
+        Nearest nearest = { .word = operand };
+
+        for (guint i = 0; i < nodes->len; i++)
+                nearest_offer(&nearest, ((const NodeInfo *) g_ptr_array_index(nodes, i))->name);
+
+        return nearest.best ? g_strdup_printf("no node '%s'; did you mean '%s'?", operand, nearest.best)
+                            : g_strdup_printf("no node '%s'; 'btctl status RUN' shows the nodes", operand);
+}
+
+bool target_choose_node(const GPtrArray *nodes, const char *operand, uint32_t *ret_index, char **ret_error) {
+        g_autoptr(GArray) found = NULL;
+
+        if (is_index(nodes, operand, ret_index))
+                return true;
+
+        found = find_all(nodes, operand);
+        if (found->len == 1) {
+                *ret_index = g_array_index(found, uint32_t, 0);
+                return true;
+        }
+
+        *ret_error = found->len > 1 ? describe_many(nodes, operand, found) : describe_none(nodes, operand);
+        return false;
+}
+
+int target_find_node(Client *client, const RunInfo *run, const char *operand, uint32_t *ret_index) {
+        g_autoptr(GPtrArray) nodes = NULL;
+        g_autofree char *error = NULL;
+        int status;
+
+        status = node_info_of_run(client, run->path, &nodes);
+        if (status != EXIT_SUCCESS)
+                return status;
+
+        return target_choose_node(nodes, operand, ret_index, &error) ? EXIT_SUCCESS
+                                                                     : report_error("%s: %s", run->id, error);
+}

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* Reads the trees that btd lists, for all verbs that show or find trees. */
+
+#include "client/bus/tree-info.h"
+#include "basic/cleanup.h"
+
+void tree_info_free(TreeInfo *tree) {
+        if (!tree)
+                return;
+
+        g_free(tree->name);
+        g_free(tree->path);
+        g_free(tree->description);
+        g_free(tree->state);
+        g_free(tree->source);
+        g_strfreev(tree->diagnostics);
+        g_free(tree);
+}
+
+/* Returns 1 for a tree, 0 at the end. */
+static int read_tree(sd_bus_message *message, TreeInfo **ret_tree) {
+        const char *name, *path, *description, *state;
+        int autostart, r;
+
+        r = sd_bus_message_read(message, "(sosbs)", &name, &path, &description, &autostart, &state);
+        if (r <= 0)
+                return r;
+
+        *ret_tree = g_new(TreeInfo, 1);
+        **ret_tree = (TreeInfo){
+                .name = g_strdup(name),
+                .path = g_strdup(path),
+                .description = g_strdup(description),
+                .autostart = autostart,
+                .state = g_strdup(state),
+        };
+        return 1;
+}
+
+static gint compare_name(gconstpointer a, gconstpointer b) {
+        const TreeInfo *first = *(const TreeInfo *const *) a, *second = *(const TreeInfo *const *) b;
+
+        return g_strcmp0(first->name, second->name);
+}
+
+int tree_info_list(Client *client, GPtrArray **ret_trees) {
+        g_autoptr(GPtrArray) trees = g_ptr_array_new_with_free_func((GDestroyNotify) tree_info_free);
+        g_autoptr(sd_bus_message) reply = NULL;
+        TreeInfo *tree;
+        int status, r;
+
+        status = client_call(client, &reply, BTD_PATH, BTD_MANAGER, "ListTrees", NULL);
+        if (status != EXIT_SUCCESS)
+                return status;
+
+        r = sd_bus_message_enter_container(reply, SD_BUS_TYPE_ARRAY, "(sosbs)");
+        if (r < 0)
+                return client_bad_message(r);
+
+        while ((r = read_tree(reply, &tree)) > 0)
+                g_ptr_array_add(trees, tree);
+        if (r < 0)
+                return client_bad_message(r);
+
+        g_ptr_array_sort(trees, compare_name);
+
+        *ret_trees = g_steal_pointer(&trees);
+        return EXIT_SUCCESS;
+}
+
+int tree_info_complete(Client *client, TreeInfo *tree) {
+        int status;
+
+        status = client_get_string(client, tree->path, BTD_TREE, "SourcePath", &tree->source);
+        if (status != EXIT_SUCCESS)
+                return status;
+
+        return client_get_strings(client, tree->path, BTD_TREE, "Diagnostics", &tree->diagnostics);
+}
+
+json_object *tree_info_to_json(const TreeInfo *tree) {
+        json_object *json = json_object_new_object();
+
+        json_object_object_add(json, "name", json_object_new_string(tree->name));
+        json_object_object_add(json, "description", json_object_new_string(tree->description));
+        json_object_object_add(json, "autostart", json_object_new_boolean(tree->autostart));
+        json_object_object_add(json, "state", json_object_new_string(tree->state));
+        if (tree->source)
+                json_object_object_add(json, "source_path", json_object_new_string(tree->source));
+        if (tree->diagnostics)
+                json_object_object_add(json, "diagnostics", output_strings_to_json(tree->diagnostics));
+
+        return json;
+}
+
+json_object *tree_info_list_to_json(const GPtrArray *trees) {
+        json_object *json = json_object_new_array();
+
+        for (guint i = 0; i < trees->len; i++)
+                json_object_array_add(json, tree_info_to_json(g_ptr_array_index(trees, i)));
+
+        return json;
+}

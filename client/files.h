@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/*
+ * Reads the files that are named on the command line, without btd: tree files, with all types of nodes, and others.
+ */
+
+#include "client/bus/client.h"
+#include "definition/definition.h"
+
+/* The engine's types and the leaves', as btd itself has them. NULL-terminated, for definition_load_file(). */
+extern const NodeType *const *const node_type_tables[];
+
+/* In the order of the tables; free the array only. */
+GPtrArray *node_types_list(void);
+
+/* As definition_load_file(); other tree files are searched beside this one, and then where btd does. */
+int tree_load(const Client *client, const char *file, Diagnostics *diagnostics, Definition **ret_definition);
+
+/* The whole file, ended by a NUL; to be freed. A negative errno. */
+int file_read(const char *path, char **ret_text, size_t *ret_length);

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* Makes bars of status changes, for btctl plot, and finds the critical path. */
+
+#include "client/plot/timeline.h"
+
+static void bar_clear(void *bar) {
+        g_free(((Bar *) bar)->detail);
+}
+
+static void mark_clear(void *mark) {
+        g_free(((Mark *) mark)->detail);
+}
+
+#define NO_BAR UINT32_MAX
+
+Timeline *timeline_new(const Tree *tree) {
+        Timeline *timeline = g_new0(Timeline, 1);
+
+        timeline->tree = tree;
+        timeline->bars = g_array_new(false, true, sizeof(Bar));
+        g_array_set_clear_func(timeline->bars, bar_clear);
+        timeline->marks = g_array_new(false, true, sizeof(Mark));
+        g_array_set_clear_func(timeline->marks, mark_clear);
+        timeline->last = g_new(uint32_t, tree->n_nodes);
+        for (NodeId node = 0; node < tree->n_nodes; node++)
+                timeline->last[node] = NO_BAR;
+
+        return timeline;
+}
+
+void timeline_free(Timeline *timeline) {
+        if (!timeline)
+                return;
+
+        g_array_unref(timeline->bars);
+        g_array_unref(timeline->marks);
+        g_free(timeline->last);
+        g_free(timeline);
+}
+
+static Bar *bar_at(const Timeline *timeline, unsigned i) {
+        return &g_array_index(timeline->bars, Bar, i);
+}
+
+/* The open bar of the node, or NULL. */
+static Bar *find_open(const Timeline *timeline, NodeId node) {
+        uint32_t last = timeline->last[node];
+
+        return last != NO_BAR && bar_at(timeline, last)->status == STATUS_RUNNING ? bar_at(timeline, last) : NULL;
+}
+
+static Bar *open_bar(Timeline *timeline, NodeId node, uint64_t time) {
+        Bar bar = { .node = node, .begin = time, .end = time, .status = STATUS_RUNNING };
+
+        timeline->last[node] = timeline->bars->len;
+        g_array_append_val(timeline->bars, bar);
+        return bar_at(timeline, timeline->last[node]);
+}
+
+void timeline_change(Timeline *timeline, NodeId node, Status status, uint64_t time, const char *detail) {
+        Bar *bar = find_open(timeline, node) ?: open_bar(timeline, node, time);
+
+        bar->end = time;
+        bar->status = status;
+        if (status != STATUS_RUNNING && detail) {
+                g_free(bar->detail);
+                bar->detail = g_strdup(detail);
+        }
+        timeline->end = MAX(timeline->end, time);
+}
+
+void timeline_mark(Timeline *timeline, uint64_t time, const char *what, const char *detail) {
+        Mark mark = { .time = time, .what = what, .detail = g_strdup(detail) };
+
+        g_array_append_val(timeline->marks, mark);
+        timeline->end = MAX(timeline->end, time);
+}
+
+/* Sorts by parent, then by end. */
+static gint compare_ends(gconstpointer a, gconstpointer b, gpointer userdata) {
+        const Timeline *timeline = userdata;
+        const Bar *first = *(Bar *const *) a, *second = *(Bar *const *) b;
+        NodeId parent = timeline->tree->nodes[first->node].parent, other = timeline->tree->nodes[second->node].parent;
+
+        if (parent != other)
+                return parent < other ? -1 : 1;
+        if (first->end != second->end)
+                return first->end < second->end ? -1 : 1;
+
+        return first < second ? -1 : first > second;
+}
+
+static GPtrArray *bars_by_parent(Timeline *timeline) {
+        GPtrArray *sorted = g_ptr_array_sized_new(timeline->bars->len);
+
+        for (unsigned i = 0; i < timeline->bars->len; i++)
+                g_ptr_array_add(sorted, bar_at(timeline, i));
+        g_ptr_array_sort_with_data(sorted, compare_ends, timeline);
+        return sorted;
+}
+
+/* The index behind the last bar of the parent's children that ended by then. */
+static unsigned find_behind(const Timeline *timeline, const GPtrArray *sorted, NodeId parent, uint64_t end) {
+        unsigned low = 0, high = sorted->len;
+
+        while (low < high) {
+                unsigned middle = low + (high - low) / 2;
+                const Bar *bar = g_ptr_array_index(sorted, middle);
+                NodeId other = timeline->tree->nodes[bar->node].parent;
+
+                if (other < parent || (other == parent && bar->end <= end))
+                        low = middle + 1;
+                else
+                        high = middle;
+        }
+
+        return low;
+}
+
+/* The child's bar that ended last, up to that time, and took time while the parent was waited for; or NULL. by_itself:
+ * only bars that were not stopped. */
+static Bar *find_awaited(const Timeline *timeline, const GPtrArray *sorted, const Bar *parent, uint64_t until,
+                         bool by_itself) {
+        for (unsigned i = find_behind(timeline, sorted, parent->node, until); i > 0; i--) {
+                Bar *bar = g_ptr_array_index(sorted, i - 1);
+
+                if (timeline->tree->nodes[bar->node].parent != parent->node || bar->end <= parent->awaited)
+                        return NULL;
+                if (bar->begin >= parent->begin && bar->begin < bar->end &&
+                    (!by_itself || bar->status != STATUS_HALTED))
+                        return bar;
+        }
+
+        return NULL;
+}
+
+static void mark_bar(GPtrArray *waiting, Bar *bar, uint64_t awaited) {
+        bar->critical = true;
+        bar->awaited = MAX(bar->begin, awaited);
+        g_ptr_array_add(waiting, bar);
+}
+
+/* The child that the parent waited for until then. For a child that the parent stopped, only the stopping time counts.
+ * */
+static Bar *mark_awaited(Timeline *timeline, const GPtrArray *sorted, const Bar *parent, uint64_t until,
+                         GPtrArray *waiting) {
+        Bar *child = find_awaited(timeline, sorted, parent, until, false), *decider = NULL;
+
+        if (child && child->status == STATUS_HALTED && parent->status != STATUS_HALTED)
+                decider = find_awaited(timeline, sorted, parent, until, true);
+        if (decider && decider->end > child->begin) {
+                if (child->end > decider->end)
+                        mark_bar(waiting, child, decider->end);
+                child = decider;
+        }
+
+        if (child)
+                mark_bar(waiting, child, parent->awaited);
+        return child;
+}
+
+/* Goes back from the end of a node: to the child that ended last, then to the child that ended last before that one
+ * started, and so on; and does the same inside each child. */
+static void mark_critical(Timeline *timeline, Bar *root) {
+        g_autoptr(GPtrArray) sorted = bars_by_parent(timeline), waiting = g_ptr_array_new();
+
+        mark_bar(waiting, root, 0);
+        while (waiting->len > 0) {
+                const Bar *parent = g_ptr_array_steal_index(waiting, waiting->len - 1);
+                uint64_t until = parent->end;
+                const Bar *child;
+
+                while ((child = mark_awaited(timeline, sorted, parent, until, waiting)))
+                        until = child->begin;
+        }
+}
+
+void timeline_finish(Timeline *timeline, uint64_t time) {
+        timeline->end = MAX(timeline->end, time);
+
+        for (unsigned i = 0; i < timeline->bars->len; i++)
+                if (bar_at(timeline, i)->status == STATUS_RUNNING)
+                        bar_at(timeline, i)->end = timeline->end;
+
+        if (timeline->last[0] != NO_BAR)
+                mark_critical(timeline, bar_at(timeline, timeline->last[0]));
+}

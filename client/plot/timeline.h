@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/*
+ * The timeline of a run, for btctl plot: a bar for each time that a node was running.
+ */
+
+#include "engine/tree.h"
+
+typedef struct Bar {
+        NodeId node;
+        uint64_t begin, end; /* µs since the start of the run */
+        Status status;       /* at its end; RUNNING: it has not ended */
+        char *detail;        /* why, or NULL */
+        bool critical;       /* on the critical path: the run waited for it */
+        uint64_t awaited;    /* ... from this time on; for a stopped node, its stopping time */
+} Bar;
+
+/* An action on the run. */
+typedef struct Mark {
+        uint64_t time;
+        const char *what; /* "paused"; borrowed */
+        char *detail;     /* who, or NULL */
+} Mark;
+
+typedef struct Timeline {
+        const Tree *tree; /* borrowed */
+        GArray *bars;     /* of Bar, in order of their begin */
+        GArray *marks;    /* of Mark, in order */
+        uint32_t *last;   /* for each node, its last bar; UINT32_MAX: none */
+        uint64_t end;     /* of the run, or of the known part of it */
+} Timeline;
+
+Timeline *timeline_new(const Tree *tree);
+void timeline_free(Timeline *timeline);
+
+/* A node has started or ended. Times must not decrease. */
+void timeline_change(Timeline *timeline, NodeId node, Status status, uint64_t time, const char *detail);
+void timeline_mark(Timeline *timeline, uint64_t time, const char *what, const char *detail);
+/* The run has ended, or no more is known: closes the open bars, and finds the critical path. */
+void timeline_finish(Timeline *timeline, uint64_t time);
+
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(Timeline, timeline_free)

@@ -1,0 +1,526 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/*
+ * Replays a recording and reports its events, for btctl show and plot.
+ *
+ * A record's own event is reported before the record is replayed, and its consequences after it. Who has halted a node
+ * is only clear when all consequences are known, so the events of one record are reported together.
+ */
+
+#include <json-c/linkhash.h>
+#include <string.h>
+
+#include "basic/cause-json.h"
+#include "basic/excerpt.h"
+#include "basic/span.h"
+#include "client/recording/event-log.h"
+#include "client/view/style.h"
+
+/* The last reported status of a node, and the number of that event, from 1. */
+typedef struct Reported {
+        unsigned number;
+        Status status;
+} Reported;
+
+struct EventLog {
+        const Recording *recording;
+        EventLogObserver observer;
+        void *userdata;
+        Replay *replay;
+        GArray *events;      /* of LogEvent: the events of the record that is replayed now */
+        GArray *breakpoints; /* of NodeId: the breakpoints that the run is paused at */
+        json_object *set;    /* changed variables that are not reported yet */
+        unsigned n_reported; /* records */
+        Reported *nodes;     /* for each */
+        unsigned n_changes;
+};
+
+static const Tree *tree_of(const EventLog *log) {
+        return definition_tree(log->recording->definition);
+}
+
+static uint64_t start_of(const EventLog *log) {
+        return log->recording->journal->header.start;
+}
+
+static void add(EventLog *log, LogEvent event) {
+        g_array_append_val(log->events, event);
+}
+
+static void event_clear(void *data) {
+        LogEvent *event = data;
+
+        g_free(event->text);
+        json_object_put(event->values);
+}
+
+static json_object *detail(const Record *record, const char *name) {
+        json_object *value = NULL;
+
+        if (record->details)
+                json_object_object_get_ex(record->details, name, &value);
+
+        return value;
+}
+
+/* The cause of an action on the run. */
+static char *cause_text(const Record *record) {
+        g_autoptr(Cause) cause = cause_from_json(detail(record, "cause"));
+
+        return cause ? g_strdup(cause->text) : NULL;
+}
+
+static char *started_text(const EventLog *log) {
+        const JournalHeader *header = &log->recording->journal->header;
+
+        return *header->starter ? g_strdup_printf("by %s", header->starter) : NULL;
+}
+
+/* "failure, forced by UID 0 (btctl)" */
+static char *forced_text(const Record *record) {
+        g_autofree char *cause = cause_text(record);
+
+        return g_strdup_printf("%s%s%s", json_object_get_string(detail(record, "status")) ?: "?", cause ? ", " : "",
+                               cause ?: "");
+}
+
+/* The message of a Log node, with its level unless that is "info": "warning: part 3". Notes of other actions have no
+ * message. */
+static char *logged_text(const Record *record) {
+        const char *message = json_object_get_string(detail(record, "message")),
+                   *level = json_object_get_string(detail(record, "level"));
+
+        if (!message)
+                return NULL;
+
+        return level && !g_str_equal(level, "info") ? g_strdup_printf("%s: %s", level, message) : g_strdup(message);
+}
+
+static char *lock_text(const EventLog *log, const Record *record) {
+        return g_strdup_printf("'%s'", definition_lock(log->recording->definition, record->node));
+}
+
+/* How long the machine was suspended since the last such record: "8h". */
+static char *suspended_text(const EventLog *log, const Record *record) {
+        uint64_t before = progress_suspended(replay_progress(log->replay)),
+                 usec = json_object_get_uint64(detail(record, "usec"));
+
+        return span_format_rounded(usec - MIN(before, usec));
+}
+
+/* The name of the record's event; NULL: none. */
+static const char *word_of(const Record *record) {
+        static const char *const words[RECORD_KIND_MAX_] = {
+                [RECORD_START] = "started",       [RECORD_HALT] = "halting",  [RECORD_SET] = "set",
+                [RECORD_TIMER] = "timer",         [RECORD_LOCKED] = "locked", [RECORD_PAUSE] = "paused",
+                [RECORD_RESUME] = "resumed",      [RECORD_STEP] = "stepped",  [RECORD_FORCE] = "forced",
+                [RECORD_RECOVERED] = "recovered", [RECORD_RERUN] = "rerun",   [RECORD_SUSPENDED] = "suspended",
+        };
+
+        switch (record->kind) {
+        case RECORD_AT_ONCE:
+                return detail(record, "outputs") ? "set" : NULL;
+        case RECORD_NOTE:
+                return detail(record, "message") ? "log" : NULL;
+        case RECORD_BREAK:
+                return json_object_get_boolean(detail(record, "set")) ? "breakpoint" : "cleared";
+        default:
+                return words[record->kind];
+        }
+}
+
+/* NULL: none. */
+static char *text_of(const EventLog *log, const Record *record) {
+        switch (record->kind) {
+        case RECORD_START:
+                return started_text(log);
+        case RECORD_HALT:
+                return cause_text(record);
+        case RECORD_LOCKED:
+                return lock_text(log, record);
+        case RECORD_NOTE:
+                return logged_text(record);
+        case RECORD_FORCE:
+                return forced_text(record);
+        case RECORD_SUSPENDED:
+                return suspended_text(log, record);
+        default:
+                return NULL;
+        }
+}
+
+/* Borrowed, or NULL: none. */
+static json_object *values_of(const EventLog *log, const Record *record) {
+        switch (record->kind) {
+        case RECORD_START:
+                return log->recording->journal->header.variables;
+        case RECORD_SET:
+                return record->details;
+        case RECORD_AT_ONCE:
+                return detail(record, "outputs");
+        default:
+                return NULL;
+        }
+}
+
+static void on_set(const char *key, json_object *value, void *userdata) {
+        const EventLog *log = userdata;
+
+        json_object_object_add(log->set, key, json_object_get(value));
+}
+
+static void clear_set(EventLog *log) {
+        json_object_put(log->set);
+        log->set = json_object_new_object();
+}
+
+static void add_record(EventLog *log, const Record *record) {
+        bool cut = record->kind == RECORD_SNAPSHOT && log->n_reported == 0;
+        const char *what = cut ? "cut" : word_of(record);
+        json_object *values = values_of(log, record);
+
+        if (values)
+                clear_set(log);
+        if (what)
+                add(log, (LogEvent){
+                                 .time = record->time,
+                                 .node = record->node,
+                                 .what = what,
+                                 .text = text_of(log, record),
+                                 .values = json_object_get(values),
+                         });
+}
+
+/* Adds the records that the replay has used so far: the answers of leaves and timers. */
+static void add_records(EventLog *log) {
+        const GArray *records = log->recording->journal->records;
+
+        for (; log->n_reported < replay_position(log->replay); log->n_reported++)
+                add_record(log, &g_array_index(records, Record, log->n_reported));
+}
+
+/* Variables that changed without a record were computed by the node: by a Script, by a hook, or by passing a value to
+ * another scope. */
+static void on_computed(NodeId node, void *userdata) {
+        EventLog *log = userdata;
+
+        add_records(log);
+        if (json_object_object_length(log->set) == 0)
+                return;
+
+        add(log, (LogEvent){
+                         .time = progress_now(replay_progress(log->replay)) - start_of(log),
+                         .node = node,
+                         .what = "set",
+                         .values = json_object_get(log->set),
+                 });
+        clear_set(log);
+}
+
+/* A parent that ticks again skips its child again. That is reported only if the parent was started again. */
+static bool is_news(EventLog *log, NodeId node, Status status) {
+        NodeId parent = tree_of(log)->nodes[node].parent;
+        Reported *last = &log->nodes[node];
+        bool again = status == STATUS_SKIPPED && last->status == status && parent != NODE_NONE &&
+                     log->nodes[parent].number < last->number;
+
+        *last = (Reported){ ++log->n_changes, status };
+        return !again;
+}
+
+static void on_changed(NodeId node, void *userdata) {
+        EventLog *log = userdata;
+        const Progress *progress = replay_progress(log->replay);
+        const History *history = progress_history(progress);
+        Status status = history_status(history, node);
+        const Cause *cause = status == STATUS_RUNNING ? NULL : history_cause(history, node);
+        uint64_t now = progress_now(progress);
+
+        add_records(log);
+        if (!is_news(log, node, status))
+                return;
+
+        add(log, (LogEvent){
+                         .time = now - start_of(log),
+                         .node = node,
+                         .what = status_to_string(status),
+                         .status = status,
+                         .duration = status == STATUS_RUNNING ? 0 : history_duration(history, node, now),
+                         .text = cause ? cause_describe(tree_of(log), cause, node) : NULL,
+                 });
+}
+
+/* Adds the nodes that were running when the kept part of the log begins. */
+static void add_running(EventLog *log, uint64_t time) {
+        const History *history = progress_history(replay_progress(log->replay));
+
+        for (NodeId node = 0; node < tree_of(log)->n_nodes; node++)
+                if (history_status(history, node) == STATUS_RUNNING && is_news(log, node, STATUS_RUNNING))
+                        add(log, (LogEvent){
+                                         .time = time,
+                                         .node = node,
+                                         .what = status_to_string(STATUS_RUNNING),
+                                         .status = STATUS_RUNNING,
+                                 });
+}
+
+static bool contains_node(const GArray *breakpoints, NodeId node) {
+        for (unsigned i = 0; i < breakpoints->len; i++)
+                if (g_array_index(breakpoints, NodeId, i) == node)
+                        return true;
+
+        return false;
+}
+
+/* Adds the breakpoints that the run has just reached. */
+static void add_breakpoints(EventLog *log, uint64_t time) {
+        Progress *progress = replay_progress(log->replay);
+        g_autoptr(GArray) before = log->breakpoints;
+        const GArray *now = progress_stops(progress);
+
+        log->breakpoints = g_array_new(FALSE, FALSE, sizeof(NodeId));
+        if (now)
+                g_array_append_vals(log->breakpoints, now->data, now->len);
+        for (unsigned i = 0; i < log->breakpoints->len; i++) {
+                NodeId node = g_array_index(log->breakpoints, NodeId, i);
+
+                if (!contains_node(before, node))
+                        add(log, (LogEvent){ .time = time, .node = node, .what = "stands" });
+        }
+}
+
+/* Adds the status of the run, at its end or at the end of the log. */
+static void add_status(EventLog *log, uint64_t time) {
+        const Progress *progress = replay_progress(log->replay);
+        const Cause *cause = progress_cause(progress);
+        Status status = progress_status(progress);
+
+        add(log, (LogEvent){
+                         .time = time,
+                         .node = NODE_NONE,
+                         .what = progress_status_text(progress),
+                         .status = status,
+                         .duration = time,
+                         .text = cause ? cause_describe(tree_of(log), cause, NODE_NONE) : NULL,
+                 });
+}
+
+/* Adds the cause of a halt, which is known only after the whole record. */
+static void complete(const EventLog *log, LogEvent *event) {
+        const Progress *progress = replay_progress(log->replay);
+        g_autoptr(Cause) cause = NULL;
+
+        if (event->node == NODE_NONE || event->status != STATUS_HALTED || event->text ||
+            history_status(progress_history(progress), event->node) != STATUS_HALTED)
+                return;
+
+        cause = progress_node_cause(progress, event->node);
+        event->text = cause ? g_strdup(cause->text) : NULL;
+}
+
+static void report(EventLog *log) {
+        for (unsigned i = 0; i < log->events->len; i++) {
+                LogEvent *event = &g_array_index(log->events, LogEvent, i);
+
+                complete(log, event);
+                log->observer(event, log->userdata);
+        }
+
+        g_array_set_size(log->events, 0);
+}
+
+static int report_record(EventLog *log, const Record *record, char **ret_error) {
+        int r;
+
+        add_record(log, record);
+        log->n_reported++;
+        r = replay_step(log->replay, ret_error);
+        if (r < 0)
+                return r;
+
+        add_records(log);
+        clear_set(log);
+        if (record->kind == RECORD_SNAPSHOT && log->n_reported == 1)
+                add_running(log, record->time);
+        add_breakpoints(log, record->time);
+        if (record->kind == RECORD_FINISHED)
+                add_status(log, record->time);
+        report(log);
+        return 0;
+}
+
+int event_log_report(EventLog *log, uint64_t until, char **ret_error) {
+        const GArray *records = log->recording->journal->records;
+        bool over = false;
+
+        while (log->n_reported < records->len) {
+                const Record *record = &g_array_index(records, Record, log->n_reported);
+                int r;
+
+                if (record->time > until)
+                        break;
+
+                over = record->kind == RECORD_FINISHED;
+                r = report_record(log, record, ret_error);
+                if (r < 0)
+                        return r;
+        }
+
+        if (!over) {
+                add_status(log, MIN(until, recording_length(log->recording)));
+                report(log);
+        }
+
+        return 0;
+}
+
+static void on_ready(void *userdata) {
+        EventLog *log = userdata;
+
+        add_records(log);
+        add(log, (LogEvent){
+                         .time = progress_now(replay_progress(log->replay)) - start_of(log),
+                         .node = NODE_NONE,
+                         .what = "ready",
+                 });
+}
+
+static const ProgressObserver progress_observer = {
+        .changed = on_changed,
+        .computed = on_computed,
+        .ready = on_ready,
+};
+
+int event_log_new(const Recording *recording, EventLogObserver observer, void *userdata, EventLog **ret_story,
+                  char **ret_error) {
+        g_autoptr(EventLog) log = g_new0(EventLog, 1);
+        int r;
+
+        *log = (EventLog){
+                .recording = recording,
+                .observer = observer,
+                .userdata = userdata,
+                .events = g_array_new(FALSE, FALSE, sizeof(LogEvent)),
+                .breakpoints = g_array_new(FALSE, FALSE, sizeof(NodeId)),
+                .set = json_object_new_object(),
+                .nodes = g_new0(Reported, definition_tree(recording->definition)->n_nodes),
+        };
+        g_array_set_clear_func(log->events, event_clear);
+
+        r = replay_new(recording->journal, recording->definition, &log->replay, ret_error);
+        if (r < 0)
+                return r;
+
+        progress_observe(replay_progress(log->replay), &progress_observer, log);
+        blackboard_observe(variables_outermost(progress_variables(replay_progress(log->replay))), on_set, log);
+        *ret_story = g_steal_pointer(&log);
+        return 0;
+}
+
+void event_log_free(EventLog *log) {
+        if (!log)
+                return;
+
+        replay_free(log->replay);
+        g_array_unref(log->events);
+        g_array_unref(log->breakpoints);
+        json_object_put(log->set);
+        g_free(log->nodes);
+        g_free(log);
+}
+
+/* The words for events that are not a change of status. */
+static const struct {
+        const char *what, *words;
+} phrases[] = {
+        { "started", "started" },
+        { "cut", "earlier events are not kept" },
+        { "set", "set" },
+        { "timer", "its timer has expired" },
+        { "suspended", "the machine was suspended for " },
+        { "resumed", "resumed" },
+        { "stepped", "stepped by one tick" },
+        { "breakpoint", "breakpoint set" },
+        { "cleared", "breakpoint removed" },
+        { "stands", "paused at its breakpoint" },
+        { "forced", "outcome set to " },
+        { "locked", "got the lock " },
+        { "recovered", "recovered after btd was restarted" },
+        { "rerun", "started again after btd was restarted" },
+};
+
+static const char *words_of(const char *what) {
+        for (size_t i = 0; i < G_N_ELEMENTS(phrases); i++)
+                if (g_str_equal(phrases[i].what, what))
+                        return phrases[i].words;
+
+        return NULL;
+}
+
+/* "who="eth0", n=3". Long values, such as the output of a program, are shortened. */
+static void append_values(const Output *output, GString *line, json_object *values) {
+        const char *separator = " ";
+
+        json_object_object_foreach(values, key, value) {
+                const char *text =
+                        json_object_to_json_string_ext(value, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE);
+                g_autofree char *shown = excerpt(text, strlen(text));
+
+                output_appendf(output, line, STYLE_PLAIN, "%s%s=%s", separator, key, shown);
+                separator = ", ";
+        }
+}
+
+static void append_phrase(const Output *output, GString *line, const char *title, const LogEvent *event) {
+        const char *words = words_of(event->what) ?: event->what;
+
+        style_append_symbol(output, line, event->what);
+        output_appendf(output, line, STYLE_PLAIN, " %s: %s", title, words);
+        if (event->text)
+                output_appendf(output, line, STYLE_PLAIN, "%s%s", g_str_has_suffix(words, " ") ? "" : " ", event->text);
+}
+
+void log_event_append(const Output *output, GString *line, const Recording *recording, const LogEvent *event) {
+        g_autofree char *path =
+                event->node == NODE_NONE ? NULL : tree_node_path(definition_tree(recording->definition), event->node);
+        const char *title = path ?: recording->journal->header.run;
+
+        output_appendf(output, line, STYLE_DIM, "%8.3fs", (double) event->time / G_USEC_PER_SEC);
+        g_string_append_c(line, ' ');
+        if (words_of(event->what))
+                append_phrase(output, line, title, event);
+        else
+                style_append_event(output, line, title, event->what, event->duration, event->text ?: "");
+        if (event->values && json_object_object_length(event->values) > 0) {
+                if (event->text)
+                        g_string_append_c(line, ',');
+                output_append(output, line, STYLE_PLAIN, g_str_equal(event->what, "started") ? " with" : "");
+                append_values(output, line, event->values);
+        }
+}
+
+static void add_text(json_object *json, const char *key, const char *text) {
+        json_object_object_add(json, key, json_object_new_string(text));
+}
+
+json_object *log_event_to_json(const Recording *recording, const LogEvent *event) {
+        json_object *json = json_object_new_object();
+
+        json_object_object_add(json, "time_usec", json_object_new_uint64(event->time));
+        add_text(json, "event", event->what);
+        add_text(json, "run", recording->journal->header.run);
+        if (event->node != NODE_NONE) {
+                g_autofree char *path = tree_node_path(definition_tree(recording->definition), event->node);
+
+                json_object_object_add(json, "node", json_object_new_uint64(event->node));
+                add_text(json, "path", path);
+        }
+        if (event->duration > 0)
+                json_object_object_add(json, "duration_usec", json_object_new_uint64(event->duration));
+        if (event->text)
+                add_text(json, "text", event->text);
+        if (event->values)
+                json_object_object_add(json, "variables", json_object_get(event->values));
+
+        return json;
+}

@@ -1,0 +1,341 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* btctl halt: halts a run, all runs of a tree, or the runs with a token; with --wait, waits until they have finished.
+ * */
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "basic/cleanup.h"
+#include "client/bus/target.h"
+#include "client/bus/watch.h"
+#include "client/verbs/verbs.h"
+#include "client/view/event.h"
+#include "definition/tree-name.h"
+#include "journal/halt-request.h"
+
+/* The runs to wait for. */
+typedef struct Halting {
+        Client *client;
+        Watch *watch;
+        GHashTable *runs; /* ids of the runs that have not finished */
+} Halting;
+
+static void halting_clear(Halting *halting) {
+        g_clear_pointer(&halting->watch, watch_free);
+        g_clear_pointer(&halting->runs, g_hash_table_unref);
+}
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Halting, halting_clear)
+
+static void on_run_finished(const char *id, const char *status, const char *cause, void *userdata) {
+        Halting *halting = userdata;
+
+        if (!g_hash_table_remove(halting->runs, id))
+                return;
+
+        if (!halting->client->output.quiet)
+                event_print_finished(&halting->client->output, "", id, status, 0, cause);
+        if (g_hash_table_size(halting->runs) == 0)
+                watch_end(halting->watch, EXIT_SUCCESS);
+}
+
+static bool is_meant(const RunInfo *run, const char *operand) {
+        g_autofree char *tree = NULL, *instance = NULL;
+
+        if (target_is_run_id(operand))
+                return strcmp(run->id, operand) == 0;
+
+        target_split(operand, &tree, &instance);
+        return strcmp(run->tree, tree) == 0 && (!instance || strcmp(run->instance, instance) == 0);
+}
+
+/* Lists the running runs. Their ends are already watched, so that none is missed. */
+static int collect_runs(Halting *halting, const char *operand) {
+        g_autoptr(GPtrArray) runs = NULL;
+        int status;
+
+        status = run_info_list(halting->client, &runs);
+        if (status != EXIT_SUCCESS)
+                return status;
+
+        halting->runs = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+        for (guint i = 0; i < runs->len; i++) {
+                const RunInfo *run = g_ptr_array_index(runs, i);
+
+                if (!run_info_has_finished(run) && is_meant(run, operand))
+                        g_hash_table_add(halting->runs, g_strdup(run->id));
+        }
+
+        return EXIT_SUCCESS;
+}
+
+static int halt_run(Client *client, const char *id) {
+        return client_call(client, NULL, BTD_PATH, BTD_MANAGER, "HaltRun", "s", id);
+}
+
+static int halt_tree(Client *client, const char *tree) {
+        g_autoptr(sd_bus_message) reply = NULL;
+        unsigned count;
+        int status, r;
+
+        status = client_call(client, &reply, BTD_PATH, BTD_MANAGER, "HaltTree", "s", tree);
+        if (status != EXIT_SUCCESS)
+                return status;
+
+        r = sd_bus_message_read(reply, "u", &count);
+        if (r < 0)
+                return client_bad_message(r);
+
+        /* Nothing is running, so there is nothing to halt: success. */
+        if (count == 0)
+                client_say(client, "tree '%s' is not running", tree);
+
+        return EXIT_SUCCESS;
+}
+
+static int halt(Client *client, const char *operand) {
+        g_auto(Target) target = {};
+        int status;
+
+        if (target_is_run_id(operand))
+                return halt_run(client, operand);
+        if (!strchr(operand, '@'))
+                return halt_tree(client, operand);
+
+        status = target_find(client, operand, &target);
+        return status != EXIT_SUCCESS ? status : halt_run(client, target.run->id);
+}
+
+/* Prints the end of a run from the history. Its signal was missed. */
+static void print_end(const Halting *halting, const char *id) {
+        g_autofree char *tree = g_strndup(id, (size_t) (strrchr(id, '.') - id));
+        g_autoptr(GPtrArray) past = NULL;
+
+        if (halting->client->output.quiet || run_info_list_past(halting->client, tree, &past) != EXIT_SUCCESS)
+                return;
+
+        for (guint i = 0; i < past->len; i++) {
+                const RunInfo *run = g_ptr_array_index(past, i);
+
+                if (strcmp(run->id, id) == 0)
+                        event_print_finished(&halting->client->output, "", id, run->status, 0, run->cause);
+        }
+}
+
+/* The next btd continues to halt the runs. Some may have finished meanwhile, without a signal. */
+static void on_back(const char *how, void *userdata) {
+        Halting *halting = userdata;
+        g_autoptr(GHashTable) running = g_hash_table_new(g_str_hash, g_str_equal);
+        g_autoptr(GPtrArray) runs = NULL;
+        GHashTableIter iter;
+        void *id;
+
+        if (run_info_list(halting->client, &runs) != EXIT_SUCCESS)
+                return;
+
+        for (guint i = 0; i < runs->len; i++) {
+                const RunInfo *run = g_ptr_array_index(runs, i);
+
+                if (!run_info_has_finished(run))
+                        g_hash_table_add(running, run->id);
+        }
+
+        g_hash_table_iter_init(&iter, halting->runs);
+        while (g_hash_table_iter_next(&iter, &id, NULL))
+                if (!g_hash_table_contains(running, id)) {
+                        print_end(halting, id);
+                        g_hash_table_iter_remove(&iter);
+                }
+        if (g_hash_table_size(halting->runs) == 0)
+                watch_end(halting->watch, EXIT_SUCCESS);
+        else if (!halting->client->output.quiet)
+                report_error("%s; still waiting", how);
+}
+
+/* Other runs end with btd. */
+static bool any_is_durable(const Halting *halting) {
+        GHashTableIter iter;
+        void *id;
+
+        g_hash_table_iter_init(&iter, halting->runs);
+        while (g_hash_table_iter_next(&iter, &id, NULL)) {
+                g_autofree char *path = NULL;
+                int durable = false;
+
+                if (sd_bus_path_encode(BTD_PATH "/run", id, &path) >= 0 &&
+                    sd_bus_get_property_trivial(halting->client->bus, BTD_NAME, path, BTD_RUN, "Durable", NULL, 'b',
+                                                &durable) >= 0 &&
+                    durable)
+                        return true;
+        }
+
+        return false;
+}
+
+static int halt_and_wait(Client *client, const char *operand) {
+        static const WatchCallbacks callbacks = { .run_finished = on_run_finished, .back = on_back };
+        g_auto(Halting) halting = { .client = client };
+        int status;
+
+        status = watch_new(client, &callbacks, &halting, &halting.watch);
+        if (status != EXIT_SUCCESS)
+                return status;
+
+        status = collect_runs(&halting, operand);
+        if (status != EXIT_SUCCESS)
+                return status;
+
+        watch_wait_for_restart(halting.watch, any_is_durable(&halting), false);
+        status = halt(client, operand);
+        if (status != EXIT_SUCCESS)
+                return status;
+
+        if (g_hash_table_size(halting.runs) == 0)
+                return EXIT_SUCCESS;
+
+        status = watch_wait(halting.watch);
+        if (status > EXIT_SIGNAL)
+                report_error("stopped waiting; '%s' is still halting", operand);
+
+        return status;
+}
+
+/* The runtime directory, where the next btd reads requests; NULL: unknown. */
+static char *runtime_directory(const Client *client) {
+        static const OptionId elsewhere[] = { OPTION_ADDRESS, OPTION_HOST, OPTION_MACHINE };
+
+        for (size_t i = 0; i < G_N_ELEMENTS(elsewhere); i++)
+                if (options_has(&client->options, elsewhere[i]))
+                        return NULL;
+
+        return options_has(&client->options, OPTION_USER) ? g_build_filename(g_get_user_runtime_dir(), "btd", NULL)
+                                                          : g_strdup("/run/btd");
+}
+
+/* Stores a request for the next btd, while none is running. ret_path: the request's file. */
+static int leave_request(const Client *client, const char *operand, char **ret_path) {
+        const char *token = client->options.values[OPTION_TOKEN];
+        g_autofree char *directory = runtime_directory(client), *tree = NULL, *instance = NULL;
+        int r;
+
+        if (!directory)
+                return client_no_daemon(client);
+
+        target_split(operand, &tree, &instance);
+        if (!tree_name_valid(tree) || !token_valid(token))
+                return report_usage("no run can have the tree '%s' and the token '%s'", operand, token);
+
+        r = halt_request_write(directory, tree, instance, token, ret_path);
+        /* If the directory does not exist, no btd has run since the boot, so there is nothing to halt. */
+        if (r < 0 && r != -ENOENT)
+                return report_error("btd is not running, and the request cannot be stored: %s/halts: %s", directory,
+                                    g_strerror(-r));
+
+        return EXIT_SUCCESS;
+}
+
+/* Halts the runs with the token, and adds them to the runs to wait for. */
+static int halt_token(Halting *halting, const char *operand) {
+        g_autoptr(sd_bus_message) message = NULL, reply = NULL;
+        g_autofree char *tree = NULL, *instance = NULL;
+        Client *client = halting->client;
+        g_auto(GStrv) halted = NULL;
+        int status, r;
+
+        target_split(operand, &tree, &instance);
+        status = client_message(client, BTD_PATH, BTD_MANAGER, "HaltTreeWith", &message);
+        if (status != EXIT_SUCCESS)
+                return status;
+
+        r = sd_bus_message_append(message, "s", tree);
+        if (r >= 0)
+                r = sd_bus_message_open_container(message, 'a', "{sv}");
+        if (r >= 0)
+                r = sd_bus_message_append(message, "{sv}", "token", "s", client->options.values[OPTION_TOKEN]);
+        if (r >= 0 && instance)
+                r = sd_bus_message_append(message, "{sv}", "instance", "s", instance);
+        if (r >= 0 && options_has(&client->options, OPTION_WAIT))
+                r = sd_bus_message_append(message, "{sv}", "wait", "b", 1);
+        if (r >= 0)
+                r = sd_bus_message_close_container(message);
+        if (r < 0)
+                return client_bad_message(r);
+
+        status = client_send(client, message, &reply);
+        if (status == EXIT_SUCCESS)
+                status = client_read_strings(reply, &halted);
+        for (char **id = halted; id && *id; id++)
+                g_hash_table_add(halting->runs, g_strdup(*id));
+
+        return status;
+}
+
+/* If btd is not running, or exits meanwhile, stores a request. The next btd reads it before it answers any call. */
+static int halt_token_for_sure(Halting *halting, const char *operand, bool *ret_left) {
+        Client *client = halting->client;
+        g_autofree char *asked = NULL, *request = NULL;
+        int status;
+
+        *ret_left = false;
+        for (;;) {
+                g_autofree char *daemon = client_find_daemon(client);
+
+                *ret_left = request && g_strcmp0(daemon, asked) == 0;
+                if (*ret_left)
+                        return EXIT_SUCCESS;
+
+                status = daemon ? halt_token(halting, operand) : EXIT_NO_DAEMON;
+                if (status != EXIT_NO_DAEMON)
+                        break;
+
+                g_free(asked);
+                asked = g_steal_pointer(&daemon);
+                g_clear_pointer(&request, g_free);
+                status = leave_request(client, operand, &request);
+                if (status != EXIT_SUCCESS || !request)
+                        return status;
+        }
+
+        if (request && status == EXIT_SUCCESS)
+                (void) unlink(request);
+        return status;
+}
+
+static int halt_by_token(Client *client, const char *operand) {
+        static const WatchCallbacks callbacks = { .run_finished = on_run_finished, .back = on_back };
+        g_auto(Halting) halting = { .client = client };
+        bool left;
+        int status;
+
+        if (target_is_run_id(operand))
+                return report_usage("'--token' needs a tree, but this is a run: '%s'", operand);
+
+        status = watch_new(client, &callbacks, &halting, &halting.watch);
+        if (status != EXIT_SUCCESS)
+                return status;
+
+        halting.runs = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+        status = halt_token_for_sure(&halting, operand, &left);
+        if (status != EXIT_SUCCESS)
+                return status;
+
+        if (left)
+                client_say(client,
+                           "btd is not running; when it starts, it halts the runs that were started with the token");
+        if (!options_has(&client->options, OPTION_WAIT) || g_hash_table_size(halting.runs) == 0)
+                return EXIT_SUCCESS;
+
+        watch_wait_for_restart(halting.watch, true, false);
+        return watch_wait(halting.watch);
+}
+
+int verb_halt(Client *client, char **operands) {
+        if (options_has(&client->options, OPTION_TOKEN))
+                return halt_by_token(client, operands[0]);
+        if (options_has(&client->options, OPTION_WAIT))
+                return halt_and_wait(client, operands[0]);
+
+        return halt(client, operands[0]);
+}

@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* btctl replay: shows a run as it was at any time, with the words that btd uses in its status. */
+
+#include <stdio.h>
+
+#include "basic/cleanup.h"
+#include "basic/span.h"
+#include "client/recording/recording.h"
+#include "client/verbs/verbs.h"
+#include "client/view/run-view.h"
+#include "definition/title.h"
+#include "journal/detail.h"
+#include "journal/replay.h"
+
+static RunInfo *run_at(const Recording *recording, const Replay *replay, uint64_t time) {
+        const Progress *progress = replay_progress(replay);
+        const JournalHeader *header = &recording->journal->header;
+        const Cause *cause = progress_cause(progress);
+        bool over = progress_status(progress) != STATUS_RUNNING, ready = progress_ready(progress) != UINT64_MAX;
+        RunInfo *run = g_new0(RunInfo, 1);
+
+        *run = (RunInfo){
+                .id = g_strdup(header->run),
+                .tree = g_strdup(header->tree),
+                .instance = g_strdup(header->instance),
+                .status = g_strdup(progress_status_text(progress)),
+                .started = header->started,
+                .ready = ready ? header->started + (progress_ready(progress) - header->start) : 0,
+                .finished = over ? header->started + (progress_now(progress) - header->start) : 0,
+                .as_of = header->started + time,
+                .cause =
+                        cause ? cause_describe(definition_tree(recording->definition), cause, NODE_NONE) : g_strdup(""),
+                .restart = g_strdup(""),
+        };
+        return run;
+}
+
+static const ReplayLeaf *find_leaf(const Replay *replay, NodeId node) {
+        for (const GList *link = replay_leaves(replay)->head; link; link = link->next) {
+                const ReplayLeaf *leaf = link->data;
+
+                if (leaf->node == node)
+                        return leaf;
+        }
+
+        return NULL;
+}
+
+static char *lock_detail(const Recording *recording, const Replay *replay, NodeId node) {
+        const GArray *locks = replay_locks(replay);
+
+        for (unsigned i = 0; i < locks->len; i++) {
+                const ProgressLock *lock = &g_array_index(locks, ProgressLock, i);
+
+                if (lock->node == node && !lock->held)
+                        return g_strdup_printf("waits for the lock '%s'", definition_lock(recording->definition, node));
+        }
+
+        return NULL;
+}
+
+/* A running leaf gives no detail of its own here, because only its run record is known. */
+static char *node_detail(const Recording *recording, const Replay *replay, NodeId node, uint64_t now) {
+        const Progress *progress = replay_progress(replay);
+        uint64_t deadline = progress_deadline(progress, node), left = UINT64_MAX;
+        const ReplayLeaf *leaf = find_leaf(replay, node);
+        char *lock;
+
+        if (progress_stands_at(progress, node))
+                return g_strdup("paused at a breakpoint");
+        if (leaf ? leaf->halted : progress_is_ending(progress, node))
+                return g_strdup("ending");
+
+        lock = lock_detail(recording, replay, node);
+        if (lock)
+                return lock;
+
+        if (deadline != UINT64_MAX && definition_uses_boottime(recording->definition, node)) {
+                deadline = progress_boottime_deadline(progress, node);
+                now += progress_suspended(progress);
+        }
+        if (deadline != UINT64_MAX)
+                left = deadline - MIN(now, deadline);
+        return detail_text(definition_tree(recording->definition), progress_history(progress), node, left);
+}
+
+static NodeInfo *node_info(const Recording *recording, const Replay *replay, NodeId id, uint64_t now) {
+        const JournalHeader *header = &recording->journal->header;
+        const History *history = progress_history(replay_progress(replay));
+        const Tree *tree = definition_tree(recording->definition);
+        uint64_t since = history_since(history, id);
+        char *detail = node_detail(recording, replay, id, now);
+        NodeInfo *node = g_new(NodeInfo, 1);
+
+        *node = (NodeInfo){
+                .index = id,
+                .parent = tree->nodes[id].parent,
+                .type = g_strdup(tree->nodes[id].type->name),
+                .name = g_strdup(tree_node_name(tree, id)),
+                .title = definition_title(recording->definition, id),
+                .status = g_strdup(status_to_string(history_status(history, id))),
+                .since = since > 0 ? header->started + (since - header->start) : 0,
+                .duration = history_duration(history, id, now),
+                .detail = detail ?: g_strdup(""),
+        };
+        return node;
+}
+
+static GPtrArray *nodes_at(const Recording *recording, const Replay *replay, uint64_t time) {
+        GPtrArray *nodes = node_info_array_new();
+        uint64_t now = recording->journal->header.start + time;
+
+        for (NodeId id = 0; id < definition_tree(recording->definition)->n_nodes; id++)
+                g_ptr_array_add(nodes, node_info(recording, replay, id, now));
+
+        return nodes;
+}
+
+static void add_text(json_object *level, const char *key, const char *text) {
+        json_object_object_add(level, key, json_object_new_string(text));
+}
+
+static char *describe_child(const Tree *tree, const History *history, const Cause *child) {
+        const char *name = tree_node_name(tree, child->node);
+
+        switch (history_status(history, child->node)) {
+        case STATUS_SKIPPED:
+                return g_strdup_printf("%s was skipped", name);
+        case STATUS_ERROR:
+                return g_strdup_printf("%s is in error", name);
+        default:
+                return g_strdup_printf("%s failed", name);
+        }
+}
+
+static void add_node(const Recording *recording, const History *history, json_object *level, NodeId node) {
+        const Tree *tree = definition_tree(recording->definition);
+        g_autofree char *path = tree_node_path(tree, node), *title = definition_title(recording->definition, node);
+
+        json_object_object_add(level, "node", json_object_new_uint64(node));
+        add_text(level, "path", path);
+        add_text(level, "name", tree_node_name(tree, node));
+        add_text(level, "type", tree->nodes[node].type->name);
+        if (title)
+                add_text(level, "title", title);
+        add_text(level, "status", status_to_string(history_status(history, node)));
+}
+
+static json_object *cause_level(const Recording *recording, const Progress *progress, const Cause *cause) {
+        const Tree *tree = definition_tree(recording->definition);
+        const History *history = progress_history(progress);
+        json_object *level = json_object_new_object();
+        g_autofree char *child = cause->text ? NULL : describe_child(tree, history, cause->because);
+
+        if (cause->node == NODE_NONE) {
+                add_text(level, "run", recording->journal->header.run);
+                add_text(level, "status", progress_status_text(progress));
+        } else {
+                add_node(recording, history, level, cause->node);
+        }
+        add_text(level, "kind", cause->kind);
+        add_text(level, "text", cause->text ?: child);
+        if (cause->facts)
+                json_object_object_add(level, "facts", json_object_get(cause->facts));
+
+        return level;
+}
+
+static json_object *causes_at(const Recording *recording, const Replay *replay) {
+        const Progress *progress = replay_progress(replay);
+        json_object *chain = json_object_new_array();
+
+        for (const Cause *cause = progress_cause(progress); cause; cause = cause->because)
+                json_object_array_add(chain, cause_level(recording, progress, cause));
+
+        return chain;
+}
+
+static int parse_until(const char *text, uint64_t *ret_until) {
+        *ret_until = UINT64_MAX;
+        if (text && !g_str_equal(text, "end") && span_parse(text, ret_until) < 0)
+                return report_usage("--until: '%s' is neither a time span such as '90s' or '1h 30min' nor 'end'", text);
+
+        return EXIT_SUCCESS;
+}
+
+static void print(const Client *client, const Recording *recording, const Replay *replay, uint64_t time) {
+        g_autoptr(json_object) chain = causes_at(recording, replay);
+        g_autoptr(GPtrArray) nodes = nodes_at(recording, replay, time);
+        g_autoptr(RunInfo) run = run_at(recording, replay, time);
+        g_autoptr(GString) text = g_string_new(NULL);
+
+        if (client->output.json) {
+                output_print_json(run_view_to_json(client, run, chain, nodes));
+                return;
+        }
+
+        run_view_append(client, text, run, chain, nodes);
+        fputs(text->str, stdout);
+}
+
+static int report_too_early(const Recording *recording) {
+        g_autofree char *begin = span_format_rounded(recording_begin(recording));
+
+        return report_error("%s: no events from before %s are kept", recording->name, begin);
+}
+
+/* A time after the end of the run shows its end. */
+int verb_replay(Client *client, char **operands) {
+        g_autoptr(Recording) recording = NULL;
+        g_autoptr(Replay) replay = NULL;
+        g_autofree char *error = NULL;
+        uint64_t until, start;
+        int status;
+
+        status = parse_until(client->options.values[OPTION_UNTIL], &until);
+        if (status == EXIT_SUCCESS)
+                status = recording_open(client, operands[0], &recording);
+        if (status != EXIT_SUCCESS)
+                return status;
+
+        until = MIN(until, recording_length(recording));
+        if (until < recording_begin(recording))
+                return report_too_early(recording);
+
+        start = recording->journal->header.start;
+        if (replay_new(recording->journal, recording->definition, &replay, &error) < 0 ||
+            replay_until(replay, start + until, &error) < 0)
+                return report_error("%s: %s", recording->name, error);
+
+        print(client, recording, replay, until);
+        return EXIT_SUCCESS;
+}

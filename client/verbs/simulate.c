@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* btctl simulate: simulates a run of a tree file, and prints its events or compares them with a stored trace. */
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "basic/span.h"
+#include "client/files.h"
+#include "client/simulate/trace.h"
+#include "client/verbs/variables.h"
+#include "client/verbs/verbs.h"
+
+#define UNTIL_DEFAULT (3600 * (uint64_t) G_USEC_PER_SEC)
+
+typedef struct Simulator {
+        Client *client;
+        Definition *definition;
+        Scenario *scenario;
+        Expectation *expectation; /* NULL: the trace is printed */
+        SimulationOptions options;
+        Output output; /* of the trace */
+        Trace trace;
+        char *title, *left; /* left: why the run has not finished */
+} Simulator;
+
+static void simulator_clear(Simulator *simulator) {
+        g_clear_pointer(&simulator->definition, definition_unref);
+        g_clear_pointer(&simulator->scenario, scenario_free);
+        g_clear_pointer(&simulator->expectation, expectation_free);
+        g_clear_pointer(&simulator->options.variables, json_object_put);
+        g_clear_pointer(&simulator->title, g_free);
+        g_clear_pointer(&simulator->left, g_free);
+}
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Simulator, simulator_clear)
+
+/* Prints the errors as 'validate' does. */
+static void report_diagnostics(const Diagnostics *diagnostics) {
+        for (size_t i = 0; i < diagnostics_count(diagnostics); i++) {
+                g_autofree char *text = diagnostics_format(diagnostics, i);
+
+                report_line(text);
+        }
+}
+
+static int load_tree(Simulator *simulator, const char *file) {
+        g_autoptr(Diagnostics) diagnostics = diagnostics_new(file);
+        int r;
+
+        r = tree_load(simulator->client, file, diagnostics, &simulator->definition);
+        report_diagnostics(diagnostics);
+        if (r < 0)
+                return EXIT_USAGE;
+
+        if (!definition_tree(simulator->definition)) {
+                report_error("%s: nothing to run: the file has no 'root', only trees for other files", file);
+                return EXIT_USAGE;
+        }
+
+        return EXIT_SUCCESS;
+}
+
+/* The same check as at a real start. */
+static int check_variables(const Simulator *simulator) {
+        g_autofree char *error = NULL;
+
+        switch (definition_check_start(simulator->definition, simulator->options.variables, &error)) {
+        case 0:
+                return EXIT_SUCCESS;
+        case -ENXIO:
+                report_missing_input(error);
+                return EXIT_USAGE;
+        default:
+                report_error("%s", error);
+                return EXIT_USAGE;
+        }
+}
+
+static int load_scenario(Simulator *simulator, const char *file) {
+        g_autoptr(Diagnostics) diagnostics = NULL;
+        int r;
+
+        if (!file) {
+                simulator->scenario = scenario_new();
+                return EXIT_SUCCESS;
+        }
+
+        diagnostics = diagnostics_new(file);
+        r = scenario_read_file(file, definition_tree(simulator->definition), diagnostics, &simulator->scenario);
+        report_diagnostics(diagnostics);
+        return r < 0 ? EXIT_USAGE : EXIT_SUCCESS;
+}
+
+/* The events are written in the form of the stored trace. */
+static int load_expectation(Simulator *simulator, const char *file) {
+        g_autofree char *error = NULL;
+
+        if (!file)
+                return EXIT_SUCCESS;
+
+        simulator->expectation = expectation_read(file, &error);
+        if (!simulator->expectation) {
+                report_error("--expect: %s", error);
+                return EXIT_USAGE;
+        }
+
+        simulator->output = (Output){
+                .json = expectation_is_json(simulator->expectation),
+                .ascii = expectation_is_ascii(simulator->expectation),
+        };
+        return EXIT_SUCCESS;
+}
+
+static int parse_options(Simulator *simulator) {
+        const Options *options = &simulator->client->options;
+        const char *seed = options->values[OPTION_SEED], *until = options->values[OPTION_UNTIL];
+        int status;
+
+        simulator->options.until = UNTIL_DEFAULT;
+        if (until && span_parse(until, &simulator->options.until) < 0)
+                return report_usage("--until: '%s' is not a time span such as '90s' or '1h 30min'", until);
+        if (seed && !g_ascii_string_to_unsigned(seed, 10, 0, UINT64_MAX, &simulator->options.seed, NULL))
+                return report_usage("--seed: '%s' is not a whole number", seed);
+
+        status = variables_check("--set ", options->sets);
+        if (status == EXIT_SUCCESS)
+                simulator->options.variables = variables_to_json(options->sets);
+
+        return status;
+}
+
+static void on_event(const SimulationEvent *event, void *userdata) {
+        Simulator *simulator = userdata;
+        g_autoptr(GString) line = g_string_new(NULL);
+
+        if (event->node == NODE_NONE && g_str_equal(event->what, "running"))
+                simulator->left = g_strdup(event->text);
+        if (simulator->client->output.quiet && !simulator->expectation)
+                return;
+
+        trace_append_line(&simulator->trace, &simulator->output, line, event);
+        if (simulator->expectation)
+                expectation_compare(simulator->expectation, line->str);
+        else if (simulator->output.json)
+                puts(line->str);
+        else
+                output_print_line(&simulator->output, line);
+}
+
+static int report_comparison(Simulator *simulator) {
+        const char *file = simulator->client->options.values[OPTION_EXPECT];
+        g_autofree char *difference = NULL;
+        g_auto(GStrv) lines = NULL;
+        unsigned line;
+
+        difference = expectation_difference(simulator->expectation, &line);
+        if (!difference) {
+                client_say(simulator->client, "%s: as expected, %u events", file,
+                           expectation_count(simulator->expectation));
+                return EXIT_SUCCESS;
+        }
+
+        report_error("%s:%u: the trace differs ('-': expected, '+': actual):", file, line);
+        lines = g_strsplit(difference, "\n", -1);
+        for (char **it = lines; *it; it++)
+                report_line(*it);
+
+        return EXIT_FAILURE;
+}
+
+static int report_result(const Simulator *simulator, Status status) {
+        if (status != STATUS_RUNNING)
+                return report_exit_status(status_to_string(status));
+
+        return report_error("%s: %s", simulator->title, simulator->left);
+}
+
+/* The tree is named after its file. */
+static char *title_of(const char *file) {
+        g_autofree char *name = g_path_get_basename(file);
+
+        return g_str_has_suffix(name, ".json") ? g_strndup(name, strlen(name) - strlen(".json"))
+                                               : g_steal_pointer(&name);
+}
+
+int verb_simulate(Client *client, char **operands) {
+        g_auto(Simulator) simulator = { .client = client, .output = client->output };
+        const Options *options = &client->options;
+        Status result;
+        int status;
+
+        status = parse_options(&simulator);
+        if (status == EXIT_SUCCESS)
+                status = load_tree(&simulator, operands[0]);
+        if (status == EXIT_SUCCESS)
+                status = check_variables(&simulator);
+        if (status == EXIT_SUCCESS)
+                status = load_scenario(&simulator, options->values[OPTION_SCRIPT]);
+        if (status == EXIT_SUCCESS)
+                status = load_expectation(&simulator, options->values[OPTION_EXPECT]);
+        if (status != EXIT_SUCCESS)
+                return status;
+
+        simulator.title = title_of(operands[0]);
+        simulator.trace = (Trace){ .tree = definition_tree(simulator.definition), .title = simulator.title };
+        result = simulate(simulator.definition, simulator.scenario, &simulator.options, on_event, &simulator);
+
+        return simulator.expectation ? report_comparison(&simulator) : report_result(&simulator, result);
+}

@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* btctl status: shows an overview of btd, or draws a run or a tree. */
+
+#include <stdio.h>
+#include <string.h>
+
+#include "basic/cleanup.h"
+#include "client/bus/target.h"
+#include "client/verbs/verbs.h"
+#include "client/view/run-view.h"
+#include "client/view/style.h"
+
+static void append_diagnostics(const Output *output, GString *text, const TreeInfo *tree) {
+        g_autoptr(GString) line = g_string_new(NULL);
+
+        for (char **diagnostic = tree->diagnostics; *diagnostic; diagnostic++) {
+                output_append(output, line, STYLE_YELLOW, *diagnostic);
+                output_end_line(output, text, line);
+        }
+}
+
+/* After a restart of btd, runs that had finished before are known only from their run records. */
+static char *describe_past(const GPtrArray *past) {
+        const RunInfo *last = past->len > 0 ? g_ptr_array_index(past, past->len - 1) : NULL;
+
+        return last ? g_strdup_printf("none now; the last was %s: %s, see 'btctl show %s'", last->id, last->status,
+                                      last->id)
+                    : g_strdup("none");
+}
+
+static void append_tree_header(const Output *output, GString *text, const TreeInfo *tree, const GPtrArray *past) {
+        g_autoptr(GString) line = g_string_new(NULL);
+        g_autofree char *runs = describe_past(past);
+
+        style_append_event(output, line, tree->name, tree->state, 0, "");
+        output_end_line(output, text, line);
+
+        if (*tree->description)
+                run_view_append_field(output, text, "About", tree->description);
+        run_view_append_field(output, text, "File", tree->source);
+        run_view_append_field(output, text, "Autostart", tree->autostart ? "yes" : "no");
+        run_view_append_field(output, text, "Runs", runs);
+        append_diagnostics(output, text, tree);
+}
+
+/* Takes the duration from the root, because the clock may have been set since the start. A halting run continues after
+ * its root has ended. */
+static void set_duration(RunInfo *run, const GPtrArray *nodes) {
+        const NodeInfo *root = g_ptr_array_index(nodes, 0);
+
+        if (strcmp(root->status, "running") == 0)
+                run->as_of = root->since + root->duration;
+}
+
+static int show_run(Client *client, RunInfo *run) {
+        g_autoptr(GString) text = g_string_new(NULL);
+        g_autoptr(json_object) chain = NULL;
+        g_autoptr(GPtrArray) nodes = NULL;
+        int status;
+
+        status = run_info_complete(client, run);
+        if (status == EXIT_SUCCESS)
+                status = node_info_of_run(client, run->path, &nodes);
+        if (status != EXIT_SUCCESS)
+                return status;
+        set_duration(run, nodes);
+        status = cause_chain_get(client, run->path, &chain);
+        if (status != EXIT_SUCCESS)
+                return status;
+
+        if (client->output.json) {
+                status = node_info_get_causes(client, run->path, nodes);
+                if (status != EXIT_SUCCESS)
+                        return status;
+                output_print_json(run_view_to_json(client, run, chain, nodes));
+                return EXIT_SUCCESS;
+        }
+
+        run_view_append(client, text, run, chain, nodes);
+        fputs(text->str, stdout);
+
+        return EXIT_SUCCESS;
+}
+
+/* A tree that has never loaded has no nodes. */
+static int show_tree(Client *client, TreeInfo *tree) {
+        g_autoptr(GString) text = g_string_new(NULL);
+        g_autoptr(GPtrArray) nodes = node_info_array_new(), past = NULL;
+        int status;
+
+        status = tree_info_complete(client, tree);
+        if (status != EXIT_SUCCESS)
+                return status;
+
+        if (strcmp(tree->state, "failed") != 0) {
+                g_clear_pointer(&nodes, g_ptr_array_unref);
+                status = node_info_of_tree(client, tree->path, &nodes);
+                if (status != EXIT_SUCCESS)
+                        return status;
+        }
+
+        if (client->output.json) {
+                json_object *json = tree_info_to_json(tree);
+
+                json_object_object_add(json, "nodes", run_view_nodes_to_json(nodes));
+                output_print_json(json);
+                return EXIT_SUCCESS;
+        }
+
+        status = run_info_list_past(client, tree->name, &past);
+        if (status != EXIT_SUCCESS)
+                return status;
+
+        append_tree_header(&client->output, text, tree, past);
+        if (nodes->len > 0)
+                g_string_append_c(text, '\n');
+        tree_view_append(&client->output, text, nodes);
+        fputs(text->str, stdout);
+
+        return EXIT_SUCCESS;
+}
+
+static int show_target(Client *client, const char *operand) {
+        g_auto(Target) target = {};
+        int status;
+
+        status = target_find(client, operand, &target);
+        if (status != EXIT_SUCCESS)
+                return status;
+
+        return target.run ? show_run(client, target.run) : show_tree(client, target.tree);
+}
+
+typedef struct Overview {
+        char *version, *mode, *status, *disk;
+        char **tree_path;
+        GPtrArray *trees, *runs;
+} Overview;
+
+static void overview_clear(Overview *overview) {
+        g_clear_pointer(&overview->version, g_free);
+        g_clear_pointer(&overview->mode, g_free);
+        g_clear_pointer(&overview->status, g_free);
+        g_clear_pointer(&overview->disk, g_free);
+        g_clear_pointer(&overview->tree_path, g_strfreev);
+        g_clear_pointer(&overview->trees, g_ptr_array_unref);
+        g_clear_pointer(&overview->runs, g_ptr_array_unref);
+}
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Overview, overview_clear)
+
+static int get_properties(Client *client, Overview *overview) {
+        const struct {
+                const char *property;
+                char **ret_text;
+        } texts[] = {
+                { "Version", &overview->version },
+                { "Mode", &overview->mode },
+                { "Status", &overview->status },
+                { "Disk", &overview->disk },
+        };
+
+        for (size_t i = 0; i < G_N_ELEMENTS(texts); i++) {
+                int status = client_get_string(client, BTD_PATH, BTD_MANAGER, texts[i].property, texts[i].ret_text);
+
+                if (status != EXIT_SUCCESS)
+                        return status;
+        }
+
+        return client_get_strings(client, BTD_PATH, BTD_MANAGER, "TreePath", &overview->tree_path);
+}
+
+static int get_overview(Client *client, Overview *overview) {
+        int status;
+
+        /* A btd that is starting answers this call when it has recovered the runs, so it comes first. */
+        status = run_info_list(client, &overview->runs);
+        if (status != EXIT_SUCCESS)
+                return status;
+
+        status = get_properties(client, overview);
+        if (status != EXIT_SUCCESS)
+                return status;
+
+        status = tree_info_list(client, &overview->trees);
+        if (status != EXIT_SUCCESS)
+                return status;
+
+        for (guint i = 0; i < overview->trees->len; i++) {
+                status = tree_info_complete(client, g_ptr_array_index(overview->trees, i));
+                if (status != EXIT_SUCCESS)
+                        return status;
+        }
+
+        return EXIT_SUCCESS;
+}
+
+static json_object *overview_to_json(const Overview *overview) {
+        json_object *json = json_object_new_object();
+
+        json_object_object_add(json, "version", json_object_new_string(overview->version));
+        json_object_object_add(json, "mode", json_object_new_string(overview->mode));
+        json_object_object_add(json, "status", json_object_new_string(overview->status));
+        json_object_object_add(json, "disk", json_object_new_string(overview->disk));
+        json_object_object_add(json, "tree_path", output_strings_to_json(overview->tree_path));
+        json_object_object_add(json, "trees", tree_info_list_to_json(overview->trees));
+        json_object_object_add(json, "runs", run_info_list_to_json(overview->runs));
+
+        return json;
+}
+
+static char *count_trees(const GPtrArray *trees) {
+        guint n_bad = 0;
+
+        for (guint i = 0; i < trees->len; i++)
+                n_bad += strcmp(((const TreeInfo *) g_ptr_array_index(trees, i))->state, "ok") != 0;
+
+        return n_bad > 0 ? g_strdup_printf("%u, %u of them with errors", trees->len, n_bad)
+                         : g_strdup_printf("%u", trees->len);
+}
+
+static char *count_runs(const GPtrArray *runs) {
+        guint n_over = 0;
+
+        for (guint i = 0; i < runs->len; i++)
+                n_over += run_info_has_finished(g_ptr_array_index(runs, i));
+
+        return g_strdup_printf("%u running, %u finished", runs->len - n_over, n_over);
+}
+
+static void append_overview(const Output *output, GString *text, const Overview *overview) {
+        g_autofree char *path = g_strjoinv(":", overview->tree_path), *trees = count_trees(overview->trees),
+                        *runs = count_runs(overview->runs);
+        g_autoptr(GString) line = g_string_new(NULL);
+
+        style_append_symbol(output, line, overview->status);
+        output_appendf(output, line, STYLE_PLAIN, " btd %s, %s mode: ", overview->version, overview->mode);
+        style_append_word(output, line, overview->status);
+        output_end_line(output, text, line);
+
+        run_view_append_field(output, text, "Path", path);
+        run_view_append_field(output, text, "Trees", trees);
+        run_view_append_field(output, text, "Runs", runs);
+        if (*overview->disk)
+                run_view_append_field(output, text, "Disk", overview->disk);
+
+        if (overview->runs->len > 0)
+                g_string_append_c(text, '\n');
+        for (guint i = 0; i < overview->runs->len; i++) {
+                const RunInfo *run = g_ptr_array_index(overview->runs, i);
+                g_autofree char *title = run_info_title(run);
+
+                style_append_event(output, line, title, run->status, run_info_duration(run), run->cause);
+                output_end_line(output, text, line);
+        }
+}
+
+static void append_troubles(const Output *output, GString *text, const GPtrArray *trees) {
+        g_autoptr(GString) troubles = g_string_new(NULL);
+
+        for (guint i = 0; i < trees->len; i++) {
+                const TreeInfo *tree = g_ptr_array_index(trees, i);
+
+                if (strcmp(tree->state, "ok") != 0)
+                        append_diagnostics(output, troubles, tree);
+        }
+
+        if (troubles->len > 0)
+                g_string_append_printf(text, "\n%s", troubles->str);
+}
+
+static int show_overview(Client *client) {
+        g_autoptr(GString) text = g_string_new(NULL);
+        g_auto(Overview) overview = {};
+        int status;
+
+        status = get_overview(client, &overview);
+        if (status != EXIT_SUCCESS)
+                return status;
+
+        if (client->output.json) {
+                output_print_json(overview_to_json(&overview));
+                return EXIT_SUCCESS;
+        }
+
+        append_overview(&client->output, text, &overview);
+        append_troubles(&client->output, text, overview.trees);
+        fputs(text->str, stdout);
+
+        return EXIT_SUCCESS;
+}
+
+int verb_status(Client *client, char **operands) {
+        return operands[0] ? show_target(client, operands[0]) : show_overview(client);
+}

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* btctl validate: loads tree files as btd does, and prints all errors and warnings. */
+
+#include <string.h>
+
+#include "basic/cleanup.h"
+#include "client/files.h"
+#include "client/verbs/verbs.h"
+#include "definition/definition.h"
+#include "definition/tree-name.h"
+
+static json_object *diagnostic_to_json(const Diagnostic *diagnostic) {
+        json_object *json = json_object_new_object();
+
+        json_object_object_add(json, "file", json_object_new_string(diagnostic->file));
+        json_object_object_add(json, "line", json_object_new_uint64(diagnostic->line));
+        json_object_object_add(json, "column", json_object_new_uint64(diagnostic->column));
+        json_object_object_add(json, "end_line", json_object_new_uint64(diagnostic->end_line));
+        json_object_object_add(json, "end_column", json_object_new_uint64(diagnostic->end_column));
+        json_object_object_add(json, "severity", json_object_new_string(diagnostic->warning ? "warning" : "error"));
+        json_object_object_add(json, "where", diagnostic->where ? json_object_new_string(diagnostic->where) : NULL);
+        json_object_object_add(json, "text", json_object_new_string(diagnostic->text));
+        json_object_object_add(json, "suggestion",
+                               diagnostic->instead ? json_object_new_string(diagnostic->instead) : NULL);
+
+        return json;
+}
+
+static json_object *file_to_json(const char *file, bool valid, const Diagnostics *diagnostics) {
+        json_object *json = json_object_new_object(), *list = json_object_new_array();
+
+        for (size_t i = 0; i < diagnostics_count(diagnostics); i++)
+                json_object_array_add(list, diagnostic_to_json(diagnostics_get(diagnostics, i)));
+
+        json_object_object_add(json, "file", json_object_new_string(file));
+        json_object_object_add(json, "valid", json_object_new_boolean(valid));
+        json_object_object_add(json, "diagnostics", list);
+
+        return json;
+}
+
+/* SARIF 2.1.0, section 3.30: columns are like ours, from 1, and the end is behind the last character. */
+static json_object *region_of(const Diagnostic *diagnostic) {
+        json_object *region = json_object_new_object();
+
+        json_object_object_add(region, "startLine", json_object_new_uint64(diagnostic->line));
+        json_object_object_add(region, "startColumn", json_object_new_uint64(diagnostic->column));
+        json_object_object_add(region, "endLine", json_object_new_uint64(diagnostic->end_line));
+        json_object_object_add(region, "endColumn", json_object_new_uint64(diagnostic->end_column));
+        return region;
+}
+
+static json_object *list_of(json_object *value) {
+        json_object *list = json_object_new_array();
+
+        json_object_array_add(list, value);
+        return list;
+}
+
+/* Section 3.11.5: a single brace would begin a placeholder. */
+static json_object *sarif_text(const char *text) {
+        g_autoptr(GString) escaped = g_string_new(text);
+
+        g_string_replace(escaped, "{", "{{", 0);
+        g_string_replace(escaped, "}", "}}", 0);
+        return json_object_new_string(escaped->str);
+}
+
+/* Section 3.27. A result about the file as a whole has no region. */
+static json_object *sarif_result(const Diagnostic *diagnostic) {
+        json_object *result = json_object_new_object(), *message = json_object_new_object();
+        json_object *location = json_object_new_object(), *physical = json_object_new_object();
+        json_object *artifact = json_object_new_object();
+        g_autofree char *uri = g_uri_escape_string(diagnostic->file, "/", false);
+
+        json_object_object_add(artifact, "uri", json_object_new_string(uri));
+        json_object_object_add(physical, "artifactLocation", artifact);
+        if (diagnostic->line > 0)
+                json_object_object_add(physical, "region", region_of(diagnostic));
+        json_object_object_add(location, "physicalLocation", physical);
+        if (diagnostic->where) {
+                json_object *logical = json_object_new_object();
+
+                json_object_object_add(logical, "fullyQualifiedName", json_object_new_string(diagnostic->where));
+                json_object_object_add(location, "logicalLocations", list_of(logical));
+        }
+
+        json_object_object_add(message, "text", sarif_text(diagnostic->text));
+        json_object_object_add(result, "ruleId",
+                               json_object_new_string(diagnostic->warning ? "tree-warning" : "tree-error"));
+        json_object_object_add(result, "level", json_object_new_string(diagnostic->warning ? "warning" : "error"));
+        json_object_object_add(result, "message", message);
+        json_object_object_add(result, "locations", list_of(location));
+        return result;
+}
+
+/* Takes the results. */
+static json_object *sarif_log(json_object *results) {
+        json_object *log = json_object_new_object(), *run = json_object_new_object();
+        json_object *tool = json_object_new_object(), *driver = json_object_new_object();
+
+        json_object_object_add(driver, "name", json_object_new_string("btctl validate"));
+        json_object_object_add(driver, "version", json_object_new_string(BTD_VERSION));
+        json_object_object_add(tool, "driver", driver);
+        json_object_object_add(run, "tool", tool);
+        json_object_object_add(run, "columnKind", json_object_new_string("unicodeCodePoints"));
+        json_object_object_add(run, "results", results);
+        json_object_object_add(log, "$schema", json_object_new_string("https://json.schemastore.org/sarif-2.1.0.json"));
+        json_object_object_add(log, "version", json_object_new_string("2.1.0"));
+        json_object_object_add(log, "runs", list_of(run));
+        return log;
+}
+
+/* Warns of a file name that btd would ignore on the search path. */
+static void warn_of_name(const char *file) {
+        g_autofree char *base = g_path_get_basename(file), *text = NULL;
+
+        if (!g_str_has_suffix(base, TREE_SUFFIX))
+                return;
+
+        base[strlen(base) - strlen(TREE_SUFFIX)] = 0;
+        if (tree_name_valid(base))
+                return;
+
+        text = g_strdup_printf("%s: warning: btd does not load a file of this name: the name of a tree consists of "
+                               "letters, digits, '_' and '-', %u at most",
+                               file, TREE_NAME_MAX);
+        report_line(text);
+}
+
+/* json or sarif: the list to add the result to; both NULL: print it. */
+static bool validate(const Client *client, const char *file, json_object *json, json_object *sarif) {
+        g_autoptr(Diagnostics) diagnostics = diagnostics_new(file);
+        g_autoptr(Definition) definition = NULL;
+        bool valid = tree_load(client, file, diagnostics, &definition) >= 0;
+        uint32_t n_nodes;
+
+        if (json) {
+                json_object_array_add(json, file_to_json(file, valid, diagnostics));
+                return valid;
+        }
+
+        for (size_t i = 0; sarif && i < diagnostics_count(diagnostics); i++)
+                json_object_array_add(sarif, sarif_result(diagnostics_get(diagnostics, i)));
+        if (sarif)
+                return valid;
+
+        n_nodes = valid && definition_tree(definition) ? definition_tree(definition)->n_nodes : 0;
+        for (size_t i = 0; i < diagnostics_count(diagnostics); i++) {
+                g_autofree char *text = diagnostics_format(diagnostics, i);
+
+                report_line(text);
+        }
+        if (valid)
+                warn_of_name(file);
+        if (n_nodes > 0)
+                client_say(client, "%s: ok, %u node%s", file, n_nodes, n_nodes == 1 ? "" : "s");
+        else if (valid)
+                client_say(client, "%s: ok, only trees for other files", file);
+
+        return valid;
+}
+
+int verb_validate(Client *client, char **operands) {
+        const char *format = client->options.values[OPTION_FORMAT];
+        g_autoptr(json_object) json = NULL, sarif = NULL;
+        bool valid = true;
+
+        if (format && !g_str_equal(format, "sarif"))
+                return report_usage("'--format' of validate is sarif, not '%s'", format);
+        if (format)
+                sarif = json_object_new_array();
+        else if (client->output.json)
+                json = json_object_new_array();
+
+        for (char **file = operands; *file; file++)
+                valid &= validate(client, *file, json, sarif);
+
+        if (json)
+                output_print_json(json_object_get(json));
+        if (sarif)
+                output_print_json(sarif_log(json_object_get(sarif)));
+
+        return valid ? EXIT_SUCCESS : EXIT_FAILURE;
+}

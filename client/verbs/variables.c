@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* btctl get and set; and the variables that are given on the command line as KEY=JSON, for start, run and simulate. */
+
+#include <json-c/json_tokener.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "basic/cleanup.h"
+#include "client/bus/target.h"
+#include "client/verbs/variables.h"
+#include "client/verbs/verbs.h"
+#include "client/view/report.h"
+#include "client/view/text.h"
+#include "script/blackboard.h"
+
+#define JSON_DEPTH_MAX 1000
+
+/* False: it is not JSON. */
+static bool parse_value(const char *text, json_object **ret_value) {
+        json_tokener *tokener = json_tokener_new_ex(JSON_DEPTH_MAX);
+        json_object *value;
+        bool valid;
+
+        json_tokener_set_flags(tokener, JSON_TOKENER_STRICT | JSON_TOKENER_VALIDATE_UTF8);
+        /* The NUL is included, because it ends a number. */
+        value = json_tokener_parse_ex(tokener, text, strlen(text) + 1);
+        valid = json_tokener_get_error(tokener) == json_tokener_success;
+        json_tokener_free(tokener);
+
+        if (valid)
+                *ret_value = value;
+        return valid;
+}
+
+static int check_value(const char *option, const char *key, const char *text) {
+        g_autoptr(json_object) value = NULL;
+
+        if (parse_value(text, &value))
+                return EXIT_SUCCESS;
+
+        /* Give an example only for a plain word. */
+        if (*text && !strpbrk(text, "{}[]\"'\\"))
+                return report_usage("%s%s: '%s' is not JSON; quote a string twice: %s%s='\"%s\"'", option, key, text,
+                                    option, key, text);
+
+        return report_usage("%s%s: '%s' is not JSON", option, key, text);
+}
+
+int variables_check(const char *option, const GPtrArray *sets) {
+        g_autoptr(GHashTable) keys = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+
+        for (guint i = 0; i < sets->len; i++) {
+                const char *set = g_ptr_array_index(sets, i), *equals = strchr(set, '=');
+                g_autofree char *key = NULL;
+                int status;
+
+                if (!equals)
+                        return report_usage("%s%s: the value is missing: %sKEY=JSON", option, set, option);
+
+                key = g_strndup(set, equals - set);
+                if (!blackboard_key_valid(key))
+                        return report_usage("%s%s: '%s' cannot be the name of a variable: a letter or '_', then "
+                                            "letters, digits, '_', '-' and '.'",
+                                            option, set, key);
+
+                status = check_value(option, key, equals + 1);
+                if (status != EXIT_SUCCESS)
+                        return status;
+
+                if (!g_hash_table_add(keys, g_strdup(key)))
+                        return report_usage("%s%s: it is set twice", option, key);
+        }
+
+        return EXIT_SUCCESS;
+}
+
+json_object *variables_to_json(const GPtrArray *sets) {
+        json_object *variables = json_object_new_object();
+
+        for (guint i = 0; i < sets->len; i++) {
+                g_auto(GStrv) parts = g_strsplit(g_ptr_array_index(sets, i), "=", 2);
+                json_object *value = NULL;
+
+                if (parse_value(parts[1], &value))
+                        json_object_object_add(variables, parts[0], value);
+        }
+
+        return variables;
+}
+
+int variables_append(sd_bus_message *message, const GPtrArray *sets) {
+        int r;
+
+        r = sd_bus_message_open_container(message, SD_BUS_TYPE_ARRAY, "{ss}");
+        if (r < 0)
+                return r;
+
+        for (guint i = 0; i < sets->len; i++) {
+                g_auto(GStrv) parts = g_strsplit(g_ptr_array_index(sets, i), "=", 2);
+
+                r = sd_bus_message_append(message, "{ss}", parts[0], parts[1]);
+                if (r < 0)
+                        return r;
+        }
+
+        return sd_bus_message_close_container(message);
+}
+
+/* btctl get: prints KEY=JSON, as --set and 'btctl set' take it, or the value of one variable. */
+static int get_one(Client *client, const RunInfo *run, const char *key) {
+        g_autoptr(sd_bus_message) reply = NULL;
+        g_autofree char *text = NULL;
+        const char *value;
+        int status, r;
+
+        status = client_call(client, &reply, run->path, BTD_RUN, "GetVariable", "s", key);
+        if (status != EXIT_SUCCESS)
+                return status;
+
+        r = sd_bus_message_read(reply, "s", &value);
+        if (r < 0)
+                return client_bad_message(r);
+
+        text = text_escape_json(value);
+        puts(text);
+        return EXIT_SUCCESS;
+}
+
+static int print_all(Client *client, sd_bus_message *reply) {
+        json_object *all = client->output.json ? json_object_new_object() : NULL;
+        const char *key, *value;
+        int r;
+
+        r = sd_bus_message_enter_container(reply, SD_BUS_TYPE_ARRAY, "{ss}");
+        while (r >= 0 && (r = sd_bus_message_read(reply, "{ss}", &key, &value)) > 0) {
+                g_autofree char *text = text_escape_json(value);
+
+                if (all)
+                        json_object_object_add(all, key, json_tokener_parse(value));
+                else
+                        printf("%s=%s\n", key, text);
+        }
+
+        if (r < 0) {
+                json_object_put(all);
+                return client_bad_message(r);
+        }
+        if (all)
+                output_print_json(all);
+
+        return EXIT_SUCCESS;
+}
+
+int verb_get(Client *client, char **operands) {
+        g_autoptr(sd_bus_message) reply = NULL;
+        g_auto(Target) target = {};
+        int status;
+
+        status = target_find(client, operands[0], &target);
+        if (status != EXIT_SUCCESS)
+                return status;
+        if (!target.run)
+                return report_error("tree '%s' has no run; start one with 'btctl start %s'", operands[0], operands[0]);
+        if (operands[1])
+                return get_one(client, target.run, operands[1]);
+
+        status = client_call(client, &reply, target.run->path, BTD_RUN, "GetVariables", NULL);
+        return status != EXIT_SUCCESS ? status : print_all(client, reply);
+}
+
+/* btctl set: sets several variables at once. */
+static GPtrArray *collect_sets(char **operands) {
+        GPtrArray *sets = g_ptr_array_new();
+
+        for (; *operands; operands++)
+                g_ptr_array_add(sets, *operands);
+
+        return sets;
+}
+
+static int set_variables(Client *client, const RunInfo *run, const GPtrArray *sets) {
+        g_autoptr(sd_bus_message) call = NULL;
+        int status, r;
+
+        status = client_message(client, run->path, BTD_RUN, "SetVariables", &call);
+        if (status != EXIT_SUCCESS)
+                return status;
+
+        r = variables_append(call, sets);
+        return r < 0 ? client_bad_message(r) : client_send(client, call, NULL);
+}
+
+int verb_set(Client *client, char **operands) {
+        g_autoptr(GPtrArray) sets = collect_sets(operands + 1);
+        g_autoptr(RunInfo) run = NULL;
+        int status;
+
+        status = variables_check("", sets);
+        if (status != EXIT_SUCCESS)
+                return status;
+
+        status = target_find_running(client, operands[0], &run);
+        return status != EXIT_SUCCESS ? status : set_variables(client, run, sets);
+}

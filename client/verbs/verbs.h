@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/*
+ * The table of verbs, which btctl.c owns, and the function of each verb.
+ */
+
+#include "client/bus/client.h"
+
+typedef struct Verb {
+        const char *name;
+        const char *operands; /* for the usage: "TREE|RUN"; NULL: none */
+        unsigned min_operands, max_operands;
+        uint32_t options;                            /* bits of OptionId, besides the common ones */
+        const char *help;                            /* one line */
+        int (*run)(Client *client, char **operands); /* returns an exit status; operands: NULL-terminated */
+} Verb;
+
+/* Ends with an entry without a name. Verbs without help are for programs, and are not shown. */
+extern const Verb verb_table[];
+
+int verb_break(Client *client, char **operands);
+int verb_cat(Client *client, char **operands);
+int verb_complete(Client *client, char **operands);
+int verb_force(Client *client, char **operands);
+int verb_get(Client *client, char **operands);
+int verb_halt(Client *client, char **operands);
+int verb_history(Client *client, char **operands);
+int verb_list(Client *client, char **operands);
+int verb_monitor(Client *client, char **operands);
+int verb_pause(Client *client, char **operands);
+int verb_plot(Client *client, char **operands);
+int verb_reload(Client *client, char **operands);
+int verb_replay(Client *client, char **operands);
+int verb_resume(Client *client, char **operands);
+int verb_run(Client *client, char **operands);
+int verb_schema(Client *client, char **operands);
+int verb_set(Client *client, char **operands);
+int verb_show(Client *client, char **operands);
+int verb_simulate(Client *client, char **operands);
+int verb_start(Client *client, char **operands);
+int verb_status(Client *client, char **operands);
+int verb_step(Client *client, char **operands);
+int verb_types(Client *client, char **operands);
+int verb_validate(Client *client, char **operands);

@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* Shows a run or a tree: its header, the causes of its end, the last lines of its unit, and its nodes. */
+
+#include <json-c/json_tokener.h>
+#include <json-c/linkhash.h>
+#include <string.h>
+
+#include "basic/cleanup.h"
+#include "client/bus/node-info.h"
+#include "client/view/run-view.h"
+#include "client/view/style.h"
+#include "client/view/unit-log.h"
+
+/* The indent of each level. */
+#define INDENT 3
+
+/* The text from the bus may be invalid JSON; then it is a string. */
+static json_object *parse_facts(const char *text) {
+        return json_tokener_parse(text) ?: json_object_new_string(text);
+}
+
+/* Returns 1 for an element, 0 at the end. */
+static int read_field(sd_bus_message *message, json_object *level) {
+        const char *key, *contents, *text;
+        uint32_t number;
+        int r;
+
+        r = sd_bus_message_enter_container(message, 'e', "sv");
+        if (r <= 0)
+                return r;
+        r = sd_bus_message_read(message, "s", &key);
+        if (r < 0)
+                return r;
+        r = sd_bus_message_peek_type(message, NULL, &contents);
+        if (r < 0)
+                return r;
+
+        if (strcmp(contents, "s") == 0) {
+                r = sd_bus_message_read(message, "v", "s", &text);
+                if (r >= 0)
+                        json_object_object_add(level, key,
+                                               strcmp(key, "facts") == 0 ? parse_facts(text)
+                                                                         : json_object_new_string(text));
+        } else if (strcmp(contents, "u") == 0) {
+                r = sd_bus_message_read(message, "v", "u", &number);
+                if (r >= 0)
+                        json_object_object_add(level, key, json_object_new_uint64(number));
+        } else {
+                r = sd_bus_message_skip(message, "v");
+        }
+        if (r < 0)
+                return r;
+
+        r = sd_bus_message_exit_container(message);
+        return r < 0 ? r : 1;
+}
+
+static int read_level(sd_bus_message *message, json_object *chain) {
+        g_autoptr(json_object) level = json_object_new_object();
+        int r;
+
+        r = sd_bus_message_enter_container(message, 'a', "{sv}");
+        if (r <= 0)
+                return r;
+
+        while ((r = read_field(message, level)) > 0)
+                ;
+        if (r < 0)
+                return r;
+
+        json_object_array_add(chain, g_steal_pointer(&level));
+        r = sd_bus_message_exit_container(message);
+        return r < 0 ? r : 1;
+}
+
+int cause_chain_get(Client *client, const char *run_path, json_object **ret_chain) {
+        g_autoptr(json_object) chain = json_object_new_array();
+        g_autoptr(sd_bus_message) reply = NULL;
+        int status, r;
+
+        status = client_get(client, run_path, BTD_RUN, "CauseChain", "aa{sv}", &reply);
+        if (status != EXIT_SUCCESS)
+                return status;
+
+        r = sd_bus_message_enter_container(reply, 'a', "a{sv}");
+        if (r < 0)
+                return client_bad_message(r);
+        while ((r = read_level(reply, chain)) > 0)
+                ;
+        if (r < 0)
+                return client_bad_message(r);
+
+        *ret_chain = g_steal_pointer(&chain);
+        return EXIT_SUCCESS;
+}
+
+static const char *get_text(json_object *level, const char *key) {
+        json_object *value;
+
+        return json_object_object_get_ex(level, key, &value) ? json_object_get_string(value) : "";
+}
+
+static json_object *cause_chain_facts(json_object *chain) {
+        size_t n = json_object_array_length(chain);
+        json_object *facts = n > 0 ? json_object_object_get(json_object_array_get_idx(chain, n - 1), "facts") : NULL;
+
+        return json_object_is_type(facts, json_type_object) ? facts : NULL;
+}
+
+/* "      Why: ", and blanks of that width on further lines. */
+static void append_label(const Output *output, GString *line, const char *label, int columns) {
+        output_appendf(output, line, STYLE_BOLD, "%*s%s", columns, label, *label ? ":" : " ");
+        g_string_append_c(line, ' ');
+}
+
+static void append_cause_node(const Output *output, GString *line, json_object *level, size_t depth) {
+        const char *title = get_text(level, "title");
+
+        if (depth > 0)
+                output_appendf(output, line, STYLE_PLAIN, "%*s%s", (int) (INDENT * (depth - 1)), "",
+                               output->ascii ? "`- " : "└─ ");
+        node_info_append_label(output, line, get_text(level, "name"), get_text(level, "type"), *title ? title : NULL);
+        output_appendf(output, line, STYLE_PLAIN, ": %s", get_text(level, "text"));
+}
+
+/* The cause of the run already names a single node. */
+static void append_cause_nodes(const Output *output, GString *text, json_object *chain, int columns) {
+        size_t n = json_object_array_length(chain);
+        g_autoptr(GString) line = g_string_new(NULL);
+
+        for (size_t i = 1; n > 2 && i < n; i++) {
+                append_label(output, line, i == 1 ? "Why" : "", columns);
+                append_cause_node(output, line, json_object_array_get_idx(chain, i), i - 1);
+                output_end_line(output, text, line);
+        }
+}
+
+/* Facts for programs are only in --json. */
+static bool is_for_people(const char *name) {
+        return !g_str_has_suffix(name, "_usec") && !g_str_has_suffix(name, "_id");
+}
+
+static void append_facts(const Output *output, GString *text, json_object *facts, int columns) {
+        g_autoptr(GString) line = g_string_new(NULL);
+        const char *label = "Facts";
+
+        json_object_object_foreach(facts, name, value) {
+                g_autofree char *words = g_strdelimit(g_strdup(name), "_", ' ');
+
+                if (!is_for_people(name))
+                        continue;
+
+                append_label(output, line, label, columns);
+                label = "";
+                output_appendf(output, line, STYLE_DIM, "%s: ", words);
+                output_append(output, line, STYLE_PLAIN,
+                              json_object_is_type(value, json_type_string)
+                                      ? json_object_get_string(value)
+                                      : json_object_to_json_string_ext(value, JSON_C_TO_STRING_NOSLASHESCAPE));
+                output_end_line(output, text, line);
+        }
+}
+
+/*
+ * The branches of a drawn tree: nodes come in depth-first order, so the branches before a node are those before its
+ * parent and one more piece. Only the last child of a parent has nothing below its branch.
+ */
+typedef struct Branches {
+        const char *child, *last_child, *pass, *blank;
+} Branches;
+
+static const Branches branches_unicode = { "├─ ", "└─ ", "│  ", "   " };
+static const Branches branches_ascii = { "|- ", "`- ", "|  ", "   " };
+
+/* The last child of each node, or 0. */
+static uint32_t *find_last_children(const GPtrArray *nodes) {
+        uint32_t *last_children = g_new0(uint32_t, nodes->len);
+
+        for (guint i = 0; i < nodes->len; i++) {
+                const NodeInfo *node = g_ptr_array_index(nodes, i);
+
+                if (node->parent < i)
+                        last_children[node->parent] = i;
+        }
+
+        return last_children;
+}
+
+static void append_tree_node(const Output *output, GString *line, const NodeInfo *node) {
+        style_append_symbol(output, line, node->status);
+        g_string_append_c(line, ' ');
+        node_info_append_label(output, line, node->name, node->type, node->title);
+        style_append_outcome(output, line, node->status, node->duration, node->detail);
+}
+
+void tree_view_append(const Output *output, GString *text, const GPtrArray *nodes) {
+        const Branches *branches = output->ascii ? &branches_ascii : &branches_unicode;
+        g_autofree uint32_t *last_children = find_last_children(nodes);
+        g_autofree gsize *indents = g_new(gsize, nodes->len); /* length of indent for the children of a node */
+        g_autoptr(GString) indent = g_string_new(NULL), line = g_string_new(NULL);
+
+        for (guint i = 0; i < nodes->len; i++) {
+                const NodeInfo *node = g_ptr_array_index(nodes, i);
+
+                g_string_truncate(indent, node->parent < i ? indents[node->parent] : 0);
+                g_string_append(line, indent->str);
+                if (node->parent < i) {
+                        bool last = last_children[node->parent] == i;
+
+                        g_string_append(line, last ? branches->last_child : branches->child);
+                        g_string_append(indent, last ? branches->blank : branches->pass);
+                }
+                indents[i] = indent->len;
+
+                append_tree_node(output, line, node);
+                output_end_line(output, text, line);
+        }
+}
+
+#define LABEL_COLUMNS 9
+
+void run_view_append_field(const Output *output, GString *text, const char *label, const char *value) {
+        g_autoptr(GString) line = g_string_new(NULL);
+
+        output_appendf(output, line, STYLE_BOLD, "%*s:", LABEL_COLUMNS, label);
+        output_appendf(output, line, STYLE_PLAIN, " %s", value);
+        output_end_line(output, text, line);
+}
+
+static void append_not_durable(const Output *output, GString *text, const char *why) {
+        g_autofree char *value = g_strdup_printf("no, a restart of btd would end it: %s", why);
+
+        run_view_append_field(output, text, "Durable", value);
+}
+
+static void append_tree(const Output *output, GString *text, const RunInfo *run) {
+        g_autofree char *changed = g_strdup_printf("%s, changed since the start of this run", run->tree);
+
+        run_view_append_field(output, text, "Tree", run->tree_changed ? changed : run->tree);
+}
+
+static void append_run_header(const Output *output, GString *text, const RunInfo *run) {
+        g_autofree char *title = run_info_title(run), *since = time_format_point(run->started);
+        g_autoptr(GString) line = g_string_new(NULL);
+
+        style_append_event(output, line, title, run->status, run_info_duration(run), run->restart);
+        output_end_line(output, text, line);
+
+        append_tree(output, text, run);
+        run_view_append_field(output, text, "Started", since);
+        if (run->ready > 0 && run->ready != UINT64_MAX && !run_info_has_finished(run)) {
+                g_autofree char *ready = time_format_point(run->ready);
+
+                run_view_append_field(output, text, "Ready", ready);
+        }
+        if (*run->cause)
+                run_view_append_field(output, text, "Cause", run->cause);
+        if (run->not_durable && *run->not_durable && !run_info_has_finished(run))
+                append_not_durable(output, text, run->not_durable);
+}
+
+/* If the cause is about a unit, appends its last log lines and the command that shows all. */
+static void append_journal(const Client *client, GString *text, json_object *facts) {
+        g_autofree char *command = journal_command(client, facts);
+        g_autoptr(json_object) lines = NULL;
+
+        if (!command)
+                return;
+
+        lines = journal_last_lines(client, facts);
+        run_view_append_field(&client->output, text, "Journal", command);
+        journal_append(&client->output, text, lines, LABEL_COLUMNS + 2);
+}
+
+static void append_cause(const Client *client, GString *text, json_object *chain) {
+        json_object *facts = cause_chain_facts(chain);
+
+        append_cause_nodes(&client->output, text, chain, LABEL_COLUMNS);
+        if (!facts)
+                return;
+
+        append_facts(&client->output, text, facts, LABEL_COLUMNS);
+        append_journal(client, text, facts);
+}
+
+void run_view_append(const Client *client, GString *text, const RunInfo *run, json_object *chain,
+                     const GPtrArray *nodes) {
+        append_run_header(&client->output, text, run);
+        append_cause(client, text, chain);
+        g_string_append_c(text, '\n');
+        tree_view_append(&client->output, text, nodes);
+}
+
+json_object *run_view_nodes_to_json(const GPtrArray *nodes) {
+        json_object *json = json_object_new_array();
+
+        for (guint i = 0; i < nodes->len; i++)
+                json_object_array_add(json, node_info_to_json(g_ptr_array_index(nodes, i), nodes));
+
+        return json;
+}
+
+json_object *run_view_to_json(const Client *client, const RunInfo *run, json_object *chain, const GPtrArray *nodes) {
+        json_object *json = run_info_to_json(run), *facts = cause_chain_facts(chain);
+
+        json_object_object_add(json, "cause_chain", json_object_get(chain));
+        json_object_object_add(json, "journal", facts ? journal_last_lines(client, facts) : json_object_new_array());
+        json_object_object_add(json, "nodes", run_view_nodes_to_json(nodes));
+        return json;
+}

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* DBusEmit: sends a signal. */
+
+#include <errno.h>
+
+#include "basic/cleanup.h"
+#include "bus/value.h"
+#include "engine/tree.h"
+#include "leaves/dbus/dbus-params.h"
+#include "leaves/dbus/dbus-recovery.h"
+#include "leaves/leaf-params.h"
+#include "leaves/leaf.h"
+#include "leaves/registry.h"
+
+typedef struct DBusEmitParams {
+        DBusMessage message; /* first */
+        uint64_t timeout;
+        int on_recover;
+} DBusEmitParams;
+
+typedef struct DBusEmit {
+        Connection *connection;
+        DBusRecovery recovery; /* waits for messages of the previous daemon */
+        Listener *listener;    /* while the bus is not there */
+} DBusEmit;
+
+static int emit(sd_bus *bus, const DBusEmitParams *params) {
+        const DBusMessage *signal = &params->message;
+        g_autoptr(sd_bus_message) message = NULL;
+        g_autofree char *error = NULL;
+        int r = sd_bus_message_new_signal(bus, &message, signal->address.path, signal->address.interface,
+                                          signal->member);
+
+        if (r >= 0)
+                r = value_append(message, signal->signature, signal->args, &error);
+        return r < 0 ? r : sd_bus_send(bus, message, NULL);
+}
+
+/* RUNNING: the bus is not there. */
+static Status try_to_emit(Leaf *leaf) {
+        DBusEmit *op = leaf->op;
+        int r = -ENOTCONN;
+
+        if (connection_is_ready(op->connection)) {
+                leaf_set_memo(leaf, dbus_recovery_memo(leaf, op->connection));
+                r = emit(connection_bus(op->connection), leaf->params);
+        }
+        if (r == -ENOTCONN || r == -ECONNRESET)
+                return STATUS_RUNNING;
+        if (r >= 0)
+                return STATUS_SUCCESS;
+
+        leaf_set_cause(leaf, "the signal could not be sent: %s", g_strerror(-r));
+        return STATUS_FAILURE;
+}
+
+static void on_connected(Connection *connection, void *userdata) {
+        Status status = try_to_emit(userdata);
+
+        if (status != STATUS_RUNNING)
+                leaf_end(userdata, status);
+}
+
+static Status dbus_emit_start(Leaf *leaf) {
+        static const ListenerCallbacks callbacks = { .connected = on_connected };
+        const DBusEmitParams *params = leaf->params;
+        g_autofree char *error = NULL;
+        DBusEmit *op = leaf->op;
+        Status status;
+
+        if (dbus_bus_get(leaf, params->message.address.bus, &op->connection, &error) < 0) {
+                leaf_set_cause_of(leaf, CAUSE_PARAMETER, NULL, "%s", error);
+                return STATUS_FAILURE;
+        }
+
+        status = try_to_emit(leaf);
+        if (status == STATUS_RUNNING)
+                op->listener = connection_listen(op->connection, &callbacks, leaf);
+        return status;
+}
+
+static Status dbus_emit_recover(Leaf *leaf) {
+        const DBusEmitParams *params = leaf->params;
+        g_autofree char *error = NULL;
+        DBusEmit *op = leaf->op;
+
+        if (!leaf->has_memo || dbus_bus_get(leaf, params->message.address.bus, &op->connection, &error) < 0)
+                return STATUS_IDLE;
+
+        return dbus_recovery_begin(&op->recovery, leaf, op->connection);
+}
+
+static void dbus_emit_release(Leaf *leaf) {
+        DBusEmit *op = leaf->op;
+
+        dbus_recovery_end(&op->recovery);
+        g_clear_pointer(&op->listener, listener_free);
+}
+
+static void dbus_emit_describe(Leaf *leaf, GString *text) {
+        DBusEmit *op = leaf->op;
+
+        dbus_describe_connection(op->connection, text);
+}
+
+static const Param dbus_emit_params[] = {
+        DBUS_BUS_PARAM,
+        {
+                .name = "path",
+                .kind = PARAM_STRING,
+                .offset = offsetof(DBusEmitParams, message.address.path),
+                .format = &object_path_format,
+                .required = true,
+                .doc = "The path of the object that the signal is said to be from",
+        },
+        {
+                .name = "interface",
+                .kind = PARAM_STRING,
+                .offset = offsetof(DBusEmitParams, message.address.interface),
+                .format = &interface_format,
+                .required = true,
+                .doc = "The interface of the signal",
+        },
+        DBUS_MESSAGE_PARAMS(signal),
+        {
+                .name = "timeout",
+                .kind = PARAM_SPAN,
+                .offset = offsetof(DBusEmitParams, timeout),
+                .fallback = "\"25s\"",
+                .doc = "How long to wait for a bus that is not there; \"infinity\": without a limit",
+        },
+        ON_RECOVER_PARAM(DBusEmitParams),
+        {},
+};
+
+static const LeafKind dbus_emit_kind = {
+        .op_size = sizeof(DBusEmit),
+        .has_timeout = true,
+        .timeout_offset = offsetof(DBusEmitParams, timeout),
+        .start = dbus_emit_start,
+        .release = dbus_emit_release,
+        .recover = dbus_emit_recover,
+        .describe = dbus_emit_describe,
+        .has_on_recover = true,
+        .on_recover_offset = offsetof(DBusEmitParams, on_recover),
+};
+
+const NodeType dbus_emit_type = {
+        .name = "DBusEmit",
+        .class = NODE_ACTION,
+        .params = dbus_emit_params,
+        .params_size = sizeof(DBusEmitParams),
+        .summary = "Sends a D-Bus signal to all who listen",
+        .doc = "Succeeds when the bus has been given the signal; a bus that is not there yet is waited for. Nobody "
+               "tells who has heard it, nor whether the policy of the bus lets it through. Arguments go by the "
+               "signature as "
+               "those of DBusCall do.",
+        .leaf = &dbus_emit_kind,
+};

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* Finds the connection of a leaf, and describes D-Bus errors. */
+
+#include "leaves/dbus/dbus-params.h"
+#include "basic/cause.h"
+#include "basic/cleanup.h"
+#include "bus/buses.h"
+
+int dbus_bus_get(Leaf *leaf, const char *name, Connection **ret_connection, char **ret_error) {
+        g_autofree char *shown = name ? leaf_hide_secrets(leaf, name) : NULL;
+
+        return buses_get(leaf->services->buses, name, shown ?: name, ret_connection, ret_error);
+}
+
+bool dbus_describe_connection(Connection *connection, GString *text) {
+        if (connection_is_ready(connection))
+                return false;
+
+        g_string_append_printf(text, "connection to the bus '%s'", connection_name(connection));
+        return true;
+}
+
+const char *dbus_error_kind(const sd_bus_error *error) {
+        return sd_bus_error_has_name(error, SD_BUS_ERROR_DISCONNECTED) ? CAUSE_CONNECTION_LOST : CAUSE_DBUS_ERROR;
+}
+
+json_object *dbus_error_facts(const sd_bus_error *error) {
+        return facts_new("name", fact_text(error->name), "message", fact_text(error->message), NULL);
+}

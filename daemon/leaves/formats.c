@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* Checks texts and makes the error messages. The patterns are for editors, as exact as a pattern can be. */
+
+#include <errno.h>
+#include <string.h>
+#include <systemd/sd-bus.h>
+
+#include "basic/excerpt.h"
+#include "bus/buses.h"
+#include "bus/value.h"
+#include "definition/param-kinds.h"
+#include "definition/param-report.h"
+#include "leaves/dbus/dbus-params.h"
+#include "leaves/formats.h"
+#include "leaves/path/confinement.h"
+#include "leaves/unit/unit-name.h"
+#include "script/reference.h"
+
+#define ELEMENT "[A-Za-z_][A-Za-z0-9_]*"
+#define NAME_ELEMENT "[A-Za-z_-][A-Za-z0-9_-]*"
+
+static char *bus_problem(const char *text) {
+        char *error = NULL;
+
+        if (buses_check_name(text, &error) >= 0)
+                (void) confinement_denies_bus(text, &error);
+
+        return error;
+}
+
+static bool bus_name_valid(const char *text) {
+        return sd_bus_service_name_is_valid(text);
+}
+
+static bool object_path_valid(const char *text) {
+        return sd_bus_object_path_is_valid(text);
+}
+
+static bool interface_valid(const char *text) {
+        return sd_bus_interface_name_is_valid(text);
+}
+
+/* sd-bus also sends names that begin with a digit, and then the bus closes the connection. */
+static bool member_valid(const char *text) {
+        return !g_ascii_isdigit(*text) && sd_bus_member_name_is_valid(text);
+}
+
+static char *signature_problem(const char *text) {
+        g_autofree char *error = NULL;
+
+        if (value_check_signature(text, &error) >= 0)
+                return NULL;
+
+        /* The name of the parameter already says that it is a property. */
+        return g_strdup(g_str_has_prefix(error, "signature ") ? error + strlen("signature ") : error);
+}
+
+const TextFormat bus_format = { .name = "the name of a bus",
+                                .pattern = "^(system|session|[a-z][a-z-]*:.+)$",
+                                .problem = bus_problem };
+const TextFormat bus_name_format = {
+        .name = "a bus name",
+        .example = "org.example.Camera",
+        .pattern = "^(:[A-Za-z0-9_-]+(\\.[A-Za-z0-9_-]+)+|" NAME_ELEMENT "(\\." NAME_ELEMENT ")+)$",
+        .valid = bus_name_valid,
+};
+const TextFormat object_path_format = {
+        .name = "an object path",
+        .example = "/org/example/Camera",
+        .pattern = "^/([A-Za-z0-9_]+(/[A-Za-z0-9_]+)*)?$",
+        .valid = object_path_valid,
+};
+const TextFormat interface_format = {
+        .name = "the name of an interface",
+        .example = "org.example.Camera",
+        .pattern = "^" ELEMENT "(\\." ELEMENT ")+$",
+        .valid = interface_valid,
+};
+const TextFormat method_format = {
+        .name = "the name of a method", .example = "Start", .pattern = "^" ELEMENT "$", .valid = member_valid
+};
+const TextFormat signal_format = {
+        .name = "the name of a signal", .example = "Started", .pattern = "^" ELEMENT "$", .valid = member_valid
+};
+const TextFormat property_format = {
+        .name = "the name of a property", .example = "State", .pattern = "^" ELEMENT "$", .valid = member_valid
+};
+const TextFormat signature_format = { .name = "a D-Bus signature",
+                                      .pattern = "^(|[ybnqiuxtdsogav(){}]{0,254}[ybnqiuxtdsogv)}])$",
+                                      .problem = signature_problem };
+
+static char *unit_problem(const char *text) {
+        g_autofree char *complete = NULL;
+        char *error = NULL;
+
+        return unit_name_complete(text, &complete, &error) < 0 ? error : NULL;
+}
+
+static char *unit_trap(const char *text) {
+        g_autofree char *complete = NULL, *error = NULL;
+
+        if (unit_name_complete(text, &complete, &error) < 0 || g_str_equal(text, complete))
+                return NULL;
+
+        return g_strdup_printf("\"%s\" is taken for \"%s\"; write the suffix, too", text, complete);
+}
+
+const TextFormat unit_format = {
+        .name = "the name of a unit",
+        .pattern = "^[0-9a-zA-Z:_.\\\\@-]{1,255}$",
+        .problem = unit_problem,
+        .trap = unit_trap,
+};
+
+static char *path_problem(const char *text) {
+        return *text == '/' ? NULL : g_strdup_printf("\"%s\" must begin with \"/\"", text);
+}
+
+static bool is_below(const char *path, const char *directory) {
+        return g_str_has_prefix(path, directory) && path[strlen(directory)] == '/';
+}
+
+static char *watched_path_trap(const char *text) {
+        if (!is_below(text, "/proc") && !is_below(text, "/sys"))
+                return NULL;
+
+        return g_strdup_printf("the kernel does not tell when \"%s\" comes or goes, so only the first look counts; a "
+                               "Command can look again and again",
+                               text);
+}
+
+static char *program_problem(const char *text) {
+        if (!*text)
+                return g_strdup("expected a program, not an empty string");
+        if (*text != '/' && strchr(text, '/'))
+                return g_strdup_printf("\"%s\" must begin with \"/\", or be a name to look for in PATH", text);
+
+        return NULL;
+}
+
+static char *environment_name_problem(const char *text) {
+        if (*text && !g_ascii_isdigit(*text) && text[strspn(text, G_CSET_A_2_Z G_CSET_a_2_z "_0123456789")] == 0)
+                return NULL;
+
+        return g_strdup_printf("\"%s\" is not a name for a variable: it may have letters, digits and \"_\", and not "
+                               "begin with a digit",
+                               text);
+}
+
+/* Whether the account exists is checked when the process starts. */
+static char *account_problem(const char *text) {
+        g_autofree char *shown = excerpt(text, strlen(text));
+
+        if (!*text || strpbrk(text, "/: \t\n"))
+                return g_strdup_printf("'%s' is not the name or number of an account", shown);
+        /* In the unit's file, the next line would become part of the name. */
+        if (g_str_has_suffix(text, "\\"))
+                return g_strdup_printf("\"%s\" is no name, since it ends in '\\'", shown);
+
+        return NULL;
+}
+
+const TextFormat path_format = { .name = "an absolute path", .pattern = "^/", .problem = path_problem };
+const TextFormat watched_path_format = {
+        .name = "an absolute path", .pattern = "^/", .problem = path_problem, .trap = watched_path_trap
+};
+const TextFormat program_format = { .name = "a program",
+                                    .pattern = "^(/[^\\u0000]*|[^/]+)$",
+                                    .problem = program_problem };
+const TextFormat environment_name_format = { .name = "the name of a variable",
+                                             .pattern = "^" ELEMENT "$",
+                                             .problem = environment_name_problem };
+const TextFormat account_format = { .name = "the name or number of an account",
+                                    .pattern = "^[^/: \\t\\n]+$",
+                                    .problem = account_problem };
+
+const Param any_value = { .name = "", .kind = PARAM_JSON };
+
+typedef struct Fitting {
+        const ParamSetter *setter;
+        const Place *args;
+        int result;
+} Fitting;
+
+static bool on_unknown(json_object *value, void *userdata) {
+        const Fitting *fitting = userdata;
+
+        return fitting->setter->provisional && json_object_is_type(value, json_type_string) && reference_inside(value);
+}
+
+static void on_misfit(const ValueStep *steps, size_t n_steps, bool at_key, const char *text, void *userdata) {
+        Fitting *fitting = userdata;
+        g_autofree Place *places = g_new0(Place, n_steps + 1);
+
+        for (size_t i = 0; i < n_steps; i++)
+                places[i] = (Place){ .parent = i == 0 ? fitting->args : &places[i - 1],
+                                     .key = steps[i].key,
+                                     .index = steps[i].index };
+
+        fitting->result = param_report_instead(fitting->setter, n_steps == 0 ? fitting->args : &places[n_steps - 1],
+                                               at_key, NULL, g_strdup(text));
+}
+
+int args_fit_signature(const ParamSetter *setter, const Place *place, json_object *args, const void *values) {
+        const DBusMessage *message = values;
+        Fitting fitting = { .setter = setter, .args = place };
+        const ValueCheck check = { .unknown = on_unknown, .report = on_misfit, .userdata = &fitting };
+
+        if (message->signature && !(args && param_may_be_anything(setter, args)))
+                value_check_all(message->signature, args, &check);
+
+        return fitting.result;
+}

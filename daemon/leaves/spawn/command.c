@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* Command: a condition on the exit status of a program that runs again and again. */
+
+#include "basic/span.h"
+#include "basic/timers.h"
+#include "engine/tree.h"
+#include "leaves/leaf-params.h"
+#include "leaves/registry.h"
+#include "leaves/spawn/spawn-execution.h"
+
+typedef struct Command {
+        Execution *execution; /* NULL: between two executions */
+        unsigned n_executions;
+        Timer *timer; /* until it has had its time, or until the next */
+        bool timed_out;
+} Command;
+
+static void wait_for_next(Leaf *leaf);
+
+static void set_timer(Leaf *leaf, uint64_t usec, TimerCallback callback) {
+        Command *op = leaf->op;
+
+        g_clear_pointer(&op->timer, timer_free);
+        if (usec != SPAN_INFINITY)
+                op->timer = timer_new_on(leaf->services->timers, leaf->clock, timers_now(leaf->clock) + usec, callback,
+                                         leaf);
+}
+
+static void set_timeout_cause(Leaf *leaf) {
+        const SpawnParams *params = leaf->params;
+        g_autofree char *span = span_format(params->timeout), *where = g_strdup_printf("timeout of %s", leaf->name);
+        json_object *facts = facts_new("limit", fact_text(span), "limit_usec", json_object_new_uint64(params->timeout),
+                                       "where", fact_text(where), NULL);
+
+        leaf_set_cause_of(leaf, CAUSE_TIMEOUT, facts, "timed out after %s", span);
+}
+
+/* May free the leaf. */
+static void on_ended(Status status, Leaf *leaf) {
+        const SpawnParams *params = leaf->params;
+        Command *op = leaf->op;
+
+        if (op->timed_out)
+                set_timeout_cause(leaf);
+        else if (status == STATUS_FAILURE && !execution_has_run(op->execution))
+                status = unknown_status(params->unknown);
+        g_clear_pointer(&op->execution, execution_free);
+
+        wait_for_next(leaf);
+        leaf_set_value(leaf, status);
+}
+
+static void on_timeout(void *userdata) {
+        Leaf *leaf = userdata;
+        Command *op = leaf->op;
+
+        op->timed_out = true;
+        if (execution_stop(op->execution))
+                on_ended(STATUS_FAILURE, leaf);
+}
+
+static Status execute(Leaf *leaf) {
+        const SpawnParams *params = leaf->params;
+        Command *op = leaf->op;
+
+        op->timed_out = false;
+        if (execution_new(leaf, params, ++op->n_executions, on_ended, &op->execution) < 0) {
+                wait_for_next(leaf);
+                return unknown_status(params->unknown);
+        }
+
+        set_timer(leaf, params->timeout, on_timeout);
+        return STATUS_RUNNING;
+}
+
+static void on_due(void *userdata) {
+        Leaf *leaf = userdata;
+        Status status = execute(leaf);
+
+        if (!((Command *) leaf->op)->execution)
+                leaf_set_value(leaf, status);
+}
+
+static void wait_for_next(Leaf *leaf) {
+        const SpawnParams *params = leaf->params;
+
+        set_timer(leaf, params->interval, on_due);
+}
+
+static void command_release(Leaf *leaf) {
+        Command *op = leaf->op;
+
+        timer_free(op->timer);
+        execution_free(op->execution);
+}
+
+static void command_describe(Leaf *leaf, GString *text) {
+        const Command *op = leaf->op;
+
+        if (op->execution)
+                execution_describe(op->execution, text);
+}
+
+static const LeafKind command_kind = {
+        .op_size = sizeof(Command),
+        .start = execute,
+        .release = command_release,
+        .describe = command_describe,
+};
+
+const NodeType command_type = {
+        .name = "Command",
+        .class = NODE_CONDITION,
+        .params = command_params,
+        .params_size = sizeof(SpawnParams),
+        .rules = spawn_rules,
+        .summary = "Holds while a program that is run again and again succeeds",
+        .doc = "Runs the program as Spawn does, and holds when it has exited with a status in success_exit. It is run "
+               "again every interval for as long as anything looks at the value, and until it has ended the last value "
+               "stands. Its value is unknown when it could not be started, or nobody knows what came of it. When "
+               "nothing "
+               "looks any longer, it is killed.",
+        .check = spawn_params_check,
+        .leaf = &command_kind,
+};

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/*
+ * One execution of a program for Spawn or Command: as a transient unit if there is a systemd, else as a child; with its
+ * outputs and its result.
+ */
+
+#include "leaves/spawn/spawn.h"
+
+typedef struct Execution Execution;
+
+/* Called once, from the main loop, when nothing of it is running any more: SUCCESS, or FAILURE and the leaf has its
+ * cause; after execution_stop() FAILURE without one. What it has written is on the blackboard. It may free the
+ * execution. */
+typedef void (*ExecutionEnded)(Status status, Leaf *leaf);
+
+/* repetition: 0 for the only one of a start of the leaf, else its number, so that it has a name of its own. -EINVAL:
+ * it cannot be started, and the leaf has its cause. */
+int execution_new(Leaf *leaf, const SpawnParams *params, unsigned repetition, ExecutionEnded ended,
+                  Execution **ret_execution);
+/* Continues a unit that the previous daemon started, whatever its state is now. */
+int execution_recover(Leaf *leaf, const SpawnParams *params, ExecutionEnded ended, Execution **ret_execution);
+/* Ends all its processes within the grace time; if the leaf is abandoned, a unit keeps running. */
+void execution_free(Execution *execution);
+
+/* False: the program could not be started, or its result is not known. */
+bool execution_has_run(const Execution *execution);
+
+/* Asks it to end, and kills it after its grace time. True: no process was running, and ended is not called. */
+bool execution_stop(Execution *execution);
+
+/* "process 1234 (/usr/bin/foo)" */
+void execution_describe(const Execution *execution, GString *text);
+
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(Execution, execution_free)

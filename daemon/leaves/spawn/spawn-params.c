@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* The parameters of Spawn and Command, and the checks beyond their types. */
+
+#include <signal.h>
+#include <string.h>
+
+#include "definition/param-report.h"
+#include "engine/tree.h"
+#include "leaves/formats.h"
+#include "leaves/leaf-params.h"
+#include "leaves/spawn/spawn-handover.h"
+#include "leaves/spawn/spawn-properties.h"
+#include "leaves/spawn/spawn.h"
+
+/* Microseconds. */
+#define INTERVAL_MIN (10 * 1000)
+
+static const char *const ways[] = { "auto", "unit", "child", NULL };
+
+static const char *const signal_names[] = {
+        "SIGTERM", "SIGINT",  "SIGHUP",  "SIGQUIT",  "SIGKILL", "SIGUSR1",
+        "SIGUSR2", "SIGABRT", "SIGALRM", "SIGWINCH", NULL,
+};
+static const int signals[] = {
+        SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGKILL, SIGUSR1, SIGUSR2, SIGABRT, SIGALRM, SIGWINCH,
+};
+
+int spawn_params_signal(const SpawnParams *params) {
+        return signals[params->kill_signal];
+}
+
+/* Characters with a meaning for a shell. */
+static int find_shell_word(const char *const *argv) {
+        static const char *const words[] = { "|", "||", "&&", "2>&1", NULL };
+
+        for (int i = 0; argv[i]; i++)
+                if (g_strv_contains(words, argv[i]))
+                        return i;
+
+        return -1;
+}
+
+void spawn_params_check(const Tree *tree, NodeId node, Findings *findings) {
+        const SpawnParams *params = tree->nodes[node].params;
+        int word = params->argv ? find_shell_word(params->argv) : -1;
+
+        if (params->argv && params->argv[0] && !params->argv[1] && strchr(params->argv[0], ' '))
+                findings->add(findings, "argv", 0, false,
+                              g_strdup_printf("argv: \"%s\" is taken for the name of a program; an argument is an "
+                                              "element of its own, as in [\"/bin/ls\", \"-l\"]",
+                                              params->argv[0]));
+        else if (word >= 0)
+                findings->add(findings, "argv", word, false,
+                              g_strdup_printf("argv: \"%s\" is an argument here, since there is no shell; if one is to "
+                                              "see it, run [\"/bin/sh\", \"-c\", \"...\"]",
+                                              params->argv[word]));
+}
+
+/* Only a unit has these. */
+const ParamRule spawn_rules[] = {
+        { RULE_NOT_WITH, { "properties", "as" }, .word = "child", .why = "only a unit has properties" },
+        {},
+};
+
+static const Param exit_status = { .name = "", .kind = PARAM_INT, .min = 0, .max = 255 };
+
+/* Refuses values that no program can get past systemd unchanged. */
+static int properties_fit(const ParamSetter *setter, const Place *place, json_object *value, const void *values) {
+        const char *root = NULL;
+        g_autofree char *problem = spawn_handover_complaint(values, &root);
+        Place at = { .parent = place, .key = root };
+
+        return problem ? param_report_key(setter, &at, "%s", problem) : 0;
+}
+
+/* The parameters that Spawn and Command have in common. */
+#define PROCESS_PARAMS                                                                                                 \
+        {                                                                                                              \
+                .name = "argv",                                                                                        \
+                .kind = PARAM_STRINGS,                                                                                 \
+                .offset = offsetof(SpawnParams, argv),                                                                 \
+                .first_format = &program_format,                                                                       \
+                .not_empty = true,                                                                                     \
+                .required = true,                                                                                      \
+                .title = true,                                                                                         \
+                .doc = "The program, by its path or a name to be found in PATH, and its arguments; no shell is "       \
+                       "involved",                                                                                     \
+        },                                                                                                             \
+                {                                                                                                      \
+                        .name = "env",                                                                                 \
+                        .kind = PARAM_STRING_MAP,                                                                      \
+                        .offset = offsetof(SpawnParams, env),                                                          \
+                        .key_format = &environment_name_format,                                                        \
+                        .doc = "Variables that are added to its environment",                                          \
+                },                                                                                                     \
+                {                                                                                                      \
+                        .name = "cwd",                                                                                 \
+                        .kind = PARAM_STRING,                                                                          \
+                        .offset = offsetof(SpawnParams, cwd),                                                          \
+                        .format = &path_format,                                                                        \
+                        .doc = "Its working directory",                                                                \
+                },                                                                                                     \
+                {                                                                                                      \
+                        .name = "user",                                                                                \
+                        .kind = PARAM_STRING,                                                                          \
+                        .offset = offsetof(SpawnParams, user),                                                         \
+                        .format = &account_format,                                                                     \
+                        .doc = "The user it runs as, by name or number; by default that of the daemon",                \
+                },                                                                                                     \
+                {                                                                                                      \
+                        .name = "group",                                                                               \
+                        .kind = PARAM_STRING,                                                                          \
+                        .offset = offsetof(SpawnParams, group),                                                        \
+                        .format = &account_format,                                                                     \
+                        .doc = "The group it runs as; by default that of its user",                                    \
+                },                                                                                                     \
+                {                                                                                                      \
+                        .name = "as",                                                                                  \
+                        .kind = PARAM_ENUM,                                                                            \
+                        .offset = offsetof(SpawnParams, as),                                                           \
+                        .fallback = "\"auto\"",                                                                        \
+                        .values = ways,                                                                                \
+                        .doc = "A transient unit of systemd, a child of the daemon, or the first where there is a "    \
+                               "systemd, or has been: then it waits for it",                                           \
+                },                                                                                                     \
+                {                                                                                                      \
+                        .name = "properties",                                                                          \
+                        .kind = PARAM_JSON,                                                                            \
+                        .offset = offsetof(SpawnParams, properties),                                                   \
+                        .value_format = &spawn_properties_format,                                                      \
+                        .fits = properties_fit,                                                                        \
+                        .fits_with = "argv",                                                                           \
+                        .doc = "Properties of its unit as in systemd.exec(5) and systemd.resource-control(5), like "   \
+                               "{\"MemoryMax\": \"64M\"}; less common ones with their D-Bus type, like "               \
+                               "{\"AmbientCapabilities\": "                                                            \
+                               "{\"signature\": \"t\", \"value\": 1024}}",                                             \
+                },                                                                                                     \
+                {                                                                                                      \
+                        .name = "stdin",                                                                               \
+                        .kind = PARAM_STRING,                                                                          \
+                        .offset = offsetof(SpawnParams, input),                                                        \
+                        .doc = "Text that it can read; by default nothing",                                            \
+                },                                                                                                     \
+                {                                                                                                      \
+                        .name = "stdout",                                                                              \
+                        .kind = PARAM_STRING,                                                                          \
+                        .offset = offsetof(SpawnParams, stdout_key),                                                   \
+                        .writes = true,                                                                                \
+                        .doc = "The variable that gets what it writes, without the newline at the end; by default it " \
+                               "goes to "                                                                              \
+                               "the "                                                                                  \
+                               "journal",                                                                              \
+                },                                                                                                     \
+                {                                                                                                      \
+                        .name = "stderr",                                                                              \
+                        .kind = PARAM_STRING,                                                                          \
+                        .offset = offsetof(SpawnParams, stderr_key),                                                   \
+                        .writes = true,                                                                                \
+                        .doc = "The same for its standard error; its last line then is part of the cause of a "        \
+                               "failure",                                                                              \
+                },                                                                                                     \
+                {                                                                                                      \
+                        .name = "output_limit",                                                                        \
+                        .kind = PARAM_INT,                                                                             \
+                        .offset = offsetof(SpawnParams, output_limit),                                                 \
+                        .fallback = "65536",                                                                           \
+                        .max = 1 << 30,                                                                                \
+                        .doc = "How many bytes of each output are kept; what goes beyond is thrown away",              \
+                },                                                                                                     \
+                {                                                                                                      \
+                        .name = "success_exit",                                                                        \
+                        .kind = PARAM_JSON,                                                                            \
+                        .offset = offsetof(SpawnParams, success_exit),                                                 \
+                        .elements = &exit_status,                                                                      \
+                        .not_empty = true,                                                                             \
+                        .fallback = "[0]",                                                                             \
+                        .doc = "The exit statuses that mean success",                                                  \
+                },                                                                                                     \
+                {                                                                                                      \
+                        .name = "timeout",                                                                             \
+                        .kind = PARAM_SPAN,                                                                            \
+                        .offset = offsetof(SpawnParams, timeout),                                                      \
+                        .fallback = "\"infinity\"",                                                                    \
+                        .doc = "How long it may run; then it is ended, and has failed",                                \
+                },                                                                                                     \
+                {                                                                                                      \
+                        .name = "kill_signal",                                                                         \
+                        .kind = PARAM_ENUM,                                                                            \
+                        .offset = offsetof(SpawnParams, kill_signal),                                                  \
+                        .fallback = "\"SIGTERM\"",                                                                     \
+                        .values = signal_names,                                                                        \
+                        .doc = "The signal that asks it to end when it is halted",                                     \
+                },                                                                                                     \
+        {                                                                                                              \
+                .name = "kill_timeout", .kind = PARAM_SPAN, .offset = offsetof(SpawnParams, kill_timeout),             \
+                .fallback = "\"10s\"", .doc = "How long it may take to end then, before it is killed",                 \
+        }
+
+const Param command_params[] = {
+        {
+                .name = "interval",
+                .kind = PARAM_SPAN,
+                .offset = offsetof(SpawnParams, interval),
+                .fallback = "\"10s\"",
+                .min = INTERVAL_MIN,
+                .doc = "How long after its end it is run again; \"infinity\": never",
+        },
+        UNKNOWN_PARAM(SpawnParams),
+        PROCESS_PARAMS,
+        {},
+};
+
+const Param spawn_params[] = {
+        PROCESS_PARAMS,
+        ON_RECOVER_PARAM(SpawnParams),
+        {},
+};

@@ -1,0 +1,393 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/*
+ * Follows the service manager on a connection. One Systemd lives as long as its connection. It follows the owner of the
+ * name and whether it reloads, calls Subscribe for each new owner, and Unsubscribe when there are no more
+ * subscriptions.
+ *
+ * Only subscribers get the signal for a reload, and when systemd re-executes, a bus may lose its last signals. So a
+ * systemd that leaves the bus without a signal is waited for, too, for a moment.
+ */
+
+#include <stdarg.h>
+#include <stdbool.h>
+
+#include "basic/cleanup.h"
+#include "bus/names.h"
+#include "leaves/unit/systemd.h"
+
+#define PROPERTIES "org.freedesktop.DBus.Properties"
+#define KEPT "systemd"
+
+/* How long a reload may take before systemd is queried again: it replies when it has finished. A systemd that has
+ * left meanwhile is given up then; and sooner, if it did not announce its return. */
+#define RELOADING_MSEC (30 * 1000u)
+#define RETURNING_MSEC (2 * 1000u)
+
+static const SignalPattern reloading_pattern = {
+        .sender = SYSTEMD_NAME,
+        .path = SYSTEMD_MANAGER_PATH,
+        .interface = SYSTEMD_MANAGER,
+        .member = "Reloading",
+};
+
+typedef enum Belief {
+        BELIEF_FULL,
+        BELIEF_RELOADING, /* until it reports the end of the reload */
+        BELIEF_RETURNING, /* until it is back on the bus */
+} Belief;
+
+typedef struct Systemd {
+        Connection *connection;
+        Listener *listener;
+        NameUse name;
+        char *owner; /* of the name, as far as was seen; NULL: none */
+        Match *reloading;
+        bool expected, given_up;
+        Belief belief;
+        GSource *patience;
+        Call *call;       /* of Subscribe */
+        char *subscribed; /* the owner that has answered it; NULL: none */
+        bool active;      /* and is believed */
+        GQueue subscriptions;
+        GList *next; /* the next one to be called; if it is freed, this moves to the one after it */
+        Audience audience;
+} Systemd;
+
+struct Subscription {
+        Systemd *systemd;
+        GList link;
+        const SubscriptionCallbacks *callbacks;
+        void *userdata;
+};
+
+/* What is put into a message here is always valid, so there is but one way to fail: as with g_new(). */
+static void assert_memory(int r) {
+        if (r < 0)
+                g_error("cannot make a message: %s", g_strerror(-r));
+}
+
+sd_bus_message *systemd_message(Connection *connection, const char *path, const char *interface, const char *member,
+                                const char *types, ...) {
+        sd_bus_message *message = NULL;
+        va_list arguments;
+
+        assert_memory(sd_bus_message_new_method_call(connection_bus(connection), &message, SYSTEMD_NAME, path,
+                                                     interface, member));
+        assert_memory(sd_bus_message_set_auto_start(message, false));
+
+        va_start(arguments, types);
+        if (types)
+                assert_memory(sd_bus_message_appendv(message, types, arguments));
+        va_end(arguments);
+
+        return message;
+}
+
+Call *systemd_get(Connection *connection, const char *path, const char *interface, const char *property, CallDone done,
+                  void *userdata) {
+        g_autoptr(sd_bus_message) message =
+                systemd_message(connection, path, PROPERTIES, "Get", "ss", interface, property);
+
+        return systemd_query(connection, message, done, userdata);
+}
+
+Call *systemd_get_all(Connection *connection, const char *path, const char *interface, CallDone done, void *userdata) {
+        g_autoptr(sd_bus_message) message = systemd_message(connection, path, PROPERTIES, "GetAll", "s", interface);
+
+        return systemd_query(connection, message, done, userdata);
+}
+
+Call *systemd_look(Connection *connection, CallDone done, void *userdata) {
+        g_autoptr(sd_bus_message) message = NULL;
+
+        assert_memory(sd_bus_message_new_method_call(connection_bus(connection), &message, "org.freedesktop.DBus",
+                                                     "/org/freedesktop/DBus", "org.freedesktop.DBus", "NameHasOwner"));
+        assert_memory(sd_bus_message_append(message, "s", SYSTEMD_NAME));
+        return connection_call(connection, message, done, userdata);
+}
+
+void systemd_send(Connection *connection, sd_bus_message *message) {
+        assert_memory(sd_bus_message_set_expect_reply(message, false));
+
+        /* Without a connection there is no service manager to unsubscribe from. */
+        (void) sd_bus_send(connection_bus(connection), message, NULL);
+}
+
+/* error NULL: subscribed. */
+static void systemd_tell(Systemd *systemd, const sd_bus_error *error) {
+        systemd->active = !error;
+        systemd->next = systemd->subscriptions.head;
+        while (systemd->next) {
+                Subscription *subscription = systemd->next->data;
+
+                systemd->next = systemd->next->next;
+                if (error)
+                        subscription->callbacks->lost(error, subscription->userdata);
+                else
+                        subscription->callbacks->subscribed(subscription->userdata);
+        }
+}
+
+static void systemd_tell_gone(Systemd *systemd) {
+        static const sd_bus_error gone =
+                SD_BUS_ERROR_MAKE_CONST(SD_BUS_ERROR_NAME_HAS_NO_OWNER, "systemd has left the bus");
+
+        systemd->given_up = true;
+        systemd_tell(systemd, &gone);
+}
+
+static void systemd_subscribe(Systemd *systemd);
+static void systemd_believe(Systemd *systemd, Belief belief);
+
+static void systemd_back(Systemd *systemd) {
+        if (systemd->owner && g_strcmp0(systemd->owner, systemd->subscribed) == 0)
+                systemd_tell(systemd, NULL);
+        else
+                systemd_subscribe(systemd);
+        audience_tell(&systemd->audience);
+}
+
+static gboolean on_patience_lost(void *userdata) {
+        Systemd *systemd = userdata;
+
+        systemd_believe(systemd, BELIEF_FULL);
+        if (systemd->owner)
+                systemd_back(systemd);
+        else
+                systemd_tell_gone(systemd);
+        return G_SOURCE_REMOVE;
+}
+
+/* Also called for each sign of life, to start the time again. */
+static void systemd_believe(Systemd *systemd, Belief belief) {
+        bool absent = systemd->expected && name_state(&systemd->name) == NAME_ABSENT;
+
+        systemd->belief = belief;
+        systemd->active &= belief == BELIEF_FULL;
+        if (systemd->patience) {
+                g_source_destroy(systemd->patience);
+                g_clear_pointer(&systemd->patience, g_source_unref);
+        }
+        if (belief != BELIEF_FULL) {
+                g_clear_pointer(&systemd->call, call_free);
+                systemd->patience = g_timeout_source_new(belief == BELIEF_RELOADING ? RELOADING_MSEC : RETURNING_MSEC);
+                g_source_set_callback(systemd->patience, on_patience_lost, systemd, NULL);
+                g_source_attach(systemd->patience, connection_context(systemd->connection));
+        }
+        connection_set_away(systemd->connection, SYSTEMD_NAME, belief == BELIEF_RELOADING || absent);
+}
+
+static bool is_absence(const sd_bus_error *error) {
+        return sd_bus_error_has_names(error, SD_BUS_ERROR_NO_REPLY, SD_BUS_ERROR_SERVICE_UNKNOWN,
+                                      SD_BUS_ERROR_NAME_HAS_NO_OWNER);
+}
+
+static void on_subscribed(sd_bus_message *reply, const sd_bus_error *error, void *userdata) {
+        Systemd *systemd = userdata;
+
+        g_clear_pointer(&systemd->call, call_free);
+        if (error && systemd->expected && !systemd->given_up && is_absence(error)) {
+                systemd_believe(systemd, BELIEF_RETURNING);
+                return;
+        }
+
+        /* After a restart of the service manager within its process, it still knows us. */
+        if (error && sd_bus_error_has_name(error, "org.freedesktop.systemd1.AlreadySubscribed"))
+                error = NULL;
+
+        g_clear_pointer(&systemd->subscribed, g_free);
+        if (!error)
+                systemd->subscribed = g_strdup(systemd->owner);
+        systemd_tell(systemd, error);
+}
+
+static void systemd_subscribe(Systemd *systemd) {
+        g_autoptr(sd_bus_message) message = NULL;
+
+        if (systemd->subscriptions.length == 0)
+                return;
+
+        message = systemd_message(systemd->connection, SYSTEMD_MANAGER_PATH, SYSTEMD_MANAGER, "Subscribe", NULL);
+        call_free(systemd->call);
+        systemd->call = connection_call(systemd->connection, message, on_subscribed, systemd);
+}
+
+static void on_lost(Connection *connection, void *userdata) {
+        g_auto(sd_bus_error) error = SD_BUS_ERROR_NULL;
+        Systemd *systemd = userdata;
+
+        systemd_believe(systemd, BELIEF_FULL);
+        g_clear_pointer(&systemd->call, call_free);
+        g_clear_pointer(&systemd->subscribed, g_free);
+        sd_bus_error_setf(&error, SD_BUS_ERROR_DISCONNECTED, "the connection to the bus '%s' was lost",
+                          connection_name(connection));
+        systemd_tell(systemd, &error);
+}
+
+static void systemd_came(Systemd *systemd, const char *owner) {
+        systemd->owner = g_strdup(owner);
+        systemd->expected = true;
+        systemd->given_up = false;
+
+        /* A re-executed systemd reports when it has finished. */
+        if (systemd->belief == BELIEF_RELOADING) {
+                systemd_believe(systemd, BELIEF_RELOADING);
+                return;
+        }
+
+        systemd_believe(systemd, BELIEF_FULL);
+        systemd->active = false;
+        systemd_back(systemd);
+}
+
+static void systemd_left(Systemd *systemd, bool was_there) {
+        if (systemd->belief != BELIEF_FULL) {
+                systemd_believe(systemd, systemd->belief);
+        } else if (was_there && systemd->subscriptions.length > 0) {
+                systemd_believe(systemd, BELIEF_RETURNING);
+        } else {
+                systemd_believe(systemd, BELIEF_FULL);
+                systemd_subscribe(systemd);
+        }
+}
+
+static void on_name_changed(void *userdata) {
+        Systemd *systemd = userdata;
+        g_autofree char *before = g_steal_pointer(&systemd->owner);
+
+        switch (name_state(&systemd->name)) {
+        case NAME_UNKNOWN: /* the bus is lost, see there */
+                break;
+        case NAME_ABSENT:
+                systemd_left(systemd, before);
+                break;
+        case NAME_OWNED:
+                systemd_came(systemd, name_owner(&systemd->name));
+                break;
+        }
+}
+
+static void on_reloading(sd_bus_message *message, void *userdata) {
+        Systemd *systemd = userdata;
+        int begins;
+
+        if (sd_bus_message_read(message, "b", &begins) < 0)
+                return;
+
+        systemd_believe(systemd, begins ? BELIEF_RELOADING : BELIEF_FULL);
+        if (!begins)
+                systemd_back(systemd);
+}
+
+static void systemd_free(void *data) {
+        Systemd *systemd = data;
+
+        for (GList *i = systemd->subscriptions.head; i; i = i->next)
+                ((Subscription *) i->data)->systemd = NULL;
+        if (systemd->patience) {
+                g_source_destroy(systemd->patience);
+                g_source_unref(systemd->patience);
+        }
+        name_leave(&systemd->name);
+        match_free(systemd->reloading);
+        listener_free(systemd->listener);
+        call_free(systemd->call);
+        g_free(systemd->subscribed);
+        g_free(systemd->owner);
+        g_free(systemd);
+}
+
+static Systemd *systemd_of(Connection *connection) {
+        static const ListenerCallbacks callbacks = { .lost = on_lost };
+        Systemd *systemd = connection_data(connection, KEPT);
+
+        if (systemd)
+                return systemd;
+
+        systemd = g_new0(Systemd, 1);
+        systemd->connection = connection;
+        systemd->listener = connection_listen(connection, &callbacks, systemd);
+        systemd->reloading = connection_match(connection, &reloading_pattern, on_reloading, NULL, systemd);
+        systemd->name.follower = (Follower){ .changed = on_name_changed, .userdata = systemd };
+        connection_set_data(connection, KEPT, systemd, systemd_free);
+        name_use(connection_names(connection), &systemd->name, SYSTEMD_NAME);
+        if (name_state(&systemd->name) != NAME_UNKNOWN)
+                on_name_changed(systemd);
+        return systemd;
+}
+
+Call *systemd_query(Connection *connection, sd_bus_message *message, CallDone done, void *userdata) {
+        (void) systemd_of(connection);
+        return connection_ask(connection, message, done, userdata);
+}
+
+void systemd_expect(Connection *connection) {
+        Systemd *systemd = systemd_of(connection);
+
+        systemd->expected = true;
+        systemd_believe(systemd, systemd->belief);
+}
+
+bool systemd_is_expected(Connection *connection) {
+        return systemd_of(connection)->expected;
+}
+
+void systemd_follow(Connection *connection, Follower *follower) {
+        audience_join(&systemd_of(connection)->audience, follower);
+}
+
+void systemd_unfollow(Connection *connection, Follower *follower) {
+        audience_leave(&systemd_of(connection)->audience, follower);
+}
+
+Subscription *subscription_new(Connection *connection, const SubscriptionCallbacks *callbacks, void *userdata) {
+        Subscription *subscription = g_new0(Subscription, 1);
+        Systemd *systemd = systemd_of(connection);
+
+        subscription->systemd = systemd;
+        subscription->link.data = subscription;
+        subscription->callbacks = callbacks;
+        subscription->userdata = userdata;
+        g_queue_push_tail_link(&systemd->subscriptions, &subscription->link);
+
+        /* If there is no service manager, this subscription must be told so, too. */
+        if (!systemd->active && !systemd->call && systemd->belief == BELIEF_FULL &&
+            name_state(&systemd->name) != NAME_UNKNOWN)
+                systemd_subscribe(systemd);
+        return subscription;
+}
+
+static void systemd_unsubscribe(Systemd *systemd) {
+        g_autoptr(sd_bus_message) message =
+                systemd_message(systemd->connection, SYSTEMD_MANAGER_PATH, SYSTEMD_MANAGER, "Unsubscribe", NULL);
+
+        systemd->active = false;
+        g_clear_pointer(&systemd->call, call_free);
+        if (systemd->subscribed)
+                systemd_send(systemd->connection, message);
+        g_clear_pointer(&systemd->subscribed, g_free);
+}
+
+void subscription_free(Subscription *subscription) {
+        Systemd *systemd;
+
+        if (!subscription)
+                return;
+
+        systemd = subscription->systemd;
+        if (systemd) {
+                if (systemd->next == &subscription->link)
+                        systemd->next = subscription->link.next;
+                g_queue_unlink(&systemd->subscriptions, &subscription->link);
+                if (systemd->subscriptions.length == 0)
+                        systemd_unsubscribe(systemd);
+        }
+        g_free(subscription);
+}
+
+bool subscription_is_active(const Subscription *subscription) {
+        const Systemd *systemd = subscription->systemd;
+
+        return systemd && systemd->active && connection_is_ready(systemd->connection);
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/*
+ * The service manager on a connection: messages to it, whether its answers can be trusted, and one subscription to the
+ * changes of its units. All leaves on the connection share it.
+ *
+ * When systemd reads its units again (daemon-reload) or executes itself anew (daemon-reexec), it says
+ *
+ *   Reloading(true)   UnitRemoved for each unit   [another owner of its name]   UnitNew for each unit Reloading(false)
+ *
+ * though no unit has changed. Nothing that is said in between is believed: no subscription is active, questions are
+ * asked again, and jobs are asked for when it is over. Who waits for a unit looks at it then.
+ */
+
+#include "basic/audience.h"
+#include "bus/connection.h"
+
+#define SYSTEMD_NAME "org.freedesktop.systemd1"
+#define SYSTEMD_MANAGER_PATH "/org/freedesktop/systemd1"
+#define SYSTEMD_MANAGER "org.freedesktop.systemd1.Manager"
+#define SYSTEMD_UNIT "org.freedesktop.systemd1.Unit"
+#define SYSTEMD_SERVICE "org.freedesktop.systemd1.Service"
+#define SYSTEMD_JOB "org.freedesktop.systemd1.Job"
+
+/* A method call to the service manager, with arguments as for sd_bus_message_append(), types NULL: none. Where there is
+ * no service manager the bus shall say so instead of trying to start one. */
+sd_bus_message *systemd_message(Connection *connection, const char *path, const char *interface, const char *member,
+                                const char *types, ...);
+
+/* Sends a query without effects, as often as needed. An error is systemd's own, or the bus was lost, or it has no
+ * systemd. */
+Call *systemd_query(Connection *connection, sd_bus_message *message, CallDone done, void *userdata);
+
+/* Asks for one property (a "v"), or for all of an interface (an "a{sv}"; "": of every interface). */
+Call *systemd_get(Connection *connection, const char *path, const char *interface, const char *property, CallDone done,
+                  void *userdata);
+Call *systemd_get_all(Connection *connection, const char *path, const char *interface, CallDone done, void *userdata);
+
+/* Is there a service manager on the bus? A "b". */
+Call *systemd_look(Connection *connection, CallDone done, void *userdata);
+
+/* Declares that there is a systemd, even if it is not on the bus at the moment: calls wait for it. */
+void systemd_expect(Connection *connection);
+/* Also true once it has been there. */
+bool systemd_is_expected(Connection *connection);
+
+/* Called each time that systemd is on the bus and its answers can be trusted: at first, and again. */
+void systemd_follow(Connection *connection, Follower *follower);
+void systemd_unfollow(Connection *connection, Follower *follower);
+
+/* Without a reply. */
+void systemd_send(Connection *connection, sd_bus_message *message);
+
+/* systemd signals changes of units only while somebody on the bus is subscribed. */
+typedef struct Subscription Subscription;
+
+typedef struct SubscriptionCallbacks {
+        /* From now on changes are signalled: the time to ask how things are. Also each time that the service manager
+         * has read its units again, or it or the bus has come again. */
+        void (*subscribed)(void *userdata);
+        /* They are not, and not for a moment only: the bus was lost, or there is no service manager on it; error says
+         * which. */
+        void (*lost)(const sd_bus_error *error, void *userdata);
+} SubscriptionCallbacks;
+
+Subscription *subscription_new(Connection *connection, const SubscriptionCallbacks *callbacks, void *userdata);
+void subscription_free(Subscription *subscription);
+
+/* Are changes signalled already, and can the answers be trusted? If not, the callback will follow. */
+bool subscription_is_active(const Subscription *subscription);
+
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(Subscription, subscription_free)

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/*
+ * Describes failed jobs. The terms of systemd are in brackets, so that users can look them up: results of units in
+ * systemd.exec(5) under $SERVICE_RESULT, results of jobs in org.freedesktop.systemd1(5) under JobRemoved().
+ */
+
+#include <signal.h>
+#include <string.h>
+
+#include "basic/cause.h"
+#include "leaves/spawn/exit-status.h"
+#include "leaves/unit/unit-cause.h"
+
+static const struct {
+        const char *bare, *past;
+} verbs[] = {
+        [UNIT_START] = { "start", "started" },
+        [UNIT_STOP] = { "stop", "stopped" },
+        [UNIT_RESTART] = { "restart", "restarted" },
+        [UNIT_RELOAD] = { "reload", "reloaded" },
+};
+
+typedef struct Words {
+        const char *key, *text;
+} Words;
+
+static const Words unit_results[] = {
+        { "exit-code", "one of its commands failed" },
+        { "signal", "one of its commands was killed" },
+        { "core-dump", "one of its commands crashed" },
+        { "timeout", "it took longer than its time limits allow" },
+        { "watchdog", "it did not serve its watchdog in time" },
+        { "start-limit-hit", "it was started too often in a short time" },
+        { "oom-kill", "memory ran out and it was killed" },
+        { "protocol", "it did not tell that it is up in the way its Type= says" },
+        { "resources", "something that it needs could not be had" },
+        { "exec-condition", "its ExecCondition= was not met" },
+};
+
+static const Words job_results[] = {
+        { "canceled", "the job was cancelled" },
+        { "timeout", "the job took longer than its JobTimeoutSec= allows" },
+        { "dependency", "a unit that it requires failed" },
+        { "skipped", "the job does not apply to the state that it is in" },
+        { "invalid", "the job does not apply to the state that it is in" },
+        { "assert", "one of its assertions was not met" },
+        { "unsupported", "this system does not support units of its type" },
+        { "collected", "it was unloaded before its turn came" },
+        { "once", "it can be started only once" },
+};
+
+static const char *words_find(const Words *words, size_t n_words, const char *key) {
+        for (size_t i = 0; i < n_words; i++)
+                if (g_strcmp0(words[i].key, key) == 0)
+                        return words[i].text;
+
+        return NULL;
+}
+
+/* Is the result about how a process ended, and was it the main process? */
+static bool main_process_failed(const UnitFacts *facts) {
+        static const char *const results[] = { "exit-code", "signal", "core-dump", NULL };
+
+        return facts->result && g_strv_contains(results, facts->result) && facts->exec_main_code != 0 &&
+               (facts->exec_main_code != CLD_EXITED || facts->exec_main_status != 0);
+}
+
+static char *main_process_describe(const UnitFacts *facts) {
+        g_autofree char *end = NULL;
+        const char *exec;
+
+        if (!main_process_failed(facts))
+                return NULL;
+
+        exec = facts->exec_main_code == CLD_EXITED ? exit_status_of_exec(facts->exec_main_status) : NULL;
+        if (exec)
+                return g_strdup(exec);
+
+        end = exit_status_describe(facts->exec_main_code, facts->exec_main_status);
+        return g_strdup_printf("its main process %s", end);
+}
+
+static char *unit_result_describe(const UnitFacts *facts) {
+        g_autofree char *process = NULL;
+        const char *text;
+
+        if (!facts->result || strcmp(facts->result, "success") == 0)
+                return NULL;
+
+        process = main_process_describe(facts);
+        if (process && strcmp(facts->result, "exit-code") == 0)
+                return g_steal_pointer(&process);
+
+        text = process ?: words_find(unit_results, G_N_ELEMENTS(unit_results), facts->result);
+        return text ? g_strdup_printf("%s (result '%s')", text, facts->result)
+                    : g_strdup_printf("result '%s'", facts->result);
+}
+
+/* The job has done its work, and yet the unit is not there. */
+static char *cause_behind_done(const char *unit, UnitVerb verb, const UnitFacts *facts) {
+        g_autofree char *result = unit_result_describe(facts), *state = unit_facts_describe(facts);
+        bool again = g_strcmp0(facts->sub_state, "auto-restart") == 0;
+
+        if (facts->unmet_condition)
+                return g_strdup_printf("%s was not %s: its %s was not met", unit, verbs[verb].past,
+                                       facts->unmet_condition);
+        if (g_strcmp0(facts->result, "exec-condition") == 0)
+                return g_strdup_printf("%s was not %s: %s", unit, verbs[verb].past, result);
+        if (!facts->condition_result)
+                return g_strdup_printf("%s was not %s: one of its conditions was not met", unit, verbs[verb].past);
+        if (result)
+                return g_strdup_printf("%s failed: %s%s", unit, result,
+                                       again ? "; its Restart= setting starts it again" : "");
+
+        return g_strdup_printf("%s was %s, but now it is %s", unit, verbs[verb].past, state);
+}
+
+static char *cause_of_failed(const char *unit, UnitVerb verb, const UnitFacts *facts) {
+        g_autofree char *result = unit_result_describe(facts);
+
+        if (verb == UNIT_RELOAD)
+                return g_strdup_printf("%s was not reloaded: its reload command failed (result 'failed')", unit);
+        if (result)
+                return g_strdup_printf("%s failed: %s", unit, result);
+
+        return g_strdup_printf("%s was not %s: it failed, its journal may say why (result 'failed')", unit,
+                               verbs[verb].past);
+}
+
+char *unit_cause(const char *unit, UnitVerb verb, const char *result, const UnitFacts *facts) {
+        g_autofree char *known = NULL;
+        const char *text;
+
+        if (strcmp(result, "done") == 0)
+                return cause_behind_done(unit, verb, facts);
+        if (strcmp(result, "failed") == 0)
+                return cause_of_failed(unit, verb, facts);
+
+        if (strcmp(result, "assert") == 0 && facts->unmet_assert)
+                text = known = g_strdup_printf("its %s was not met", facts->unmet_assert);
+        else if (strcmp(result, "dependency") == 0 && facts->failed_required)
+                text = known = g_strdup_printf("%s, which it requires, failed", facts->failed_required);
+        else
+                text = words_find(job_results, G_N_ELEMENTS(job_results), result) ?: "its job ended";
+
+        return g_strdup_printf("%s was not %s: %s (result '%s')", unit, verbs[verb].past, text, result);
+}
+
+json_object *unit_cause_facts(const char *unit, const char *bus, const char *result, const UnitFacts *facts) {
+        json_object *json = facts_new(
+                "unit", fact_text(unit), "bus", fact_text(bus), "job_result", fact_text(result), "result",
+                fact_text(facts->result), "load_state", fact_text(facts->load_state), "active_state",
+                fact_text(facts->active_state), "sub_state", fact_text(facts->sub_state), "unmet_condition",
+                fact_text(facts->unmet_condition), "unmet_assert", fact_text(facts->unmet_assert), "failed_required",
+                fact_text(facts->failed_required), "invocation_id", fact_text(facts->invocation_id), NULL);
+
+        if (main_process_failed(facts))
+                exit_status_add_facts(facts->exec_main_code, facts->exec_main_status, json);
+        return json;
+}
+
+char *unit_cause_of_error(const char *unit, UnitVerb verb, const sd_bus_error *error) {
+        g_autofree char *text = g_strdup(error->message ?: error->name);
+        size_t length = strlen(text);
+
+        if (sd_bus_error_has_name(error, SD_BUS_ERROR_SERVICE_UNKNOWN) ||
+            sd_bus_error_has_name(error, SD_BUS_ERROR_NAME_HAS_NO_OWNER))
+                return g_strdup_printf("cannot %s %s: there is no systemd on this bus", verbs[verb].bare, unit);
+
+        /* systemd ends its messages with a full stop, ours go on. */
+        if (length > 0 && text[length - 1] == '.')
+                text[length - 1] = 0;
+
+        return g_strdup_printf("cannot %s %s: %s", verbs[verb].bare, unit, text);
+}

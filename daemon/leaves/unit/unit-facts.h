@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/*
+ * The properties of a unit that leaves use, as last read from systemd.
+ */
+
+#include <glib.h>
+#include <stdbool.h>
+#include <systemd/sd-bus.h>
+
+/* Properties that were not read are NULL or 0. */
+typedef struct UnitFacts {
+        char *load_state;      /* "loaded", "not-found", "masked", ... */
+        char *active_state;    /* "active", "inactive", "failed", ... */
+        char *sub_state;       /* "running", "exited", "dead", "auto-restart", ... */
+        char *result;          /* "success", "exit-code", ...: why it failed */
+        char *type;            /* of a service: "simple", "oneshot", ... */
+        char *unmet_condition; /* "ConditionPathExists=/x": what kept it from being started the last time */
+        char *unmet_assert;
+        char *failed_required; /* a unit that it requires, which kept it from being started; not a property */
+        char *invocation_id;   /* of its last start, in hex as the journal has it */
+        int condition_result;  /* a bool: its conditions were met the last time */
+        int assert_result;     /* the same of its assertions */
+        bool conditional;      /* it has conditions or assertions */
+        char *collect_mode;    /* "inactive": when it has failed, it is not forgotten */
+        char *reload_result;   /* of a service: "success", ... */
+        char **referrers;      /* unique names of the clients with a reference to it */
+        uint32_t job;          /* in the queue, 0: none */
+        char *job_path;        /* of that */
+        /* CLOCK_MONOTONIC µs; 0: never, as far as systemd remembers. */
+        uint64_t changed;           /* when its state was last another */
+        uint64_t left_inactive;     /* when it last began to start */
+        uint64_t became_inactive;   /* when it last ended or failed */
+        uint64_t tested_conditions; /* before it was last started, or was not */
+        uint64_t tested_asserts;
+        int exec_main_code; /* how its main process ended, as in siginfo_t; 0: it did not */
+        int exec_main_status;
+        char *status_text; /* the status that its process sent to the service manager */
+} UnitFacts;
+
+void unit_facts_clear(UnitFacts *facts);
+
+/* Reads properties, an a{sv} that is next in the message. Other properties keep their values. */
+int unit_facts_read(UnitFacts *facts, sd_bus_message *message);
+
+/* Reads one of them, a variant that is next in the message. */
+int unit_facts_read_one(UnitFacts *facts, const char *name, sd_bus_message *message);
+
+/* Takes a copy of what is known of one string. */
+void unit_facts_set(char **fact, const char *value);
+
+/* "active (running)" */
+char *unit_facts_describe(const UnitFacts *facts);
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(UnitFacts, unit_facts_clear)

@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/*
+ * systemd notes when a unit last left and entered its states, and when it tested its conditions: a time behind the
+ * beginning of the leaf says that the request was carried out. These times last as long as the unit is loaded, also
+ * through a daemon-reload and a daemon-reexec. A reference keeps it loaded: as long as systemd names the one who held
+ * it, the unit was not forgotten, and a time that is missing says that nothing has happened.
+ *
+ * Requests of a connection that was lost can still be on their way to systemd. The bus has passed on all of them when
+ * the name of that connection has no owner any more, so the unit is looked at after that.
+ */
+
+#include "leaves/unit/unit-recovery.h"
+#include "basic/cleanup.h"
+#include "bus/names.h"
+#include "leaves/unit/systemd.h"
+#include "leaves/unit/unit-watch.h"
+
+struct UnitRecovery {
+        Connection *connection;
+        UnitVerb verb;
+        uint64_t since;
+        bool begun; /* systemd was asked, or about to be */
+        bool heard;
+        char *bus, *holder;
+        bool asked_here; /* over a connection whose unique name shows when it is closed */
+        NameUse asker;
+        bool looked_at;
+        bool cancelled;  /* the job is not wanted any more */
+        uint32_t queued; /* the last job that was reported */
+        UnitWatch *watch;
+        const UnitRecoveryCallbacks *callbacks;
+        void *userdata;
+};
+
+json_object *unit_recovery_memo(const UnitRequest *request) {
+        json_object *memo = json_object_new_object();
+
+        json_object_object_add(memo, "bus", json_object_new_string(request->bus));
+        json_object_object_add(memo, "asker", json_object_new_string(request->asker));
+        if (request->holder)
+                json_object_object_add(memo, "holder", json_object_new_string(request->holder));
+        json_object_object_add(memo, "heard", json_object_new_boolean(request->heard));
+        return memo;
+}
+
+static json_object *member(json_object *memo, const char *name) {
+        json_object *value = NULL;
+
+        json_object_object_get_ex(memo, name, &value);
+        return value;
+}
+
+json_object *unit_recovery_hand_over(json_object *memo, const char *holder) {
+        UnitRequest request = {
+                .bus = json_object_get_string(member(memo, "bus")),
+                .asker = json_object_get_string(member(memo, "asker")),
+                .holder = holder,
+                .heard = json_object_get_boolean(member(memo, "heard")),
+        };
+
+        return unit_recovery_memo(&request);
+}
+
+static bool is(const char *fact, const char *value) {
+        return g_strcmp0(fact, value) == 0;
+}
+
+static bool is_active(const UnitFacts *facts) {
+        return is(facts->active_state, "active") || is(facts->active_state, "reloading");
+}
+
+static bool is_down(const UnitFacts *facts) {
+        return is(facts->active_state, "inactive") || is(facts->active_state, "failed");
+}
+
+/* What was asked for came later than the beginning; at that very moment, it was what was asked for before. */
+static bool is_since(const UnitRecovery *recovery, uint64_t time) {
+        return time > recovery->since;
+}
+
+static bool is_same_bus(const UnitRecovery *recovery) {
+        g_autofree char *bus = connection_bus_id(recovery->connection);
+
+        return is(recovery->bus, bus);
+}
+
+/* systemd knows no state changes of a newly loaded unit. If it is reloaded then, it reports that time as the state
+ * change of such a unit. */
+static bool was_kept(const UnitRecovery *recovery, const UnitFacts *facts) {
+        bool known_before = facts->changed > 0 && !is_since(recovery, facts->changed);
+
+        return known_before || facts->left_inactive > 0 ||
+               (recovery->holder && facts->referrers && is_same_bus(recovery) &&
+                g_strv_contains((const char *const *) facts->referrers, recovery->holder));
+}
+
+static bool asserts_failed(const UnitRecovery *recovery, const UnitFacts *facts) {
+        return is_since(recovery, facts->tested_asserts) && !facts->assert_result;
+}
+
+/* systemd keeps what has failed, so what it has forgotten has done its work, unless it was not to begin with it. */
+static UnitRecoveryVerdict judge_forgotten(const UnitFacts *facts) {
+        return is(facts->load_state, "loaded") && !facts->conditional && is(facts->collect_mode, "inactive")
+                       ? UNIT_RECOVERY_SUCCEEDED
+                       : UNIT_RECOVERY_UNKNOWN;
+}
+
+static UnitRecoveryVerdict judge_start(const UnitRecovery *recovery, const UnitFacts *facts) {
+        bool kept = was_kept(recovery, facts);
+
+        if (is_since(recovery, facts->left_inactive) || asserts_failed(recovery, facts) ||
+            (is_since(recovery, facts->tested_conditions) && !facts->condition_result) ||
+            (recovery->verb == UNIT_START && is_active(facts)))
+                return UNIT_RECOVERY_ENDED;
+        if (!recovery->heard)
+                return kept || !is(facts->load_state, "loaded") ? UNIT_RECOVERY_TO_DO : UNIT_RECOVERY_UNKNOWN;
+        if (!kept)
+                return judge_forgotten(facts);
+
+        /* The unit was up already, or the job of another for the same unit was under way: it has come to its end since.
+         */
+        return recovery->verb == UNIT_START && is_since(recovery, facts->became_inactive) ? UNIT_RECOVERY_ENDED
+                                                                                          : UNIT_RECOVERY_DROPPED;
+}
+
+static UnitRecoveryVerdict judge_stop(const UnitRecovery *recovery, const UnitFacts *facts) {
+        bool there = recovery->heard || is(facts->load_state, "loaded");
+
+        if ((is_down(facts) && there) || is_since(recovery, facts->became_inactive))
+                return UNIT_RECOVERY_SUCCEEDED;
+
+        return recovery->heard ? UNIT_RECOVERY_DROPPED : UNIT_RECOVERY_TO_DO;
+}
+
+static UnitRecoveryVerdict judge_reload(const UnitRecovery *recovery, const UnitFacts *facts) {
+        bool failed = facts->reload_result && !is(facts->reload_result, "success");
+
+        if (is_active(facts) && is_since(recovery, facts->changed))
+                return failed ? UNIT_RECOVERY_ENDED : UNIT_RECOVERY_SUCCEEDED;
+        if (!recovery->heard)
+                return UNIT_RECOVERY_TO_DO;
+
+        return was_kept(recovery, facts) ? UNIT_RECOVERY_DROPPED : UNIT_RECOVERY_UNKNOWN;
+}
+
+static UnitRecoveryVerdict judge(const UnitRecovery *recovery, const UnitFacts *facts) {
+        if (!recovery->begun)
+                return UNIT_RECOVERY_TO_DO;
+
+        switch (recovery->verb) {
+        case UNIT_STOP:
+                return judge_stop(recovery, facts);
+        case UNIT_RELOAD:
+                return judge_reload(recovery, facts);
+        default:
+                return judge_start(recovery, facts);
+        }
+}
+
+static const char *result_of(const UnitRecovery *recovery, const UnitFacts *facts) {
+        if (recovery->verb == UNIT_RELOAD)
+                return "failed";
+
+        return asserts_failed(recovery, facts) ? "assert" : is(facts->active_state, "failed") ? "failed" : "done";
+}
+
+static bool may_be_on_its_way(const UnitRecovery *recovery) {
+        return recovery->asked_here && name_state(&recovery->asker) != NAME_ABSENT && is_same_bus(recovery);
+}
+
+static void look(UnitRecovery *recovery) {
+        if (unit_watch_is_ready(recovery->watch) && !may_be_on_its_way(recovery))
+                unit_watch_read(recovery->watch);
+}
+
+/* What was read before has become old. */
+static void on_ready(void *userdata) {
+        UnitRecovery *recovery = userdata;
+
+        recovery->looked_at = false;
+        unit_facts_clear(unit_watch_facts(recovery->watch));
+        look(recovery);
+}
+
+static void on_asker_changed(void *userdata) {
+        look(userdata);
+}
+
+static void cancel_job(const UnitRecovery *recovery) {
+        const UnitFacts *facts = unit_watch_facts(recovery->watch);
+        g_autoptr(sd_bus_message) message =
+                systemd_message(recovery->connection, facts->job_path, SYSTEMD_JOB, "Cancel", NULL);
+
+        systemd_send(recovery->connection, message);
+}
+
+/* Signals may come before all of it has been read. */
+static void on_changed(void *userdata) {
+        UnitRecovery *recovery = userdata;
+        UnitFacts *facts = unit_watch_facts(recovery->watch);
+
+        if (!facts->load_state)
+                return;
+
+        if (!recovery->looked_at && recovery->begun && was_kept(recovery, facts))
+                recovery->callbacks->kept(recovery->userdata);
+        recovery->looked_at = true;
+        if (facts->job == 0) {
+                recovery->callbacks->known(judge(recovery, facts), result_of(recovery, facts), facts,
+                                           recovery->userdata);
+        } else if (recovery->cancelled) {
+                cancel_job(recovery);
+        } else if (facts->job != recovery->queued) {
+                recovery->queued = facts->job;
+                recovery->callbacks->queued(recovery->userdata);
+        }
+}
+
+/* A lost bus or systemd comes back, and the watch reports it. */
+static void on_failed(const sd_bus_error *error, void *userdata) {
+        const UnitRecovery *recovery = userdata;
+
+        if (!sd_bus_error_has_names(error, SD_BUS_ERROR_NO_REPLY, SD_BUS_ERROR_DISCONNECTED,
+                                    SD_BUS_ERROR_SERVICE_UNKNOWN, SD_BUS_ERROR_NAME_HAS_NO_OWNER))
+                recovery->callbacks->failed(error, recovery->userdata);
+}
+
+/* Over the connection of the moment, all comes in order. */
+static bool is_own_name(Connection *connection, const char *name) {
+        const char *own;
+
+        return connection_is_ready(connection) && sd_bus_get_unique_name(connection_bus(connection), &own) >= 0 &&
+               is(own, name);
+}
+
+UnitRecovery *unit_recovery_new(Connection *connection, const char *path, UnitVerb verb, uint64_t since,
+                                json_object *memo, const UnitRecoveryCallbacks *callbacks, void *userdata) {
+        static const UnitWatchCallbacks watch_callbacks = {
+                .ready = on_ready,
+                .changed = on_changed,
+                .failed = on_failed,
+        };
+        const char *asker = json_object_get_string(member(memo, "asker"));
+        UnitRecovery *recovery = g_new(UnitRecovery, 1);
+
+        *recovery = (UnitRecovery){
+                .connection = connection,
+                .verb = verb,
+                .since = since,
+                .begun = memo,
+                .heard = json_object_get_boolean(member(memo, "heard")),
+                .bus = g_strdup(json_object_get_string(member(memo, "bus"))),
+                .holder = g_strdup(json_object_get_string(member(memo, "holder"))),
+                .asked_here = asker && sd_bus_service_name_is_valid(asker) && !is_own_name(connection, asker),
+                .asker.follower = { .changed = on_asker_changed, .userdata = recovery },
+                .callbacks = callbacks,
+                .userdata = userdata,
+        };
+        if (recovery->asked_here)
+                name_use(connection_names(connection), &recovery->asker, asker);
+        recovery->watch = unit_watch_new(connection, path, &watch_callbacks, recovery);
+        return recovery;
+}
+
+void unit_recovery_free(UnitRecovery *recovery) {
+        if (!recovery)
+                return;
+
+        unit_watch_free(recovery->watch);
+        if (recovery->asked_here)
+                name_leave(&recovery->asker);
+        g_free(recovery->bus);
+        g_free(recovery->holder);
+        g_free(recovery);
+}
+
+const char *unit_recovery_job(const UnitRecovery *recovery) {
+        const UnitFacts *facts = unit_watch_facts(recovery->watch);
+
+        return facts->job > 0 ? facts->job_path : NULL;
+}
+
+void unit_recovery_cancel(UnitRecovery *recovery) {
+        recovery->cancelled = true;
+        if (unit_watch_facts(recovery->watch)->job > 0)
+                cancel_job(recovery);
+}

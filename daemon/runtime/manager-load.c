@@ -1,0 +1,489 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/*
+ * Loads on threads: the library at a reload, and trees that are given as text. A tree from a text exists as long as
+ * its run. Until loading is done, all others use the old library.
+ */
+
+#include <errno.h>
+
+#include "basic/log.h"
+#include "basic/span.h"
+#include "definition/tree-name.h"
+#include "runtime/manager-state.h"
+
+int manager_check_text_name(Manager *manager, const char *name, char **ret_error) {
+        if (!tree_name_valid(name))
+                *ret_error = g_strdup_printf("the name of a tree consists of letters, digits, '_' and '-', %u at most",
+                                             TREE_NAME_MAX);
+        else if (library_get(manager->library, name))
+                *ret_error = g_strdup_printf("there is a tree '%s' already; start that one, or give this another name",
+                                             name);
+        else
+                return 0;
+
+        return -EINVAL;
+}
+
+/* Returns the first error, and the number of errors. */
+static char *describe_errors(const char *name, const Diagnostics *diagnostics) {
+        size_t n = diagnostics_count_errors(diagnostics), first = 0;
+        g_autofree char *error = NULL;
+
+        while (diagnostics_get(diagnostics, first)->warning)
+                first++;
+
+        error = diagnostics_format(diagnostics, first);
+        if (n == 1)
+                return g_strdup_printf("tree '%s' has errors: %s", name, error);
+
+        return g_strdup_printf("tree '%s' has %zu errors, which 'btctl validate' shows; the first one: %s", name, n,
+                               error);
+}
+
+static void add_late(Workers *workers, GString *text) {
+        g_autoptr(GArray) waits = workers_waits(workers, DISK_QUEUE_LATE_USEC);
+        uint64_t now = (uint64_t) g_get_monotonic_time();
+
+        for (unsigned i = 0; i < waits->len; i++) {
+                const WorkWait *wait = &g_array_index(waits, WorkWait, i);
+                g_autofree char *span = span_format_rounded(now - wait->since);
+
+                g_string_append_printf(text, "%sthe disk has not answered for %s: %s reads %s",
+                                       text->len > 0 ? "; " : "", span, wait->what, wait->path);
+        }
+}
+
+char *manager_describe_late_reads(const Manager *manager) {
+        GString *text = g_string_new(NULL);
+
+        add_late(manager->reloaders, text);
+        add_late(manager->loaders, text);
+        return g_string_free(text, text->len == 0);
+}
+
+static void check_reads(void *userdata) {
+        Manager *manager = userdata;
+        g_autofree char *late = manager_describe_late_reads(manager);
+
+        g_clear_pointer(&manager->reads_check, timer_free);
+        if (manager->reload || manager->texts.head || manager->history)
+                manager->reads_check = timer_new(manager->services->timers, DISK_QUEUE_LATE_USEC, check_reads, manager);
+        if ((late != NULL) == manager->reads_late)
+                return;
+
+        manager->reads_late = late != NULL;
+        if (late)
+                log_warning("%s; only work that reads from it waits", late);
+        else
+                log_notice("the disk answers again");
+        TELL(manager, disk_changed);
+}
+
+static void watch_reads(Manager *manager) {
+        if (!manager->reads_check)
+                manager->reads_check = timer_new(manager->services->timers, DISK_QUEUE_LATE_USEC, check_reads, manager);
+}
+
+struct ManagerReload {
+        Manager *manager;
+        GQueue *queue; /* the queue that contains it */
+        GList link;
+        ManagerReloaded done; /* NULL: no reply is needed */
+        void *userdata;
+};
+
+static void log_messages(const GPtrArray *messages) {
+        for (unsigned i = 0; i < messages->len; i++)
+                log_error("%s", (const char *) g_ptr_array_index(messages, i));
+}
+
+void manager_load(Manager *manager) {
+        g_autoptr(LibraryScan) scan = library_scan_new(manager->library);
+
+        library_scan_run(scan, NULL);
+        library_take(manager->library, scan);
+        log_messages(library_scan_messages(scan));
+}
+
+static void push_reload(GQueue *queue, ManagerReload *reload) {
+        reload->queue = queue;
+        g_queue_push_tail_link(queue, &reload->link);
+}
+
+void manager_reload_drop(ManagerReload *reload) {
+        if (!reload)
+                return;
+
+        g_queue_unlink(reload->queue, &reload->link);
+        g_free(reload);
+}
+
+/* messages: NULL: the reload was not done. */
+static void answer_reloads(GQueue *queue, const GPtrArray *messages) {
+        while (queue->head) {
+                ManagerReload *reload = queue->head->data;
+                ManagerReloaded done = reload->done;
+                void *userdata = reload->userdata;
+
+                manager_reload_drop(reload);
+                if (done)
+                        done(messages, userdata);
+        }
+}
+
+typedef struct Reload {
+        Manager *manager;
+        LibraryScan *scan;
+} Reload;
+
+static void run_reload(Work *work, void *data) {
+        library_scan_run(((Reload *) data)->scan, work);
+}
+
+static gboolean on_freeing(void *userdata) {
+        Manager *manager = userdata;
+        LibraryScan *scan = g_queue_pop_head(&manager->replaced);
+
+        if (!library_scan_free_some(scan))
+                g_queue_push_head(&manager->replaced, scan);
+        if (manager->replaced.length > 0)
+                return G_SOURCE_CONTINUE;
+
+        manager->freeing = NULL;
+        return G_SOURCE_REMOVE;
+}
+
+static void free_scan(void *scan) {
+        library_scan_free(scan);
+}
+
+/* Frees the replaced trees in pieces, because there can be thousands. */
+static void free_reload(void *data) {
+        g_autofree Reload *reload = data;
+        Manager *manager = reload->manager;
+
+        g_queue_push_tail(&manager->replaced, reload->scan);
+        if (manager->freeing)
+                return;
+
+        manager->freeing = g_timeout_source_new(0);
+        g_source_set_name(manager->freeing, "freeing");
+        g_source_set_callback(manager->freeing, on_freeing, manager, NULL);
+        g_source_attach(manager->freeing, manager->context);
+        g_source_unref(manager->freeing);
+}
+
+static void on_reloaded(void *data, void *userdata);
+
+static void begin_reload(Manager *manager) {
+        static const WorkKind kind = {
+                .what = "a reload",
+                .run = run_reload,
+                .done = on_reloaded,
+                .free = free_reload,
+        };
+
+        Reload *work = g_new(Reload, 1);
+
+        TELL(manager, reloading);
+        while (manager->next_reloads.head) {
+                ManagerReload *reload = g_queue_pop_head_link(&manager->next_reloads)->data;
+
+                push_reload(&manager->reloads, reload);
+        }
+        *work = (Reload){ .manager = manager, .scan = library_scan_new(manager->library) };
+        manager->reload = workers_start(manager->reloaders, &kind, work, manager);
+        watch_reads(manager);
+}
+
+static void on_reloaded(void *data, void *userdata) {
+        LibraryScan *scan = ((const Reload *) data)->scan;
+        const GPtrArray *messages = library_scan_messages(scan);
+        Manager *manager = userdata;
+
+        manager->reload = NULL;
+        library_take(manager->library, scan);
+        log_messages(messages);
+        TELL(manager, reloaded, messages);
+        answer_reloads(&manager->reloads, messages);
+        if (manager->next_reloads.head && !manager->reload)
+                begin_reload(manager);
+}
+
+ManagerReload *manager_reload(Manager *manager, ManagerReloaded done, void *userdata) {
+        ManagerReload *reload = g_new0(ManagerReload, 1);
+
+        reload->manager = manager;
+        reload->done = done;
+        reload->userdata = userdata;
+        reload->link.data = reload;
+        push_reload(&manager->next_reloads, reload);
+        if (!manager->reload)
+                begin_reload(manager);
+        return reload;
+}
+
+struct TextStart {
+        Manager *manager;
+        GList link;
+        Work *work;        /* NULL: it is loaded, and waits to be started */
+        LibraryText *text; /* used by the thread while it runs */
+        char *name;
+        json_object *variables;
+        uint32_t uid;
+        char *starter;
+        ManagerStarted started;
+        void *userdata;
+};
+
+static void run_text(Work *work, void *data) {
+        const TextStart *start = data;
+
+        library_text_run(start->text, work);
+}
+
+static void text_start_free(TextStart *start) {
+        library_text_free(start->text);
+        json_object_put(start->variables);
+        g_free(start->starter);
+        g_free(start->name);
+        g_free(start);
+}
+
+static void free_text(void *data) {
+        TextStart *start = data;
+
+        if (start->work)
+                text_start_free(start);
+}
+
+static int check_text(const TextStart *start, char **ret_error) {
+        const Diagnostics *diagnostics = library_text_diagnostics(start->text);
+        const Definition *definition = library_text_definition(start->text);
+
+        if (!definition)
+                *ret_error = describe_errors(start->name, diagnostics);
+        else if (!definition_tree(definition))
+                *ret_error = g_strdup_printf("tree '%s' has no 'root'", start->name);
+        else if (definition_restart(definition)->when != RESTART_NO)
+                *ret_error = g_strdup_printf("tree '%s' cannot be started again, since it is in no file; leave out "
+                                             "'restart'",
+                                             start->name);
+        else
+                return 0;
+
+        return MANAGER_TREE_BROKEN;
+}
+
+/* False: try again later. */
+static bool try_start(TextStart *start) {
+        Manager *manager = start->manager;
+        Order order = { .instance = "", .variables = start->variables, .starter = start->starter, .uid = start->uid };
+        g_autofree char *error = NULL;
+        Run *run = NULL;
+        int r;
+
+        r = manager_check_text_name(manager, start->name, &error);
+        if (r >= 0)
+                r = check_text(start, &error);
+        if (r >= 0)
+                r = manager_carry_out(manager, start->name, library_text_definition(start->text), &order, &run, &error);
+        if (r == MANAGER_NOT_YET)
+                return false;
+
+        g_queue_unlink(&manager->texts, &start->link);
+        start->started(run, r, error, start->userdata);
+        return true;
+}
+
+static void on_text_loaded(void *data, void *userdata) {
+        TextStart *start = data;
+
+        if (!try_start(start))
+                start->work = NULL;
+}
+
+void manager_retry_texts(Manager *manager) {
+        for (GList *link = manager->texts.head, *next; link; link = next) {
+                TextStart *start = link->data;
+
+                next = link->next;
+                if (!start->work && try_start(start))
+                        text_start_free(start);
+        }
+}
+
+int manager_start_text(Manager *manager, const char *name, const char *text, json_object *variables, const Caller *who,
+                       ManagerStarted started, void *userdata, TextStart **ret_start, char **ret_error) {
+        static const WorkKind kind = {
+                .what = "a start from a text",
+                .run = run_text,
+                .done = on_text_loaded,
+                .free = free_text,
+        };
+        Order order = { .instance = "", .variables = variables };
+        TextStart *start;
+        int r;
+
+        r = manager_check_order(manager, &order, ret_error);
+        if (r >= 0)
+                r = manager_check_text_name(manager, name, ret_error);
+        if (r < 0)
+                return r;
+
+        start = g_new0(TextStart, 1);
+        start->manager = manager;
+        start->text = library_text_new(manager->library, name, text);
+        start->name = g_strdup(name);
+        start->variables = variables ? json_object_get(variables) : NULL;
+        start->uid = who->uid;
+        start->starter = g_strdup(who->text);
+        start->started = started;
+        start->userdata = userdata;
+        start->link.data = start;
+        g_queue_push_tail_link(&manager->texts, &start->link);
+        *ret_start = start;
+        start->work = workers_start(manager->loaders, &kind, start, manager);
+        watch_reads(manager);
+        return 0;
+}
+
+void text_start_drop(TextStart *start) {
+        if (!start)
+                return;
+
+        g_queue_unlink(&start->manager->texts, &start->link);
+        if (start->work)
+                work_drop(start->work);
+        else
+                text_start_free(start);
+}
+
+static void run_history(Work *work, void *data) {
+        archive_reading_run(data, work);
+}
+
+static void on_history_read(void *data, void *userdata) {
+        Manager *manager = userdata;
+
+        manager->history = NULL;
+        archive_take(journals_archive(manager->journals), data);
+        manager_retry_starts(manager);
+}
+
+static void free_history(void *data) {
+        archive_reading_free(data);
+}
+
+bool manager_history_is_read(Manager *manager, const char *tree) {
+        static const WorkKind kind = {
+                .what = "the history",
+                .run = run_history,
+                .done = on_history_read,
+                .free = free_history,
+        };
+        const Archive *archive = journals_archive(manager->journals);
+
+        if (!archive || archive_is_read(archive, tree))
+                return true;
+
+        if (!manager->history)
+                manager->history = workers_start(manager->loaders, &kind, archive_reading_new(archive), manager);
+        watch_reads(manager);
+        return false;
+}
+
+/* Prepares the files at the beginning of a run record on a thread, for a large tree, before its run is started. */
+typedef struct Writing {
+        Manager *manager;
+        GList link;
+        Definition *definition;
+        char *files;
+} Writing;
+
+static void run_writing(Work *work, void *data) {
+        Writing *writing = data;
+
+        writing->files = definition_write_files(writing->definition);
+}
+
+static void forget_writing(Writing *writing) {
+        if (writing->link.data)
+                g_queue_unlink(&writing->manager->writings, &writing->link);
+        writing->link.data = NULL;
+}
+
+static void on_written(void *data, void *userdata) {
+        Writing *writing = data;
+
+        definition_give_files(writing->definition, g_steal_pointer(&writing->files));
+        /* If a tree is started twice, the first start uses the prepared files, and the second one prepares them
+         * again. */
+        forget_writing(writing);
+        manager_retry_starts(userdata);
+}
+
+static void free_writing(void *data) {
+        Writing *writing = data;
+
+        forget_writing(writing);
+        definition_unref(writing->definition);
+        g_free(writing->files);
+        g_free(writing);
+}
+
+void manager_write_files(Manager *manager, Definition *definition) {
+        static const WorkKind kind = {
+                .what = "the start of a large tree",
+                .run = run_writing,
+                .done = on_written,
+                .free = free_writing,
+        };
+        Writing *writing;
+
+        for (const GList *link = manager->writings.head; link; link = link->next)
+                if (((const Writing *) link->data)->definition == definition)
+                        return;
+
+        writing = g_new0(Writing, 1);
+        writing->manager = manager;
+        writing->definition = definition_ref(definition);
+        writing->link.data = writing;
+        g_queue_push_tail_link(&manager->writings, &writing->link);
+        (void) workers_start(manager->loaders, &kind, writing, manager);
+}
+
+void manager_stop_loading(Manager *manager) {
+        Order order = { .instance = "" };
+
+        work_drop(g_steal_pointer(&manager->reload));
+        answer_reloads(&manager->reloads, NULL);
+        answer_reloads(&manager->next_reloads, NULL);
+        while (manager->texts.head) {
+                TextStart *start = manager->texts.head->data;
+                ManagerStarted started = start->started;
+                void *userdata = start->userdata;
+                g_autofree char *error = NULL;
+                int r = manager_check_order(manager, &order, &error);
+
+                text_start_drop(start);
+                started(NULL, r, error, userdata);
+        }
+}
+
+void manager_drop_loading(Manager *manager) {
+        timer_free(manager->reads_check);
+        work_drop(g_steal_pointer(&manager->reload));
+        while (manager->reloads.head)
+                manager_reload_drop(manager->reloads.head->data);
+        while (manager->next_reloads.head)
+                manager_reload_drop(manager->next_reloads.head->data);
+        while (manager->texts.head)
+                text_start_drop(manager->texts.head->data);
+        workers_free(manager->reloaders);
+        workers_free(manager->loaders);
+        if (manager->freeing)
+                g_source_destroy(manager->freeing);
+        g_queue_clear_full(&manager->replaced, free_scan);
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/*
+ * Owns the method calls that only read, until they are answered. A long answer is made in pieces of about a
+ * millisecond, so that readers delay each other but never the runs. Callers take turns, and one answer is made at a
+ * time, only when the bus has taken all earlier messages. So memory holds at most two long answers.
+ *
+ * Calls wait until btd has recovered the runs of its previous instance, because only then it knows all runs. If the
+ * caller leaves the bus, its answer is dropped.
+ */
+
+#include <json-c/json_object.h>
+#include <json-c/json_object_iterator.h>
+#include <systemd/sd-bus.h>
+
+#include "basic/json-text.h"
+#include "bus/connection.h"
+#include "definition/definition.h"
+
+typedef struct Answers Answers;
+typedef struct AnswerKind AnswerKind;
+
+/* A long answer that is being made. The members below the blank line are for the kind; those that are set are freed
+ * with the answer. */
+typedef struct Answer {
+        sd_bus_message *question, *reply;
+        void *userdata; /* userdata of the Answers */
+
+        Definition *definition;
+        char *run;          /* id of the run */
+        const char *wanted; /* borrowed from the question */
+        GPtrArray *names;   /* char * */
+        json_object *variables;
+        struct json_object_iterator variable; /* the next variable */
+        JsonText *text;
+        size_t next; /* the next node, name or byte */
+        void *data;  /* owned by the kind, which frees it in end() */
+        char *space; /* a buffer inside the reply */
+} Answer;
+
+#define ANSWER_WAITS 2
+
+struct AnswerKind {
+        const char *array; /* the element type, if the answer is an array; else NULL */
+        int (*begin)(Answer *answer, sd_bus_error *ret_error);
+        /* Appends one element, in microseconds. 1: there may be more, 0: the answer is complete, ANSWER_WAITS: call
+         * again after answers_retry(). */
+        int (*append)(Answer *answer, sd_bus_error *ret_error);
+        void (*end)(Answer *answer); /* also called if the answer is dropped after begin(); may be NULL */
+};
+
+/* max: limit of pending calls per caller; further calls are refused. userdata: for the handlers. */
+Answers *answers_new(Connection *connection, unsigned max, void *userdata);
+/* Drops pending calls without a reply. */
+void answers_free(Answers *answers);
+
+/* Starts answering. Until then, calls wait. */
+void answers_open(Answers *answers);
+
+/* Continues answers that returned ANSWER_WAITS. */
+void answers_retry(Answers *answers);
+
+/* For method handlers: return the result of this function. The call waits for its turn; then handler makes a short
+ * answer. */
+int answers_add(Answers *answers, sd_bus_message *message, sd_bus_message_handler_t handler, sd_bus_error *ret_error);
+/* The same for a long answer. */
+int answers_add_long(Answers *answers, sd_bus_message *message, const AnswerKind *kind, sd_bus_error *ret_error);
+
+/* For kinds whose reply is one string: appends the next part of the text. 1: there is more, 0: the text is complete. */
+int answer_append_text(Answer *answer, const char *text, size_t length);

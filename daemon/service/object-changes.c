@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* Collects changes of objects and sends their signals. Each object of btd has one interface, so its path is the key. */
+
+#include "service/object-changes.h"
+#include "basic/cleanup.h"
+#include "basic/log.h"
+
+/* Pause between signals of one object: nobody needs each value when there are thousands of runs a second. */
+#define PAUSE_USEC 20000
+/* Time limit in one turn of the main loop. */
+#define BUDGET_USEC 2000
+
+struct ObjectChanges {
+        GMainContext *context;
+        sd_bus *bus;
+        const char *manager;
+        GHashTable *objects; /* path -> Object */
+        GSource *due;        /* NULL: nothing to send */
+        int64_t last_sent;   /* when signals were last sent */
+};
+
+typedef struct Object {
+        const char *interface;
+        GPtrArray *names;    /* changed properties; literals */
+        bool removed, added; /* both true: removed, then added again */
+} Object;
+
+static void object_free(Object *object) {
+        g_ptr_array_unref(object->names);
+        g_free(object);
+}
+
+ObjectChanges *object_changes_new(GMainContext *context, sd_bus *bus, const char *manager) {
+        ObjectChanges *changes = g_new0(ObjectChanges, 1);
+
+        changes->context = context;
+        changes->bus = sd_bus_ref(bus);
+        changes->manager = manager;
+        changes->objects = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, (GDestroyNotify) object_free);
+        return changes;
+}
+
+void object_changes_free(ObjectChanges *changes) {
+        if (!changes)
+                return;
+
+        if (changes->due)
+                g_source_destroy(changes->due);
+        g_hash_table_unref(changes->objects);
+        sd_bus_unref(changes->bus);
+        g_free(changes);
+}
+
+/* sd-bus can send InterfacesRemoved only while the object still exists. */
+static int send_removed(const ObjectChanges *changes, const char *path, const Object *object) {
+        g_autoptr(sd_bus_message) signal = NULL;
+        int r = sd_bus_message_new_signal(changes->bus, &signal, changes->manager, "org.freedesktop.DBus.ObjectManager",
+                                          "InterfacesRemoved");
+
+        if (r >= 0)
+                r = sd_bus_message_append(signal, "oas", path, 4, "org.freedesktop.DBus.Peer",
+                                          "org.freedesktop.DBus.Introspectable", "org.freedesktop.DBus.Properties",
+                                          object->interface);
+        return r < 0 ? r : sd_bus_send(changes->bus, signal, NULL);
+}
+
+static int send_properties(const ObjectChanges *changes, const char *path, const Object *object) {
+        if (object->names->len == 0)
+                return 0;
+
+        g_ptr_array_add(object->names, NULL);
+        return sd_bus_emit_properties_changed_strv(changes->bus, path, object->interface,
+                                                   (char **) object->names->pdata);
+}
+
+/* InterfacesAdded already contains the properties. */
+static void send_changes(const ObjectChanges *changes, const char *path, const Object *object) {
+        int r = object->removed ? send_removed(changes, path, object) : 0;
+
+        if (r >= 0 && object->added)
+                r = sd_bus_emit_object_added(changes->bus, path);
+        else if (r >= 0 && !object->removed)
+                r = send_properties(changes, path, object);
+        if (r < 0)
+                log_debug("%s: changes cannot be sent: %s", path, g_strerror(-r));
+}
+
+static void schedule(ObjectChanges *changes, int64_t pause);
+
+/* Sends in several turns: a reload may change thousands of objects. */
+static gboolean on_due(void *userdata) {
+        ObjectChanges *changes = userdata;
+        int64_t until;
+        GHashTableIter iter;
+        void *path, *object;
+
+        changes->due = NULL;
+        changes->last_sent = g_get_monotonic_time();
+        until = changes->last_sent + BUDGET_USEC;
+        g_hash_table_iter_init(&iter, changes->objects);
+        while (g_hash_table_iter_next(&iter, &path, &object)) {
+                send_changes(changes, path, object);
+                g_hash_table_iter_remove(&iter);
+                if (g_get_monotonic_time() >= until) {
+                        schedule(changes, 0);
+                        break;
+                }
+        }
+
+        return G_SOURCE_REMOVE;
+}
+
+static void schedule(ObjectChanges *changes, int64_t pause) {
+        if (changes->due)
+                return;
+
+        changes->due = g_timeout_source_new((guint) (MAX(pause, 0) / 1000));
+        g_source_set_priority(changes->due, G_PRIORITY_DEFAULT);
+        g_source_set_callback(changes->due, on_due, changes, NULL);
+        g_source_attach(changes->due, changes->context);
+        g_source_unref(changes->due);
+}
+
+static Object *change(ObjectChanges *changes, const char *path, const char *interface) {
+        Object *object = g_hash_table_lookup(changes->objects, path);
+
+        if (!object) {
+                object = g_new(Object, 1);
+                *object = (Object){ .interface = interface, .names = g_ptr_array_new() };
+                g_hash_table_insert(changes->objects, g_strdup(path), object);
+        }
+
+        schedule(changes, changes->last_sent + PAUSE_USEC - g_get_monotonic_time());
+        return object;
+}
+
+void object_changes_property(ObjectChanges *changes, const char *path, const char *interface, const char *name) {
+        object_changes_properties(changes, path, interface, &name, 1);
+}
+
+void object_changes_properties(ObjectChanges *changes, const char *path, const char *interface,
+                               const char *const *names, size_t n_names) {
+        const Object *object = change(changes, path, interface);
+
+        for (size_t i = 0; i < n_names; i++)
+                if (!g_ptr_array_find_with_equal_func(object->names, names[i], g_str_equal, NULL))
+                        g_ptr_array_add(object->names, (void *) names[i]);
+}
+
+void object_changes_add(ObjectChanges *changes, const char *path, const char *interface) {
+        change(changes, path, interface)->added = true;
+}
+
+void object_changes_remove(ObjectChanges *changes, const char *path, const char *interface) {
+        Object *object = change(changes, path, interface);
+
+        g_ptr_array_set_size(object->names, 0);
+        object->removed |= !object->added;
+        object->added = false;
+        if (!object->removed)
+                object_changes_forget(changes, path);
+}
+
+void object_changes_forget(ObjectChanges *changes, const char *path) {
+        g_hash_table_remove(changes->objects, path);
+}

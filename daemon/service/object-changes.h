@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/*
+ * Collects added, removed and changed objects, and sends InterfacesAdded, InterfacesRemoved and one PropertiesChanged
+ * per object. They are sent in the same turn of the main loop. If other signals have just been sent, they wait a
+ * moment and are merged with later changes. If there are many, they are spread over several turns.
+ */
+
+#include <glib.h>
+#include <systemd/sd-bus.h>
+
+typedef struct ObjectChanges ObjectChanges;
+
+/* manager: the path of the ObjectManager above the objects. */
+ObjectChanges *object_changes_new(GMainContext *context, sd_bus *bus, const char *manager);
+void object_changes_free(ObjectChanges *changes);
+
+/* interface and names must be literals; they are not copied. */
+void object_changes_property(ObjectChanges *changes, const char *path, const char *interface, const char *name);
+void object_changes_properties(ObjectChanges *changes, const char *path, const char *interface,
+                               const char *const *names, size_t n_names);
+/* The object was added or removed. If it is removed before it was announced, no signal is sent. */
+void object_changes_add(ObjectChanges *changes, const char *path, const char *interface);
+void object_changes_remove(ObjectChanges *changes, const char *path, const char *interface);
+/* Drops all changes of the object, because another signal announces its removal. */
+void object_changes_forget(ObjectChanges *changes, const char *path);
+
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(ObjectChanges, object_changes_free)

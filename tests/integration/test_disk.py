@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""A disk that hangs holds up only what has to be on it, btctl says so, and what was promised is there after a crash; one
+that fails costs a warning."""
+
+import json
+import os
+import re
+import signal
+import time
+
+import pytest
+
+import daemon
+from client import Client, wait
+
+MANAGER = "org.btd1.Manager"
+NOW = {"type": "AlwaysSuccess"}
+BEAT = {"type": "Repeat", "num_cycles": -1, "child": {"type": "Sequence", "children": [
+    {"type": "Sleep", "duration": "10ms"}, {"type": "Script", "code": "n = n + 1"}]}}
+
+
+class Disk:
+    """What the daemon takes for a disk, see slow-disk.c."""
+
+    def __init__(self, btd, directory):
+        self.btd = btd
+        self.path = directory / "disk"
+        self.options = f"--runtime={directory}/run", f"--state={directory}/state"
+        self.history = directory / "state/history"
+
+    def start(self):
+        preloaded = os.path.join(daemon.BUILD, "tests", "integration", "slow-disk.so")
+        sanitizer = daemon.SANITIZER_ENV["ASAN_OPTIONS"] + ":verify_asan_link_order=0"
+        self.btd.start(*self.options, env={"LD_PRELOAD": preloaded, "SLOW_DISK": str(self.path),
+                                           "ASAN_OPTIONS": sanitizer})
+
+    def hang(self):
+        os.mkfifo(self.path)
+
+    def is_waited_for(self):
+        """Is the daemon at it?"""
+        try:
+            os.close(os.open(self.path, os.O_WRONLY | os.O_NONBLOCK))
+        except OSError:
+            return False
+        return True
+
+    def answer(self):
+        """What waits now goes on, and what comes does not wait."""
+        fd = os.open(self.path, os.O_WRONLY)
+        os.unlink(self.path)
+        os.write(fd, b"x")
+        os.close(fd)
+
+    def fail(self):
+        self.path.touch()
+
+    def finish(self, tree, n=1):
+        """Runs of the tree that finish: their names."""
+        names = []
+        for _ in range(n):
+            name, path = self.btd.client.start(tree)
+            assert self.btd.client.finish(path) == ("success", "")
+            names.append(name)
+        return names
+
+
+@pytest.fixture
+def disk(btd, tmp_path):
+    btd.tree("now", NOW)
+    btd.tree("other", NOW)
+    btd.tree("fails", {"type": "AlwaysFailure"}, restart="on-failure", restart_backoff={"initial": "1h"})
+    btd.tree("beat", BEAT, blackboard={"n": 0})
+    return Disk(btd, tmp_path)
+
+
+def poll(condition, what):
+    """For what happens to files, which wakes nobody up."""
+    deadline = time.monotonic() + 20
+    while not condition():
+        assert time.monotonic() < deadline, f"waited for {what}"
+        time.sleep(0.005)
+
+
+def test_a_disk_that_hangs(disk, btd):
+    disk.start()
+    btd.client.subscribe()
+    _, beat = btd.client.start("beat")
+    assert disk.finish("now") == ["now.1"]
+    assert btd.client.finish(btd.client.start("fails")[1])[0] == "failure"
+    disk.hang()
+    assert btd.client.get("/org/btd1", MANAGER, "Disk") == ""
+    assert "Disk:" not in btd.btctl("status").stdout
+
+    other = Client(btd.bus.address)
+    start, halt = other.begin("StartTree", "(ssa{ss})", "other", "", {}), other.begin("HaltTree", "(s)", "other")
+    btd.client.wait_signal("PropertiesChanged", lambda signal: signal.args[1].get("Disk"))
+    trouble = btd.client.get("/org/btd1", MANAGER, "Disk")
+    assert re.fullmatch(r"the disk has not answered for [\d.]+s: .+ to " + re.escape(str(disk.history.parent)) + "/.+",
+                        trouble)
+    assert re.search(r"^ +Disk: the disk has not answered for ", btd.btctl("status").stdout, re.M)
+    assert json.loads(btd.btctl("status", "--json").stdout)["disk"].startswith("the disk has not answered for ")
+
+    def beats():
+        return int(btd.client.call(beat, "org.btd1.Run", "GetVariable", "s", "n"))
+    before = beats()
+    assert disk.finish("now", 3) == ["now.2", "now.3", "now.4"], "their numbers are there"
+    assert btd.client.finish(btd.client.start("fails")[1])[0] == "failure", "a restart is noted on no disk"
+    while beats() < before + 10:
+        pass
+    assert btd.btctl("history").stdout.count("now.") == 4, "what has finished is history, wherever it is"
+    assert btd.btctl("show", "now.4").returncode == 0
+    assert disk.is_waited_for() and not start and not halt
+
+    disk.answer()
+    wait(lambda: start and halt, "the answers, in order")
+    assert start[0][0] == "other.1" and halt in ([(0,)], [(1,)])
+    btd.client.wait_signal("PropertiesChanged", lambda signal: signal.args[1].get("Disk") == "")
+    assert btd.stop() == 0
+    assert {path.name for path in disk.history.iterdir()} == \
+        {f"{run}.journal" for run in ("now.1", "now.2", "now.3", "now.4", "other.1", "beat.1", "fails.1", "fails.2")}
+    assert re.search(r"warning: the disk has not answered for [\d.]+s: .*; only work that needs this disk waits\n", btd.log())
+    assert "btd: the disk answers again\n" in btd.log()
+
+
+def test_killed_while_the_disk_hangs(disk, btd):
+    """What was answered is there afterwards; what was not, has not begun."""
+    disk.start()
+    disk.finish("now")
+    disk.hang()
+    other = Client(btd.bus.address)
+    start = other.begin("StartTree", "(ssa{ss})", "other", "", {})
+    runs = disk.finish("now", 5)
+    poll(disk.is_waited_for, "the disk that is waited for")
+    assert not start
+    btd.stop(signal.SIGKILL)
+    disk.path.unlink()
+
+    disk.start()
+    assert re.findall(r"now\.\d+", btd.btctl("history").stdout)[::-1] == ["now.1", *runs]
+    assert disk.finish("other") and disk.finish("now")[0] not in runs
+    assert btd.stop() == 0
+    assert {path.name for path in disk.history.iterdir()} > {f"{run}.journal" for run in ["now.1", *runs]}
+
+
+def test_stopped_while_the_disk_hangs(disk, btd):
+    """The end waits for it only so long; what is not written is still there for the next btd."""
+    disk.start()
+    disk.finish("now")
+    poll(lambda: list(disk.history.glob("*")), "the first to be written")
+    disk.hang()
+    disk.finish("now", 2)
+    assert btd.stop() == 0
+    assert re.search(r"warning: the disk has not answered for [\d.]+s: .*; not waiting for it any longer\n", btd.log())
+    disk.path.unlink()
+    disk.start()
+    assert len(re.findall(r"now\.\d+", btd.btctl("history").stdout)) == 3
+    assert btd.stop() == 0
+    assert len(list(disk.history.iterdir())) == 3
+
+
+def test_a_disk_that_fails(disk, btd):
+    disk.fail()
+    disk.start()
+    assert disk.finish("now", 2) == ["now.1", "now.2"]
+    poll(lambda: "the history of the last runs" in btd.log(), "the warning")
+    assert btd.stop() == 0
+    directory = disk.history.parent
+    assert f"warning: Numbers of runs may be used again after a restart: {directory}/numbers cannot be written: " \
+        "Input/output error\n" in btd.log()
+    assert f"warning: A power failure may lose the history of the last runs: {disk.history}: Input/output error\n" in btd.log()
+    assert len(list(disk.history.iterdir())) == 2

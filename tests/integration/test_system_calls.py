@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Tests that a run needs only a bounded number of system calls."""
+
+import os
+import struct
+
+import pytest
+
+import daemon
+from client import wait
+
+
+class Calls:
+    """Those that btd makes, see count-calls.c."""
+
+    def __init__(self, path):
+        self.path = path
+        path.write_bytes(bytes(16))
+
+    def count(self):
+        """(of the main loop, of other threads)"""
+        return struct.unpack("QQ", self.path.read_bytes())
+
+
+@pytest.fixture
+def calls(btd, tmp_path):
+    calls = Calls(tmp_path / "calls")
+    btd.tree("now", {"type": "AlwaysSuccess"})
+    preloaded = os.path.join(daemon.BUILD, "tests", "integration", "count-calls.so")
+    sanitizer = daemon.SANITIZER_ENV["ASAN_OPTIONS"] + ":verify_asan_link_order=0"
+    btd.start(f"--runtime={tmp_path}/run", f"--state={tmp_path}/state",
+              env={"LD_PRELOAD": preloaded, "COUNT_CALLS": str(calls.path), "ASAN_OPTIONS": sanitizer})
+    return calls
+
+
+def run_in_rounds(client, rounds, width):
+    """Starts so many runs together, and the next ones when these have finished."""
+    for _ in range(rounds):
+        client.signals.clear()
+        for i in range(width):
+            client.begin("StartTree", "(ssa{ss})", "now", str(i), {})
+        wait(lambda: len(client.signals) == width, f"the end of {width} runs")
+        assert all(signal.args[2] == "success" for signal in client.signals)
+
+
+@pytest.mark.parametrize("rounds, width, limit", [(256, 1, 24), (8, 64, 22)])
+def test_a_run(btd, calls, rounds, width, limit):
+    btd.client.subscribe("org.btd1.Manager", "RunFinished")
+    run_in_rounds(btd.client, 1, width)
+    loop, others = calls.count()
+    run_in_rounds(btd.client, rounds, width)
+    loop, others = ((after - before) / rounds / width for after, before in zip(calls.count(), (loop, others)))
+    assert 10 < loop <= limit, f"{loop} system calls of the main loop for each run"
+    assert others <= 8, f"{others} system calls of other threads for each run, which move its record to the disk"

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/*
+ * A call of the manager that starts a run, repeated until the disk has reserved a number for it.
+ */
+
+#include "runtime/manager.h"
+
+#define once_reserved(context, error, call)                                                                            \
+        ({                                                                                                             \
+                int r_;                                                                                                \
+                                                                                                                       \
+                while ((r_ = (call)) == MANAGER_NOT_YET) {                                                             \
+                        g_clear_pointer(error, g_free);                                                                \
+                        g_main_context_iteration(context, TRUE);                                                       \
+                }                                                                                                      \
+                r_;                                                                                                    \
+        })

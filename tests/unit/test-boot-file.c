@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* Tests the files that btd keeps for the next btd of the same boot, and the messages if it cannot. */
+
+#include <fcntl.h>
+#include <glib/gstdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "basic/cleanup.h"
+#include "runtime/boot-file.h"
+
+typedef struct Fixture {
+        char *directory, *path, *new, *log;
+} Fixture;
+
+static void set_up(Fixture *fixture, gconstpointer data) {
+        fixture->directory = g_dir_make_tmp("btd-test-XXXXXX", NULL);
+        fixture->path = g_build_filename(fixture->directory, "file", NULL);
+        fixture->new = g_strconcat(fixture->path, ".new", NULL);
+        fixture->log = g_build_filename(fixture->directory, "log", NULL);
+}
+
+static void tear_down(Fixture *fixture, gconstpointer data) {
+        g_remove(fixture->path);
+        g_remove(fixture->new);
+        g_remove(fixture->log);
+        g_assert_cmpint(g_rmdir(fixture->directory), ==, 0);
+        g_free(fixture->directory);
+        g_free(fixture->path);
+        g_free(fixture->new);
+        g_free(fixture->log);
+}
+
+static void assert_kept(const Fixture *fixture, int expected) {
+        g_autoptr(json_object) value = boot_file_read(fixture->directory, "file");
+
+        g_assert_cmpint(json_object_get_int(value), ==, expected);
+}
+
+static void test_replaced(Fixture *fixture, gconstpointer data) {
+        assert_kept(fixture, 0);
+        boot_file_write(fixture->directory, "file", json_object_new_int(1));
+        assert_kept(fixture, 1);
+        boot_file_write(fixture->directory, "file", json_object_new_int(2));
+        assert_kept(fixture, 2);
+        g_assert_false(g_file_test(fixture->new, G_FILE_TEST_EXISTS));
+}
+
+static void test_of_no_use(Fixture *fixture, gconstpointer data) {
+        static const char *const texts[] = { "", "1", "00000000000000000000000000000000\n1\n" };
+
+        for (size_t i = 0; i < G_N_ELEMENTS(texts); i++) {
+                g_assert_true(g_file_set_contents(fixture->path, texts[i], -1, NULL));
+                assert_kept(fixture, 0);
+        }
+        g_assert_null(boot_file_read(NULL, "file"));
+        boot_file_write(NULL, "file", json_object_new_int(1));
+}
+
+/* What is logged meanwhile, to be freed. */
+static char *write_in_vain(const Fixture *fixture) {
+        int fd = open(fixture->log, O_WRONLY | O_CREAT | O_CLOEXEC, 0600), before = dup(STDERR_FILENO);
+        char *text;
+
+        dup2(fd, STDERR_FILENO);
+        boot_file_write(fixture->directory, "file", json_object_new_int(1));
+        dup2(before, STDERR_FILENO);
+        close(before);
+        close(fd);
+        g_assert_true(g_file_get_contents(fixture->log, &text, NULL, NULL));
+        return text;
+}
+
+#define WARNING "test-boot-file: warning: State for the next btd cannot be stored: "
+
+static void test_not_replaced(Fixture *fixture, gconstpointer data) {
+        g_autofree char *expected = g_strdup_printf(WARNING "%s cannot be replaced: Is a directory\n", fixture->path),
+                        *text = NULL;
+
+        g_assert_cmpint(g_mkdir(fixture->path, 0700), ==, 0);
+        text = write_in_vain(fixture);
+        g_assert_cmpstr(text, ==, expected);
+}
+
+/* How GLib says it is its own. */
+static void test_not_written(Fixture *fixture, gconstpointer data) {
+        g_autofree char *text = NULL;
+
+        g_assert_cmpint(g_mkdir(fixture->new, 0700), ==, 0);
+        text = write_in_vain(fixture);
+        g_assert_true(g_str_has_prefix(text, WARNING));
+        g_assert_nonnull(strstr(text, fixture->new));
+        g_assert_true(g_str_has_suffix(text, ": Is a directory\n"));
+}
+
+static void add(const char *name, void (*test)(Fixture *fixture, gconstpointer data)) {
+        g_test_add(name, Fixture, NULL, set_up, test, tear_down);
+}
+
+int main(int argc, char *argv[]) {
+        g_test_init(&argc, &argv, NULL);
+        add("/boot-file/replaced", test_replaced);
+        add("/boot-file/of-no-use", test_of_no_use);
+        add("/boot-file/not-replaced", test_not_replaced);
+        add("/boot-file/not-written", test_not_written);
+        return g_test_run();
+}
