@@ -12,7 +12,7 @@
 #include "client/files.h"
 #include "definition/search-path.h"
 #include "definition/text.h"
-#include "leaves/leaf.h"
+#include "run/leaf.h"
 
 const NodeType *const *const node_type_tables[] = { engine_types, leaf_types, NULL };
 

@@ -9,7 +9,7 @@
  */
 
 #include "bus/connection.h"
-#include "leaves/leaf.h"
+#include "run/leaf.h"
 
 typedef struct PreviousInstance PreviousInstance;
 

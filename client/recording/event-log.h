@@ -7,7 +7,7 @@
 
 #include "client/recording/recording.h"
 #include "client/view/output.h"
-#include "journal/replay.h"
+#include "run/replay.h"
 
 /* what: the status of a node or of the run, in words; or
  *   "cut"      earlier events are not kept; nodes that were running then follow as if they started

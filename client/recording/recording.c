@@ -6,7 +6,7 @@
 #include <systemd/sd-id128.h>
 
 #include "client/recording/recording.h"
-#include "journal/journal-definition.h"
+#include "record/journal-definition.h"
 
 void recording_free(Recording *recording) {
         if (!recording)

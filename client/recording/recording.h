@@ -7,7 +7,7 @@
 
 #include "client/bus/client.h"
 #include "definition/definition.h"
-#include "journal/journal.h"
+#include "record/journal.h"
 
 typedef struct Recording {
         char *name; /* of the file or the run, for messages */

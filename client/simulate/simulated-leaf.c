@@ -7,9 +7,9 @@
 
 #include "basic/cause.h"
 #include "client/simulate/simulated-leaf.h"
-#include "definition/reasons.h"
 #include "engine/type.h"
-#include "leaves/leaf.h"
+#include "run/leaf.h"
+#include "run/reasons.h"
 #include "script/blackboard.h"
 #include "script/script-status.h"
 

@@ -8,7 +8,7 @@
 
 #include "client/simulate/event-queue.h"
 #include "client/simulate/scenario.h"
-#include "journal/progress.h"
+#include "run/progress.h"
 
 typedef struct SimulatedLeaf SimulatedLeaf;
 

@@ -6,7 +6,7 @@
 #include "client/simulate/simulation.h"
 #include "basic/span.h"
 #include "client/simulate/simulated-leaf.h"
-#include "definition/node-locks.h"
+#include "run/node-locks.h"
 
 typedef struct Simulation {
         SimulationContext context;

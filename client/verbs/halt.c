@@ -13,7 +13,7 @@
 #include "client/verbs/verbs.h"
 #include "client/view/event.h"
 #include "definition/tree-name.h"
-#include "journal/halt-request.h"
+#include "record/halt-request.h"
 
 /* The runs to wait for. */
 typedef struct Halting {

@@ -10,8 +10,8 @@
 #include "client/verbs/verbs.h"
 #include "client/view/run-view.h"
 #include "definition/title.h"
-#include "journal/detail.h"
-#include "journal/replay.h"
+#include "run/detail.h"
+#include "run/replay.h"
 
 static RunInfo *run_at(const Recording *recording, const Replay *replay, uint64_t time) {
         const Progress *progress = replay_progress(replay);

@@ -2,7 +2,7 @@
 #pragma once
 
 /*
- * The complete state of a machine between two inputs, as numbers. Snapshots (journal/snapshot.h) store it and restore
+ * The complete state of a machine between two inputs, as numbers. Snapshots (run/snapshot.h) store it and restore
  * the same machine from it. node.h defines the numbers; a change there changes the format of snapshots.
  */
 

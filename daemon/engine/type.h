@@ -234,7 +234,7 @@ typedef struct NodeType {
         /* Finds errors and traps that the tables cannot express, mostly about the children; may be NULL. */
         void (*check)(const Tree *tree, NodeId node, Findings *findings);
 
-        /* Leaves: their functions, see leaves/leaf.h. The engine does not use them. */
+        /* Leaves: their functions, see run/leaf.h. The engine does not use them. */
         const LeafKind *leaf;
 } NodeType;
 

@@ -6,7 +6,7 @@
  * test watches, or a value from the condition, which reports the change.
  */
 
-#include "leaves/leaf.h"
+#include "run/leaf.h"
 #include "script/scripts.h"
 
 typedef struct LiveTest LiveTest;

@@ -3,7 +3,7 @@
 /* The table of leaf types, in the order of the reference. */
 
 #include "leaves/registry.h"
-#include "leaves/leaf.h"
+#include "run/leaf.h"
 
 /* clang-format off */
 const NodeType *const leaf_types[] = {

@@ -4,9 +4,9 @@
 
 #include <json-c/json_object.h>
 
+#include "basic/boot-file.h"
 #include "basic/cleanup.h"
 #include "runtime/autostarts.h"
-#include "runtime/boot-file.h"
 
 #define FILE_NAME "autostarted"
 

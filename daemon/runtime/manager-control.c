@@ -9,9 +9,9 @@
 
 #include "basic/excerpt.h"
 #include "basic/log.h"
+#include "run/run-control.h"
 #include "runtime/manager-control.h"
 #include "runtime/manager-state.h"
-#include "runtime/run-control.h"
 
 /* How many of the set variables a message names. */
 #define VALUES_SHOWN 5u

@@ -8,13 +8,13 @@
 #include <errno.h>
 #include <glib/gstdio.h>
 
+#include "basic/boot-file.h"
 #include "basic/cleanup.h"
 #include "basic/log.h"
-#include "journal/journal-definition.h"
-#include "runtime/boot-file.h"
+#include "record/journal-definition.h"
+#include "run/run-journal.h"
+#include "run/run-recover.h"
 #include "runtime/manager-state.h"
-#include "runtime/run-journal.h"
-#include "runtime/run-recover.h"
 
 typedef struct Left {
         char *path;

@@ -11,10 +11,10 @@
 #include "basic/cleanup.h"
 #include "basic/log.h"
 #include "basic/span.h"
-#include "definition/variables.h"
+#include "run/run-journal.h"
+#include "run/start-check.h"
+#include "run/variables.h"
 #include "runtime/manager-state.h"
-#include "runtime/run-journal.h"
-#include "runtime/start-check.h"
 
 static void log_finished(const Run *run) {
         LogSubject subject = { .tree = run_tree(run), .run = run_id(run), .cause = run_cause_chain(run) };

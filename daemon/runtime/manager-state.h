@@ -7,8 +7,8 @@
  * hand in manager-control.c.
  */
 
+#include "record/journals.h"
 #include "runtime/autostarts.h"
-#include "runtime/journals.h"
 #include "runtime/manager.h"
 #include "runtime/restarts.h"
 #include "runtime/run-counter.h"

@@ -11,9 +11,9 @@
 #include "basic/cleanup.h"
 #include "basic/excerpt.h"
 #include "basic/log.h"
-#include "journal/halt-request.h"
+#include "record/halt-request.h"
+#include "run/start-check.h"
 #include "runtime/manager-state.h"
-#include "runtime/start-check.h"
 
 #include <errno.h>
 #include <string.h>

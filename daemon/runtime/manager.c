@@ -6,8 +6,8 @@
 
 #include "basic/excerpt.h"
 #include "basic/log.h"
+#include "run/run-journal.h"
 #include "runtime/manager-state.h"
-#include "runtime/run-journal.h"
 
 /* How long stopping waits for the disk. */
 #define DISK_PATIENCE_USEC (UINT64_C(5) * G_USEC_PER_SEC)

@@ -7,10 +7,10 @@
  */
 
 #include "basic/limit.h"
+#include "record/journals.h"
+#include "run/run.h"
 #include "runtime/caller.h"
-#include "runtime/journals.h"
 #include "runtime/library.h"
-#include "runtime/run.h"
 
 typedef struct Manager Manager;
 

@@ -7,9 +7,9 @@
 
 #include <inttypes.h>
 
+#include "basic/boot-file.h"
 #include "basic/cleanup.h"
 #include "basic/span.h"
-#include "runtime/boot-file.h"
 #include "runtime/restarts.h"
 
 #define FILE_NAME "restarts"

@@ -7,7 +7,7 @@
  */
 
 #include "basic/timers.h"
-#include "runtime/run.h"
+#include "run/run.h"
 
 typedef struct Restarts Restarts;
 

@@ -5,7 +5,7 @@
  * Owns the listed runs: all unfinished ones, and the last finished ones.
  */
 
-#include "runtime/run.h"
+#include "run/run.h"
 
 /* Number of finished runs that are kept; the oldest are removed first. */
 #define RUNS_FINISHED_MAX 64u

@@ -5,9 +5,9 @@
 
 #include <string.h>
 
+#include "basic/trust.h"
 #include "definition/sources.h"
 #include "runtime/snapshot.h"
-#include "runtime/trust.h"
 
 typedef struct File {
         char *text;

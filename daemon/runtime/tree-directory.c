@@ -8,9 +8,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "basic/trust.h"
 #include "definition/tree-name.h"
 #include "runtime/tree-directory.h"
-#include "runtime/trust.h"
 
 static bool check_name(const char *directory, const char *name, GPtrArray *messages) {
         g_autofree char *path = NULL;

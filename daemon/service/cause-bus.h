@@ -9,7 +9,7 @@
 
 #include <systemd/sd-bus.h>
 
-#include "runtime/run.h"
+#include "run/run.h"
 
 /* The chain of the run; empty if it has no cause. */
 int cause_bus_append_run(sd_bus_message *message, const Run *run);

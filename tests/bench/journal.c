@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "journal/progress.h"
+#include "run/progress.h"
 #include "samples.h"
 
 #define SAMPLES 15

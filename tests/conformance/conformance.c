@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "basic/cleanup.h"
-#include "definition/variables.h"
+#include "run/variables.h"
 #include "translate.h"
 
 #define ENGINE_TYPES_MAX 100u

@@ -10,9 +10,9 @@
 
 #include "client/plot/plot.h"
 #include "fuzz.h"
-#include "journal/journal-definition.h"
-#include "journal/replay.h"
 #include "random-definition.h"
+#include "record/journal-definition.h"
+#include "run/replay.h"
 
 /* The lines of older versions stand alone. */
 static void add_checksum(GString *text, size_t start, RecordChain *chain) {

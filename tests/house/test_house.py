@@ -11,9 +11,9 @@ import pytest
 TOP = pathlib.Path(__file__).resolve().parents[2]
 
 # From the bottom up; each room may include itself and what stands before it.
-ROOMS = ["basic", "engine", "script", "definition", "journal", "bus", "leaves", "runtime", "service", "main"]
+ROOMS = ["basic", "engine", "script", "definition", "record", "run", "bus", "leaves", "runtime", "service", "main"]
 # btctl speaks D-Bus; of the daemon it links only what its offline verbs need.
-CLIENT_MAY = {"basic", "engine", "script", "definition", "journal", "leaves"}
+CLIENT_MAY = {"basic", "engine", "script", "definition", "record", "run", "leaves"}
 
 LONG_FILE = 500
 SOURCE = {".c", ".h", ".py", ".sh", ".build"}

@@ -22,8 +22,8 @@
 #include "clock.h"
 #include "engine/engine-version.h"
 #include "engine/node.h"
-#include "journal/journal.h"
 #include "life.h"
+#include "record/journal.h"
 #include "trace.h"
 
 #define FD_NAME "FDNAME="

@@ -6,7 +6,7 @@
  * is told), FakeCondition (its value is what it was told), FakeNow (completes at once). Found by the node's name.
  */
 
-#include "leaves/leaf.h"
+#include "run/leaf.h"
 
 /* The engine's types and these: what definition_load_text() takes. */
 extern const NodeType *const *const *const fake_tables;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 #include "lasting-leaves.h"
-#include "leaves/leaf-params.h"
 #include "leaves/registry.h"
+#include "run/leaf-params.h"
 
 typedef struct LastingParams {
         uint64_t timeout;

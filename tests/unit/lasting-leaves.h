@@ -7,7 +7,7 @@
  * (over at once), Watch (a condition); and with those that only compute.
  */
 
-#include "leaves/leaf.h"
+#include "run/leaf.h"
 
 extern const NodeType *const *const lasting_tables[];
 

@@ -6,7 +6,7 @@
  * what it reports.
  */
 
-#include "leaves/leaf.h"
+#include "run/leaf.h"
 
 typedef struct LeafStage LeafStage;
 

@@ -8,8 +8,8 @@
  */
 
 #include "dice.h"
-#include "journal/replay.h"
 #include "random-definition.h"
+#include "run/replay.h"
 #include "world.h"
 
 #define RANDOM_RUN_START 1000000u

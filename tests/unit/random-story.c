@@ -6,9 +6,9 @@
 #include <unistd.h>
 
 #include "basic/cleanup.h"
-#include "journal/journal-definition.h"
-#include "journal/snapshot.h"
 #include "random-story.h"
+#include "record/journal-definition.h"
+#include "run/snapshot.h"
 
 /* What the run was like behind an input. */
 typedef struct Sight {

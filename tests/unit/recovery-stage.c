@@ -4,9 +4,9 @@
 
 #include <glib/gstdio.h>
 
-#include "journal/journal.h"
 #include "lasting-leaves.h"
-#include "runtime/run-journal.h"
+#include "record/journal.h"
+#include "run/run-journal.h"
 
 /* Nobody hears of a run that would not be there after a crash. */
 static void assert_written(const RecoveryStage *stage, const Run *run) {

@@ -7,7 +7,7 @@
 
 #include "basic/timers.h"
 #include "fake-leaves.h"
-#include "runtime/run.h"
+#include "run/run.h"
 
 typedef struct RunStage {
         GMainContext *context;

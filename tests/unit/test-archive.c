@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "basic/limit.h"
-#include "runtime/archive.h"
+#include "record/archive.h"
 
 typedef struct Fixture {
         char *top, *directory, *from;

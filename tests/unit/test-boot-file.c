@@ -7,8 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "basic/boot-file.h"
 #include "basic/cleanup.h"
-#include "runtime/boot-file.h"
 
 typedef struct Fixture {
         char *directory, *path, *new, *log;

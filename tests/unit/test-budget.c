@@ -32,8 +32,8 @@ static double now_ms(void) {
         return (double) now.tv_sec * 1e3 + (double) now.tv_nsec / 1e6;
 }
 
-/* The error that the code ends with, without the code before it, and how long it took. */
-static char *run(const char *code, double *ret_ms) {
+/* Runs the code in a sandbox of its own. Returns its error without the code before it, or NULL, and the time. */
+static char *run_once(const char *code, double *ret_ms) {
         g_autoptr(Scripts) scripts = scripts_new();
         g_autoptr(Blackboard) blackboard = blackboard_new();
         g_autofree char *error = NULL;
@@ -42,17 +42,31 @@ static char *run(const char *code, double *ret_ms) {
         double begin;
         int r;
 
-        g_test_message("%s", code);
         g_assert_cmpint(scripts_compile(scripts, SCRIPT_CODE, code, NULL, NULL, &script, &error, &offset), ==, 0);
         begin = now_ms();
         r = script_run(script, blackboard, &error);
         *ret_ms = now_ms() - begin;
-        g_assert_cmpfloat(*ret_ms, <, MS_MAX);
         if (r == 0)
                 return NULL;
 
         g_assert_cmpint(r, ==, -EINVAL);
         return g_strdup(g_strrstr(error, ": ") + strlen(": "));
+}
+
+/* Others on the machine slow a processor down for a moment. Code that is too slow is too slow each time. */
+static char *run(const char *code, double *ret_ms) {
+        char *error = NULL;
+
+        g_test_message("%s", code);
+        for (unsigned i = 0; i < 5; i++) {
+                g_free(error);
+                error = run_once(code, ret_ms);
+                if (*ret_ms < MS_MAX)
+                        return error;
+        }
+
+        g_assert_cmpfloat(*ret_ms, <, MS_MAX);
+        return error;
 }
 
 static void test_limits(void) {

@@ -8,7 +8,7 @@
 #include "client/plot/plot.h"
 #include "client/recording/event-log.h"
 #include "engine/types/types.h"
-#include "leaves/leaf.h"
+#include "run/leaf.h"
 #include "sanitized.h"
 
 #define N_NODES 1000u

@@ -3,7 +3,7 @@
 /* Tests the history of nodes and the chain of causes. The tests call the history directly, without a machine. */
 
 #include "assert-cause.h"
-#include "definition/history.h"
+#include "run/history.h"
 
 /* Retry(Both(One, Two)) */
 enum {

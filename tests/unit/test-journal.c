@@ -10,9 +10,9 @@
 #include <sys/stat.h>
 
 #include "basic/cleanup.h"
-#include "journal/crc32.h"
-#include "journal/journal-writer.h"
-#include "journal/journal.h"
+#include "record/crc32.h"
+#include "record/journal-writer.h"
+#include "record/journal.h"
 
 static JournalHeader header_example(void) {
         json_object *files = json_object_new_array(), *file = json_object_new_object();

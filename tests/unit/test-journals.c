@@ -9,9 +9,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "journal/journal.h"
-#include "runtime/file-move.h"
-#include "runtime/journals.h"
+#include "basic/file-move.h"
+#include "record/journal.h"
+#include "record/journals.h"
 
 typedef struct Fixture {
         char *runtime, *state, *lock, *runs, *journal;

@@ -8,8 +8,8 @@
 #include "lasting-leaves.h"
 #include "loading.h"
 #include "recovery-stage.h"
+#include "run/run-journal.h"
 #include "runtime/manager-control.h"
-#include "runtime/run-journal.h"
 
 static const Caller test_caller = { .pid = 1234, .command = (char *) "test", .text = (char *) "UID 0 (test)" };
 

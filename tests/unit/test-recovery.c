@@ -9,8 +9,8 @@
 #include "lasting-leaves.h"
 #include "loading.h"
 #include "recovery-stage.h"
-#include "runtime/run-control.h"
-#include "runtime/run-journal.h"
+#include "run/run-control.h"
+#include "run/run-journal.h"
 
 static const Caller test_caller = { .pid = 1234, .command = (char *) "test", .text = (char *) "UID 0 (test)" };
 

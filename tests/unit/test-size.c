@@ -11,8 +11,8 @@
 
 #include "basic/timers.h"
 #include "definition/definition.h"
-#include "journal/journal-writer.h"
-#include "runtime/run.h"
+#include "record/journal-writer.h"
+#include "run/run.h"
 #include "sanitized.h"
 
 static Status good_start(Leaf *leaf) {

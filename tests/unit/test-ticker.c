@@ -2,7 +2,7 @@
 
 /* Tests the order in which the ticker lets runs tick, and its budget per turn. */
 
-#include "runtime/ticker.h"
+#include "run/ticker.h"
 
 typedef struct Ticked Ticked;
 

@@ -5,7 +5,7 @@
 #include <glib/gstdio.h>
 #include <unistd.h>
 
-#include "runtime/trust.h"
+#include "basic/trust.h"
 
 /* A directory with a file, a link to it, and another by a link to the directory:
  *

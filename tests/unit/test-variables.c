@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "basic/cleanup.h"
-#include "definition/variables.h"
 #include "fake-leaves.h"
+#include "run/variables.h"
 
 typedef struct Stage {
         Definition *definition;

@@ -7,9 +7,9 @@
 #include <string.h>
 #include <systemd/sd-login.h>
 
+#include "basic/boot-file.h"
 #include "basic/cleanup.h"
-#include "runtime/boot-file.h"
-#include "runtime/waiters.h"
+#include "run/waiters.h"
 
 #define APP 11
 #define OTHER 12

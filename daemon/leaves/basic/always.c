@@ -2,8 +2,8 @@
 
 /* AlwaysSuccess and AlwaysFailure: actions that complete at once. */
 
-#include "leaves/leaf.h"
 #include "leaves/registry.h"
+#include "run/leaf.h"
 
 static Status always_success_start(Leaf *leaf) {
         return STATUS_SUCCESS;

@@ -3,8 +3,8 @@
 /* Log: writes a message to the log. */
 
 #include "basic/log.h"
-#include "leaves/leaf.h"
 #include "leaves/registry.h"
+#include "run/leaf.h"
 
 typedef struct LogParams {
         const char *message;

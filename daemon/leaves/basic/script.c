@@ -2,8 +2,8 @@
 
 /* Script: runs code that reads and sets variables. */
 
-#include "leaves/leaf.h"
 #include "leaves/registry.h"
+#include "run/leaf.h"
 #include "script/script-status.h"
 
 typedef struct ScriptParams {

@@ -4,8 +4,8 @@
 
 #include "basic/span.h"
 #include "basic/timers.h"
-#include "leaves/leaf.h"
 #include "leaves/registry.h"
+#include "run/leaf.h"
 
 typedef struct SleepParams {
         uint64_t duration;

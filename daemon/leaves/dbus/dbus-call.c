@@ -10,9 +10,9 @@
 #include "leaves/dbus/dbus-outputs.h"
 #include "leaves/dbus/dbus-params.h"
 #include "leaves/dbus/dbus-recovery.h"
-#include "leaves/leaf-params.h"
-#include "leaves/leaf.h"
 #include "leaves/registry.h"
+#include "run/leaf-params.h"
+#include "run/leaf.h"
 
 typedef struct DBusCallParams {
         DBusMessage message; /* first */

@@ -9,9 +9,9 @@
 #include "engine/tree.h"
 #include "leaves/dbus/dbus-params.h"
 #include "leaves/dbus/dbus-recovery.h"
-#include "leaves/leaf-params.h"
-#include "leaves/leaf.h"
 #include "leaves/registry.h"
+#include "run/leaf-params.h"
+#include "run/leaf.h"
 
 typedef struct DBusEmitParams {
         DBusMessage message; /* first */

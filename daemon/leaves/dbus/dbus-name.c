@@ -5,9 +5,9 @@
 #include "bus/names.h"
 #include "engine/tree.h"
 #include "leaves/dbus/dbus-params.h"
-#include "leaves/leaf-params.h"
-#include "leaves/leaf.h"
 #include "leaves/registry.h"
+#include "run/leaf-params.h"
+#include "run/leaf.h"
 
 typedef struct DBusNameParams {
         DBusAddress address; /* first; the name is its destination */

@@ -8,7 +8,7 @@
 
 #include <systemd/sd-bus.h>
 
-#include "leaves/leaf.h"
+#include "run/leaf.h"
 
 typedef struct DBusOutputs {
         const char *const *names;       /* of variables, in the order of the values; "" skips one; or NULL */

@@ -11,7 +11,7 @@
 #include "bus/connection.h"
 #include "engine/type.h"
 #include "leaves/formats.h"
-#include "leaves/leaf.h"
+#include "run/leaf.h"
 
 typedef struct DBusAddress {
         const char *bus, *destination, *path, *interface;

@@ -6,10 +6,10 @@
 #include "engine/tree.h"
 #include "leaves/dbus/dbus-params.h"
 #include "leaves/dbus/value-matcher.h"
-#include "leaves/leaf-params.h"
-#include "leaves/leaf.h"
 #include "leaves/live-test.h"
 #include "leaves/registry.h"
+#include "run/leaf-params.h"
+#include "run/leaf.h"
 
 typedef struct DBusPropertyParams {
         DBusAddress address; /* first */

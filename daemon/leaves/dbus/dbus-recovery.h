@@ -8,7 +8,7 @@
 
 #include "bus/connection.h"
 #include "bus/names.h"
-#include "leaves/leaf.h"
+#include "run/leaf.h"
 
 /* Part of a kind's record. */
 typedef struct DBusRecovery {

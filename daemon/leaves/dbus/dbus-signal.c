@@ -8,8 +8,8 @@
 #include "engine/tree.h"
 #include "leaves/dbus/dbus-outputs.h"
 #include "leaves/dbus/dbus-params.h"
-#include "leaves/leaf.h"
 #include "leaves/registry.h"
+#include "run/leaf.h"
 
 typedef struct DBusSignalParams {
         DBusAddress address; /* first; the sender is its destination */

@@ -6,11 +6,11 @@
 
 #include "engine/tree.h"
 #include "leaves/formats.h"
-#include "leaves/leaf-params.h"
-#include "leaves/leaf.h"
 #include "leaves/path/confinement.h"
 #include "leaves/path/path-watch.h"
 #include "leaves/registry.h"
+#include "run/leaf-params.h"
+#include "run/leaf.h"
 
 typedef enum Kind {
         KIND_ANY,

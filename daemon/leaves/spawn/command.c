@@ -5,9 +5,9 @@
 #include "basic/span.h"
 #include "basic/timers.h"
 #include "engine/tree.h"
-#include "leaves/leaf-params.h"
 #include "leaves/registry.h"
 #include "leaves/spawn/spawn-execution.h"
+#include "run/leaf-params.h"
 
 typedef struct Command {
         Execution *execution; /* NULL: between two executions */

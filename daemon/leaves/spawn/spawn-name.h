@@ -6,7 +6,7 @@
  * leaf: "boot.3-12-1". A later daemon finds both by it.
  */
 
-#include "leaves/leaf.h"
+#include "run/leaf.h"
 
 typedef struct SpawnName {
         char *run;

@@ -8,10 +8,10 @@
 #include "definition/param-report.h"
 #include "engine/tree.h"
 #include "leaves/formats.h"
-#include "leaves/leaf-params.h"
 #include "leaves/spawn/spawn-handover.h"
 #include "leaves/spawn/spawn-properties.h"
 #include "leaves/spawn/spawn.h"
+#include "run/leaf-params.h"
 
 /* Microseconds. */
 #define INTERVAL_MIN (10 * 1000)

@@ -6,7 +6,7 @@
  * spawn-unit.c.
  */
 
-#include "leaves/leaf.h"
+#include "run/leaf.h"
 
 /* Values of SpawnParams.as */
 enum {

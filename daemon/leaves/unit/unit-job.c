@@ -14,7 +14,6 @@
 #include "engine/tree.h"
 #include "leaves/dbus/dbus-params.h"
 #include "leaves/formats.h"
-#include "leaves/leaf.h"
 #include "leaves/registry.h"
 #include "leaves/unit/job-order.h"
 #include "leaves/unit/systemd-job.h"
@@ -23,6 +22,7 @@
 #include "leaves/unit/unit-name.h"
 #include "leaves/unit/unit-recovery.h"
 #include "leaves/unit/unit-verify.h"
+#include "run/leaf.h"
 
 typedef struct UnitJobParams {
         const char *unit;

@@ -6,12 +6,12 @@
 #include "engine/tree.h"
 #include "leaves/dbus/dbus-params.h"
 #include "leaves/formats.h"
-#include "leaves/leaf-params.h"
-#include "leaves/leaf.h"
 #include "leaves/live-test.h"
 #include "leaves/registry.h"
 #include "leaves/unit/unit-name.h"
 #include "leaves/unit/unit-status.h"
+#include "run/leaf-params.h"
+#include "run/leaf.h"
 
 typedef struct UnitStateParams {
         const char *unit;

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/*
+ * Owns the run records of finished runs. Their number, size and age are limited, see basic/limit.h; the oldest are
+ * removed first. They are written in a directory on a tmpfs, and moved to the disk in groups by the disk queue,
+ * normally within a second. Until then they are part of the archive too; they survive a restart of btd, but not of the
+ * machine.
+ */
+
+#include "basic/disk-queue.h"
+#include "basic/workers.h"
+#include "record/journal-summary.h"
+
+typedef struct Archive Archive;
+
+/* from: the directory on the tmpfs. directory: the directory on the disk; it is created when the first group is
+ * moved. */
+Archive *archive_new(const char *directory, const char *from, DiskQueue *disk, Timers *timers);
+void archive_free(Archive *archive);
+/* Reads both directories; call it once. */
+void archive_read(Archive *archive);
+
+/* Adds the run record of a run, of the given size. Takes the contents of the summary. May remove the oldest run
+ * records. If it cannot be moved to the disk later, it is removed and the error is logged. */
+void archive_add(Archive *archive, JournalSummary *summary, uint64_t bytes);
+/* Writes everything to the disk at once, also run records that are added later. */
+void archive_hurry(Archive *archive);
+/* Removes run records that are too old. */
+void archive_expire(Archive *archive);
+
+/* Reads on a thread what archive_visit() and archive_find_token() need, so that they do not read on the main loop.
+ * Created on the main loop, run on any thread, taken on the main loop. */
+typedef struct ArchiveReading ArchiveReading;
+
+/* Have all summaries been read that archive_find_token() needs for this tree? tree NULL: all summaries. */
+bool archive_is_read(const Archive *archive, const char *tree);
+ArchiveReading *archive_reading_new(const Archive *archive);
+void archive_reading_run(ArchiveReading *reading, Work *work); /* work: the worker that runs it, or NULL */
+void archive_take(Archive *archive, ArchiveReading *reading);
+void archive_reading_free(ArchiveReading *reading);
+
+bool archive_has(Archive *archive, const char *run);
+/* The names of all runs in the archive, oldest first. The caller frees the array and the names. */
+GPtrArray *archive_list(Archive *archive);
+/* The summary of one run; NULL: it is no longer in the archive. */
+const JournalSummary *archive_get(Archive *archive, const char *run);
+/* Visits the summaries of all runs. Summaries of runs that finished before btd was started are read at the first call.
+ * If a run record is damaged, the status is "damaged". */
+void archive_visit(Archive *archive, void (*visit)(const JournalSummary *summary, void *userdata), void *userdata);
+/* The last run of the tree with this token, among the runs that finished last. NULL: none. */
+const JournalSummary *archive_find_token(Archive *archive, const char *tree, const char *token);
+/* The two paths where the run record can be; it moves from the first to the second. The caller frees each. */
+void archive_paths(const Archive *archive, const char *run, char **ret_paths);
+
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(Archive, archive_free)

@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* Writes and reads the header of a run record as JSON: texts as strings, times as numbers, and the seed in hexadecimal,
+ * since not all JSON readers accept 64 bits. */
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "basic/cleanup.h"
+#include "record/crc32.h"
+#include "record/journal-header.h"
+#include "record/record.h"
+
+#define MAGIC "btd-journal "
+#define VERSION_LENGTH_MAX 20u
+#define FILES ",\"files\":"
+
+typedef struct Field {
+        const char *name;
+        size_t offset;
+} Field;
+
+static const Field texts[] = {
+        { "boot", offsetof(JournalHeader, boot) },       { "run", offsetof(JournalHeader, run) },
+        { "tree", offsetof(JournalHeader, tree) },       { "instance", offsetof(JournalHeader, instance) },
+        { "starter", offsetof(JournalHeader, starter) }, { "hash", offsetof(JournalHeader, hash) },
+};
+
+/* Run records of older versions have no token: such a run is the first of its series. */
+static char *token_from_json(json_object *json, const JournalHeader *header) {
+        json_object *token;
+
+        if (!json_object_object_get_ex(json, "token", &token) || !json_object_is_type(token, json_type_string))
+                return g_strdup(header->run);
+
+        return g_utf8_make_valid(json_object_get_string(token), -1);
+}
+
+static char **text_of(JournalHeader *header, const Field *field) {
+        return (char **) ((char *) header + field->offset);
+}
+
+/* All members except the files and the variables. */
+static json_object *start_to_json(const JournalHeader *header) {
+        json_object *json = json_object_new_object();
+        g_autofree char *seed = g_strdup_printf("%016" PRIx64, header->seed);
+
+        for (size_t i = 0; i < G_N_ELEMENTS(texts); i++)
+                json_object_object_add(json, texts[i].name,
+                                       json_object_new_string(*text_of((JournalHeader *) header, &texts[i]) ?: ""));
+        json_object_object_add(json, "engine", json_object_new_int64(header->engine));
+        json_object_object_add(json, "token", json_object_new_string(header->token ?: header->run));
+        json_object_object_add(json, "uid", json_object_new_int64(header->uid));
+        json_object_object_add(json, "seed", json_object_new_string(seed));
+        json_object_object_add(json, "started", json_object_new_uint64(header->started));
+        json_object_object_add(json, "start", json_object_new_uint64(header->start));
+        return json;
+}
+
+static const char *json_text(json_object *json) {
+        return json_object_to_json_string_ext(json, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE);
+}
+
+uint32_t journal_header_append(GString *text, const JournalHeader *header) {
+        g_autoptr(json_object) start = start_to_json(header);
+        size_t line = text->len;
+
+        g_string_append_printf(text, MAGIC "%u ", JOURNAL_VERSION);
+        g_string_append(text, json_text(start));
+        g_string_truncate(text, text->len - strlen("}"));
+        g_string_append(text, FILES);
+        g_string_append(text, header->files_json ?: json_text(header->files));
+        g_string_append(text, ",\"variables\":");
+        g_string_append(text, json_text(header->variables));
+        g_string_append_c(text, '}');
+        return record_append_checksum(text, line, 0);
+}
+
+/* The member if it has this type, or NULL. */
+static json_object *member(json_object *json, const char *name, json_type type) {
+        json_object *value;
+
+        return json_object_object_get_ex(json, name, &value) && json_object_is_type(value, type) ? value : NULL;
+}
+
+/* Run records before version 3 do not have the names. */
+static bool names_are_valid(json_object *file) {
+        json_object *found = NULL;
+
+        if (!json_object_object_get_ex(file, "found", &found))
+                return true;
+        if (!json_object_is_type(found, json_type_array))
+                return false;
+
+        for (size_t i = 0; i < json_object_array_length(found); i++)
+                if (!json_object_is_type(json_object_array_get_idx(found, i), json_type_string))
+                        return false;
+
+        return true;
+}
+
+static bool files_are_valid(json_object *files) {
+        if (!files || json_object_array_length(files) == 0)
+                return false;
+
+        for (size_t i = 0; i < json_object_array_length(files); i++) {
+                json_object *file = json_object_array_get_idx(files, i);
+
+                if (!json_object_is_type(file, json_type_object) || !member(file, "path", json_type_string) ||
+                    !member(file, "text", json_type_string) || !names_are_valid(file))
+                        return false;
+        }
+
+        return true;
+}
+
+/* Reads all members whose length does not depend on the size of the tree. */
+static bool start_from_json(json_object *json, JournalHeader *header) {
+        json_object *seed = member(json, "seed", json_type_string), *start = member(json, "start", json_type_int),
+                    *started = member(json, "started", json_type_int);
+
+        for (size_t i = 0; i < G_N_ELEMENTS(texts); i++) {
+                json_object *text = member(json, texts[i].name, json_type_string);
+
+                if (!text || !g_utf8_validate(json_object_get_string(text), -1, NULL))
+                        return false;
+                *text_of(header, &texts[i]) = g_strdup(json_object_get_string(text));
+        }
+
+        if (!start || !started || !seed ||
+            !g_ascii_string_to_unsigned(json_object_get_string(seed), 16, 0, UINT64_MAX, &header->seed, NULL))
+                return false;
+
+        header->engine = (uint32_t) json_object_get_int64(member(json, "engine", json_type_int));
+        header->token = token_from_json(json, header);
+        header->uid = (uint32_t) json_object_get_int64(member(json, "uid", json_type_int));
+        header->start = json_object_get_uint64(start);
+        header->started = json_object_get_uint64(started);
+        return header->start <= RECORD_TIME_MAX && header->started <= RECORD_TIME_MAX;
+}
+
+static bool header_from_json(json_object *json, JournalHeader *header) {
+        json_object *files = member(json, "files", json_type_array),
+                    *variables = member(json, "variables", json_type_object);
+
+        if (!start_from_json(json, header) || !variables || !files_are_valid(files))
+                return false;
+
+        header->files = json_object_get(files);
+        header->variables = json_object_get(variables);
+        return true;
+}
+
+#define NO_JOURNAL "it is not the journal of a run"
+
+static int bad(char **ret_error, const char *text) {
+        *ret_error = g_strdup(text);
+        return -EBADMSG;
+}
+
+static bool has_magic(const char *line, size_t length) {
+        return length >= strlen(MAGIC) && memcmp(line, MAGIC, strlen(MAGIC)) == 0;
+}
+
+/* Checks the magic and the version; ret_length is the length of this part of the line. */
+static int check_magic(const char *line, size_t length, size_t *ret_length, uint32_t *ret_version, char **ret_error) {
+        g_autofree char *rest = NULL;
+        char *end;
+        guint64 version;
+
+        if (!has_magic(line, length))
+                return bad(ret_error, NO_JOURNAL);
+
+        rest = g_strndup(line + strlen(MAGIC), MIN(length - strlen(MAGIC), VERSION_LENGTH_MAX));
+        version = g_ascii_strtoull(rest, &end, 10);
+        if (version == 0 || version > JOURNAL_VERSION) {
+                *ret_error = g_strdup_printf("it is of version %" PRIu64 ", but this btd knows none beyond %u",
+                                             (uint64_t) version, JOURNAL_VERSION);
+                return -EPROTONOSUPPORT;
+        }
+
+        *ret_version = (uint32_t) version;
+        *ret_length = strlen(MAGIC) + (size_t) (end - rest) + (*end == ' ');
+        return 0;
+}
+
+int journal_header_parse(const char *line, size_t length, JournalHeader *ret_header, uint32_t *ret_checksum,
+                         char **ret_error) {
+        g_auto(JournalHeader) header = {};
+        g_autoptr(json_object) json = NULL;
+        uint32_t checksum;
+        size_t magic;
+        int r;
+
+        if (!has_magic(line, length))
+                return bad(ret_error, NO_JOURNAL);
+        if (!record_read_checksum(line, length, &length, &checksum) || checksum != crc32_of(0, line, length))
+                return bad(ret_error, "its first line does not fit its checksum");
+        r = check_magic(line, length, &magic, &header.version, ret_error);
+        if (r < 0)
+                return r;
+
+        json = record_parse_object(line + magic, length - magic);
+        if (!json || !header_from_json(json, &header))
+                return bad(ret_error, "its first line lacks what a run is made from");
+
+        *ret_header = header;
+        *ret_checksum = checksum;
+        header = (JournalHeader){};
+        return 0;
+}
+
+/* The files follow all short members. No text contains the name of that member with its quotes, since quotes are
+ * escaped in a text. */
+int journal_header_parse_start(const char *text, size_t length, JournalHeader *ret_header, char **ret_error) {
+        g_auto(JournalHeader) header = {};
+        g_autoptr(json_object) json = NULL;
+        g_autofree char *start = NULL;
+        const char *files;
+        size_t magic;
+        int r;
+
+        r = check_magic(text, length, &magic, &header.version, ret_error);
+        if (r < 0)
+                return r;
+
+        files = memmem(text, length, FILES, strlen(FILES));
+        if (files) {
+                start = g_strdup_printf("%.*s}", (int) (files - text - (ptrdiff_t) magic), text + magic);
+                json = record_parse_object(start, strlen(start));
+        }
+        if (!json || !start_from_json(json, &header))
+                return bad(ret_error, "its first line lacks what a run is made from");
+
+        *ret_header = header;
+        header = (JournalHeader){};
+        return 0;
+}
+
+void journal_header_clear(JournalHeader *header) {
+        for (size_t i = 0; i < G_N_ELEMENTS(texts); i++)
+                g_free(*text_of(header, &texts[i]));
+
+        g_free(header->token);
+        json_object_put(header->files);
+        json_object_put(header->variables);
+        *header = (JournalHeader){};
+}

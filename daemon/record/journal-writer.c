@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* Implements journal-writer.h. Records that belong together are written with one write(). */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "basic/cleanup.h"
+#include "basic/limit.h"
+#include "record/journal-writer.h"
+
+#define PIECE (UINT64_C(64) << 10)
+/* A run record has at most two parts, but large snapshots make parts longer. */
+#define PARTS 16u
+
+/* A header can be long, so its buffer is not kept. */
+#define SPARE_MAX (UINT64_C(64) << 10)
+
+static uint64_t part; /* 0: derived from the size limit */
+/* A run has pending records only while it processes an input, so all runs share this buffer, unless one of them
+ * triggers another. */
+static GString *spare;
+
+struct JournalWriter {
+        char *path;
+        int fd; /* -1: it has failed */
+        uint64_t size;
+        uint64_t body;      /* offset of the first record */
+        uint64_t newest;    /* offset of the newest snapshot, or 0 */
+        uint64_t next_part; /* from this size on, a snapshot is due */
+        GString *pending;   /* NULL: no record is pending */
+        RecordChain chain;
+        size_t line; /* offset in pending of the record that was begun */
+        RecordKind kind;
+};
+
+static GString *pending_of(JournalWriter *writer) {
+        if (!writer->pending)
+                writer->pending = g_steal_pointer(&spare) ?: g_string_new(NULL);
+
+        return writer->pending;
+}
+
+static void drop_pending(JournalWriter *writer) {
+        GString *pending = g_steal_pointer(&writer->pending);
+
+        if (!pending)
+                return;
+
+        if (spare || pending->allocated_len > SPARE_MAX) {
+                g_string_free(pending, true);
+                return;
+        }
+
+        g_string_truncate(pending, 0);
+        spare = pending;
+}
+
+static int write_all(int fd, const char *bytes, size_t n) {
+        while (n > 0) {
+                ssize_t written = write(fd, bytes, n);
+
+                if (written < 0 && errno == EINTR)
+                        continue;
+                if (written < 0)
+                        return -errno;
+
+                bytes += written;
+                n -= (size_t) written;
+        }
+
+        return 0;
+}
+
+static int fail(JournalWriter *writer, int r, const char *why, char **ret_error) {
+        *ret_error = g_strdup_printf("%s %s", writer->path, why);
+        close(writer->fd);
+        writer->fd = -1;
+        drop_pending(writer);
+        unlink(writer->path);
+        return r;
+}
+
+/* The run record is limited, because it is in a file system in memory, and the next daemon reads it as a whole. */
+static uint64_t size_max(void) {
+        return (uint64_t) limits_in_force(LIMIT_JOURNAL) * 1024;
+}
+
+static int fail_for_size(JournalWriter *writer, char **ret_error) {
+        g_autofree char *size = limit_size_text(limits_in_force(LIMIT_JOURNAL));
+        g_autofree char *why = g_strdup_printf("has become larger than %s", size);
+
+        return fail(writer, -EFBIG, why, ret_error);
+}
+
+static JournalWriter *writer_new(const char *path, int fd, uint64_t size) {
+        JournalWriter *writer = g_new0(JournalWriter, 1);
+
+        *writer = (JournalWriter){
+                .path = g_strdup(path),
+                .fd = fd,
+                .size = size,
+        };
+        return writer;
+}
+
+static int open_file(const char *path, int flags, int *ret_fd, char **ret_error) {
+        int fd = open(path, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW | flags, 0600);
+
+        if (fd < 0) {
+                int r = -errno;
+
+                *ret_error = g_strdup_printf("%s cannot be opened: %s", path, g_strerror(-r));
+                return r;
+        }
+
+        *ret_fd = fd;
+        return 0;
+}
+
+static uint64_t part_size(void) {
+        return part > 0 ? part : size_max() / PARTS;
+}
+
+/* Sets the size at which the part that starts at begin is complete. */
+static void plan_part(JournalWriter *writer, uint64_t begin) {
+        writer->next_part = begin + part_size();
+}
+
+int journal_writer_create(const char *path, const JournalHeader *header, JournalWriter **ret_writer, char **ret_error) {
+        JournalWriter *writer;
+        int fd = -1, r;
+
+        r = open_file(path, O_CREAT | O_EXCL, &fd, ret_error);
+        if (r < 0)
+                return r;
+
+        writer = writer_new(path, fd, 0);
+        writer->chain.header = writer->chain.last = journal_header_append(pending_of(writer), header);
+        writer->body = writer->pending->len;
+        plan_part(writer, writer->body);
+        *ret_writer = writer;
+        return 0;
+}
+
+int journal_writer_resume(const char *path, const Journal *journal, JournalWriter **ret_writer, char **ret_error) {
+        JournalWriter *writer;
+        g_auto(AutoFd) fd = -1;
+        int r;
+
+        r = open_file(path, 0, &fd, ret_error);
+        if (r < 0)
+                return r;
+        if (ftruncate(fd, (off_t) journal->size) < 0) {
+                r = -errno;
+                *ret_error = g_strdup_printf("%s cannot be written: %s", path, g_strerror(-r));
+                return r;
+        }
+
+        writer = writer_new(path, fd, journal->size);
+        writer->body = journal->body;
+        writer->newest = journal->newest;
+        writer->chain = journal->chain;
+        plan_part(writer, journal->newest > 0 ? journal->newest : journal->body);
+        fd = -1;
+        *ret_writer = writer;
+        return 0;
+}
+
+void journal_writer_free(JournalWriter *writer) {
+        g_autofree char *error = NULL;
+
+        if (!writer)
+                return;
+
+        journal_writer_flush(writer, &error);
+        if (writer->fd >= 0)
+                close(writer->fd);
+        drop_pending(writer);
+        g_free(writer->path);
+        g_free(writer);
+}
+
+void journal_writer_add(JournalWriter *writer, const Record *record) {
+        record_append(pending_of(writer), record, &writer->chain);
+}
+
+GString *journal_writer_begin(JournalWriter *writer, uint64_t time, RecordKind kind, NodeId node) {
+        writer->kind = kind;
+        writer->line = record_begin(pending_of(writer), time, kind, node);
+        return writer->pending;
+}
+
+void journal_writer_end(JournalWriter *writer) {
+        record_end(writer->pending, writer->line, writer->kind, &writer->chain);
+}
+
+int journal_writer_flush(JournalWriter *writer, char **ret_error) {
+        int r;
+
+        if (writer->fd < 0)
+                drop_pending(writer);
+        if (!writer->pending)
+                return 0;
+
+        if (writer->size + writer->pending->len > size_max())
+                return fail_for_size(writer, ret_error);
+
+        r = write_all(writer->fd, writer->pending->str, writer->pending->len);
+        if (r < 0) {
+                g_autofree char *why = g_strdup_printf("cannot be written: %s", g_strerror(-r));
+
+                return fail(writer, r, why, ret_error);
+        }
+
+        writer->size += writer->pending->len;
+        drop_pending(writer);
+        return 0;
+}
+
+bool journal_writer_is_due(const JournalWriter *writer) {
+        return writer->fd >= 0 && writer->size >= writer->next_part;
+}
+
+void journal_writer_set_part(uint64_t bytes) {
+        part = bytes;
+}
+
+static int copy(int from, uint64_t offset, uint64_t size, int to) {
+        g_autofree char *piece = g_malloc(PIECE);
+
+        while (size > 0) {
+                ssize_t n = pread(from, piece, MIN(size, PIECE), (off_t) offset);
+                int r = n > 0 ? write_all(to, piece, (size_t) n) : 0;
+
+                if (r < 0)
+                        return r;
+                if (n <= 0)
+                        return n < 0 ? -errno : -EIO;
+
+                offset += (uint64_t) n;
+                size -= (uint64_t) n;
+        }
+
+        return 0;
+}
+
+/* Copies everything except the records between the header and the newest snapshot. */
+static int copy_rest(const JournalWriter *writer, int to) {
+        g_auto(AutoFd) from = open(writer->path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+        int r;
+
+        if (from < 0)
+                return -errno;
+
+        r = copy(from, 0, writer->body, to);
+        if (r >= 0)
+                r = copy(from, writer->newest, writer->size - writer->newest, to);
+
+        return r;
+}
+
+/* Removes the records before the newest snapshot. On failure, the run record stays as it was, only larger. */
+static void cut(JournalWriter *writer) {
+        g_autofree char *path = g_strconcat(writer->path, JOURNAL_NEW_SUFFIX, NULL);
+        g_auto(AutoFd) fd = -1;
+
+        (void) unlink(path);
+        fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+        if (fd < 0 || copy_rest(writer, fd) < 0 || rename(path, writer->path) < 0) {
+                (void) unlink(path);
+                return;
+        }
+
+        writer->size -= writer->newest - writer->body;
+        writer->newest = writer->body;
+        close(writer->fd);
+        writer->fd = fd;
+        fd = -1;
+}
+
+/* Space snapshots by at least their own size, or writing them would dominate. */
+int journal_writer_add_snapshot(JournalWriter *writer, const Record *record, char **ret_error) {
+        int r = journal_writer_flush(writer, ret_error);
+        uint64_t begin = writer->size;
+
+        if (r < 0)
+                return r;
+
+        if (writer->newest > writer->body) {
+                cut(writer);
+                begin = writer->size;
+        }
+
+        journal_writer_add(writer, record);
+        r = journal_writer_flush(writer, ret_error);
+        if (r < 0)
+                return r;
+
+        writer->newest = begin;
+        plan_part(writer, MAX(writer->size, begin + 2 * (writer->size - begin)));
+        return 0;
+}
+
+/* Removes old records only if this saves much, so that daemons that stop often do not shorten the event log of a
+ * run. */
+int journal_writer_close(JournalWriter *writer, const Record *record, char **ret_error) {
+        g_autofree char *max = NULL;
+        int r;
+
+        if (writer->newest > writer->body && writer->size - writer->body >= part_size())
+                cut(writer);
+
+        journal_writer_add(writer, record);
+        if (writer->size + writer->pending->len > size_max()) {
+                max = limit_size_text(limits_in_force(LIMIT_JOURNAL));
+                *ret_error = g_strdup_printf("%s would become larger than %s", writer->path, max);
+                r = -EFBIG;
+        } else {
+                r = write_all(writer->fd, writer->pending->str, writer->pending->len);
+                if (r < 0)
+                        *ret_error = g_strdup_printf("%s cannot be written: %s", writer->path, g_strerror(-r));
+        }
+
+        close(writer->fd);
+        writer->fd = -1;
+        drop_pending(writer);
+        return r;
+}
+
+const char *journal_writer_path(const JournalWriter *writer) {
+        return writer->path;
+}
+
+uint64_t journal_writer_size(const JournalWriter *writer) {
+        return writer->size;
+}

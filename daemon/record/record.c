@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* Writes and reads lines of run records. Lines are written for each input of each run, so directly; they are read only
+ * once. */
+
+#include <errno.h>
+#include <inttypes.h>
+#include <json-c/json_tokener.h>
+#include <string.h>
+
+#include "basic/cleanup.h"
+#include "record/crc32.h"
+#include "record/record.h"
+
+#define CHECKSUM_LENGTH 8u
+/* Longer than the two numbers and the longest kind. */
+#define BEGIN_MAX 64u
+/* In a snapshot: the checksum of the line before it. */
+#define BEFORE "before"
+#define JSON_DEPTH_MAX 1000
+
+static const char *const kind_names[RECORD_KIND_MAX_] = {
+        [RECORD_START] = "start",         [RECORD_TICK] = "tick",     [RECORD_ENDED] = "ended",
+        [RECORD_CHANGED] = "changed",     [RECORD_TURNED] = "turned", [RECORD_TIMER] = "timer",
+        [RECORD_INTERVAL] = "interval",   [RECORD_SET] = "set",       [RECORD_NOTE] = "note",
+        [RECORD_LOCKED] = "locked",       [RECORD_HALT] = "halt",     [RECORD_PAUSE] = "pause",
+        [RECORD_RESUME] = "resume",       [RECORD_STEP] = "step",     [RECORD_BREAK] = "break",
+        [RECORD_FORCE] = "force",         [RECORD_BEGIN] = "begin",   [RECORD_AT_ONCE] = "at-once",
+        [RECORD_STOPPED] = "stopped",     [RECORD_VALUE] = "value",   [RECORD_AT_ONCE_LOCKED] = "at-once-locked",
+        [RECORD_SUSPENDED] = "suspended", [RECORD_WAITS] = "waits",   [RECORD_STOP] = "stop",
+        [RECORD_UNLOCK] = "unlock",       [RECORD_ARM] = "arm",       [RECORD_DISARM] = "disarm",
+        [RECORD_RECOVERED] = "recovered", [RECORD_RERUN] = "rerun",   [RECORD_FINISHED] = "finished",
+        [RECORD_SNAPSHOT] = "snapshot",
+};
+
+const char *record_kind_to_string(RecordKind kind) {
+        return kind_names[kind];
+}
+
+/* Writes the number and returns the end. With printf(), this would be a third of the cost of a line. */
+static char *put_number(char *text, uint64_t number) {
+        char digits[20], *p = digits + sizeof(digits);
+
+        do {
+                *--p = (char) ('0' + number % 10);
+                number /= 10;
+        } while (number > 0);
+
+        return mempcpy(text, p, (size_t) (digits + sizeof(digits) - p));
+}
+
+uint32_t record_append_checksum(GString *text, size_t line, uint32_t before) {
+        uint32_t crc = crc32_of(before, text->str + line, text->len - line);
+        char end[1 + CHECKSUM_LENGTH + 1], *p = end;
+
+        *p++ = ' ';
+        for (int shift = 28; shift >= 0; shift -= 4)
+                *p++ = "0123456789abcdef"[crc >> shift & 0xf];
+        *p++ = '\n';
+        g_string_append_len(text, end, p - end);
+        return crc;
+}
+
+size_t record_begin(GString *text, uint64_t time, RecordKind kind, NodeId node) {
+        size_t line = text->len;
+        char begin[BEGIN_MAX], *p = put_number(begin, time);
+
+        *p++ = ' ';
+        p = stpcpy(p, kind_names[kind]);
+        if (node != NODE_NONE)
+                p = put_number(stpcpy(p, " #"), node);
+
+        g_string_append_len(text, begin, p - begin);
+        return line;
+}
+
+void record_end(GString *text, size_t line, RecordKind kind, RecordChain *chain) {
+        chain->last = record_append_checksum(text, line, kind == RECORD_SNAPSHOT ? chain->header : chain->last);
+        chain->alone = false;
+}
+
+void record_append(GString *text, const Record *record, RecordChain *chain) {
+        size_t line = record_begin(text, record->time, record->kind, record->node);
+
+        if (record->kind == RECORD_SNAPSHOT && record->details)
+                json_object_object_add(record->details, BEFORE, json_object_new_int64(chain->last));
+        if (record->details) {
+                g_string_append_c(text, ' ');
+                g_string_append(
+                        text, json_object_to_json_string_ext(record->details,
+                                                             JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE));
+        }
+        record_end(text, line, record->kind, chain);
+}
+
+bool record_read_checksum(const char *line, size_t length, size_t *ret_length, uint32_t *ret_checksum) {
+        size_t rest = length - CHECKSUM_LENGTH - 1;
+        uint32_t crc = 0;
+
+        if (length <= CHECKSUM_LENGTH || line[rest] != ' ')
+                return false;
+
+        for (size_t i = rest + 1; i < length; i++) {
+                if (!g_ascii_isxdigit(line[i]))
+                        return false;
+                crc = crc << 4 | (uint32_t) g_ascii_xdigit_value(line[i]);
+        }
+
+        *ret_length = rest;
+        *ret_checksum = crc;
+        return true;
+}
+
+/* The word at *p, which is moved after it and the next space. NULL: none. */
+static char *take_word(const char **p, const char *end) {
+        const char *start = *p, *space;
+
+        if (start >= end || *start == '{')
+                return NULL;
+
+        space = memchr(start, ' ', (size_t) (end - start)) ?: end;
+        *p = space < end ? space + 1 : end;
+        return g_strndup(start, (size_t) (space - start));
+}
+
+static bool parse_kind(const char *word, RecordKind *ret_kind) {
+        for (RecordKind kind = 0; word && kind < RECORD_KIND_MAX_; kind++)
+                if (strcmp(kind_names[kind], word) == 0) {
+                        *ret_kind = kind;
+                        return true;
+                }
+
+        return false;
+}
+
+json_object *record_parse_object(const char *text, size_t length) {
+        json_tokener *tokener = json_tokener_new_ex(JSON_DEPTH_MAX);
+        json_object *object;
+        bool whole;
+
+        json_tokener_set_flags(tokener, JSON_TOKENER_VALIDATE_UTF8);
+        object = json_tokener_parse_ex(tokener, text, (int) length);
+        whole = json_tokener_get_error(tokener) == json_tokener_success &&
+                json_tokener_get_parse_end(tokener) == length;
+        json_tokener_free(tokener);
+        if (whole && json_object_is_type(object, json_type_object))
+                return object;
+
+        json_object_put(object);
+        return NULL;
+}
+
+static bool parse_details(const char *text, size_t length, json_object **ret_details) {
+        return length == 0 || (*ret_details = record_parse_object(text, length));
+}
+
+static bool parse_node(const char *word, NodeId *ret_node) {
+        guint64 node;
+
+        if (!word)
+                return true;
+        if (*word != '#' || !g_ascii_string_to_unsigned(word + 1, 10, 0, NODE_NONE - 1, &node, NULL))
+                return false;
+
+        *ret_node = (NodeId) node;
+        return true;
+}
+
+static bool is_snapshot(const char *line, size_t length) {
+        const char *word = memchr(line, ' ', length), *name = kind_names[RECORD_SNAPSHOT];
+
+        return word && (size_t) (line + length - word) > strlen(name) && memcmp(word + 1, name, strlen(name)) == 0;
+}
+
+/* Checks the line, without its checksum. 0: it follows the line before, or need not; -EBADMSG: it is damaged, or lines
+ * before it are missing. */
+static int check(const char *line, size_t length, uint32_t checksum, RecordChain *chain, char **ret_error) {
+        uint32_t before = is_snapshot(line, length) ? chain->header : chain->last;
+
+        if (checksum == crc32_of(before, line, length)) {
+                chain->alone = false;
+                return 0;
+        }
+        if (chain->alone && checksum == crc32_of(0, line, length))
+                return 0;
+
+        *ret_error = g_strdup(chain->alone ? "it does not fit its checksum"
+                                           : "it does not fit its checksum, or lines before it are missing");
+        return -EBADMSG;
+}
+
+int record_parse(const char *line, size_t length, RecordChain *chain, Record *ret_record, char **ret_error) {
+        g_autofree char *time = NULL, *kind = NULL, *node = NULL;
+        g_auto(Record) record = { .node = NODE_NONE };
+        const char *p = line, *end;
+        uint32_t checksum;
+        size_t rest;
+        int r;
+
+        if (!record_read_checksum(line, length, &rest, &checksum)) {
+                *ret_error = g_strdup("it does not fit its checksum");
+                return -EBADMSG;
+        }
+        r = check(line, rest, checksum, chain, ret_error);
+        if (r < 0)
+                return r;
+
+        end = line + rest;
+        time = take_word(&p, end);
+        kind = take_word(&p, end);
+        node = take_word(&p, end);
+        if (!time || !g_ascii_string_to_unsigned(time, 10, 0, UINT64_MAX, &record.time, NULL) ||
+            !parse_kind(kind, &record.kind) || !parse_node(node, &record.node) ||
+            !parse_details(p, (size_t) (end - p), &record.details)) {
+                *ret_error = g_strdup_printf("'%.*s' is not known", (int) MIN(rest, 60), line);
+                return -EINVAL;
+        }
+
+        chain->last = checksum;
+        *ret_record = record;
+        record = (Record){};
+        return 0;
+}
+
+bool record_follows(const Record *snapshot, uint32_t before) {
+        json_object *value;
+
+        return !snapshot->details || !json_object_object_get_ex(snapshot->details, BEFORE, &value) ||
+               json_object_get_int64(value) == (int64_t) before;
+}
+
+void record_clear(Record *record) {
+        json_object_put(record->details);
+        *record = (Record){};
+}

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* Implements node-locks.h. Few nodes have a lock, so they are in a table, which is made with the first of them. */
+
+#include "run/node-locks.h"
+
+typedef struct NodeClaim {
+        NodeLocks *locks;
+        NodeId node;
+        LockClaim *claim;
+} NodeClaim;
+
+struct NodeLocks {
+        Locks *locks;
+        const Definition *definition;
+        const char *run;
+        void (*granted)(NodeId node, void *userdata);
+        void *userdata;
+        LockParty *party;    /* NULL until a node takes a lock */
+        GHashTable *by_node; /* likewise */
+        bool ending;
+};
+
+static void node_claim_free(NodeClaim *claim) {
+        lock_claim_free(claim->claim);
+        g_free(claim);
+}
+
+NodeLocks *node_locks_new(Locks *locks, const Definition *definition, const char *run,
+                          void (*granted)(NodeId node, void *userdata), void *userdata) {
+        NodeLocks *node_locks = g_new0(NodeLocks, 1);
+
+        node_locks->locks = locks;
+        node_locks->definition = definition;
+        node_locks->run = run;
+        node_locks->granted = granted;
+        node_locks->userdata = userdata;
+        return node_locks;
+}
+
+/* While the table is freed, one node's release may grant the lock to another node of it; ending suppresses the
+ * callback. */
+void node_locks_free(NodeLocks *locks) {
+        if (!locks)
+                return;
+
+        locks->ending = true;
+        g_clear_pointer(&locks->by_node, g_hash_table_unref);
+        lock_party_free(locks->party);
+        g_free(locks);
+}
+
+static const NodeClaim *get(const NodeLocks *locks, NodeId node) {
+        return locks->by_node ? g_hash_table_lookup(locks->by_node, GUINT_TO_POINTER(node)) : NULL;
+}
+
+static void on_granted(void *userdata) {
+        const NodeClaim *claim = userdata;
+
+        if (!claim->locks->ending)
+                claim->locks->granted(claim->node, claim->locks->userdata);
+}
+
+static void begin(NodeLocks *locks) {
+        if (locks->party)
+                return;
+
+        locks->party = lock_party_new(locks->locks);
+        locks->by_node = g_hash_table_new_full(NULL, NULL, NULL, (GDestroyNotify) node_claim_free);
+}
+
+bool node_locks_take(NodeLocks *locks, NodeId node) {
+        const Tree *tree = definition_tree(locks->definition);
+        const char *node_name = tree_node_name(tree, node);
+        g_autofree char *name = locks->run ? g_strdup_printf("%s (%s)", locks->run, node_name) : g_strdup(node_name);
+        LockOwner owner = { .name = name, .begin = node, .end = tree->nodes[node].end };
+        NodeClaim *claim = g_new(NodeClaim, 1);
+
+        begin(locks);
+        *claim = (NodeClaim){
+                .locks = locks,
+                .node = node,
+                .claim = lock_claim_new(locks->party, definition_lock(locks->definition, node), &owner, on_granted,
+                                        claim),
+        };
+        g_hash_table_insert(locks->by_node, GUINT_TO_POINTER(node), claim);
+        return lock_claim_is_held(claim->claim);
+}
+
+void node_locks_drop(NodeLocks *locks, NodeId node) {
+        g_hash_table_remove(locks->by_node, GUINT_TO_POINTER(node));
+}
+
+bool node_locks_has(const NodeLocks *locks, NodeId node) {
+        const NodeClaim *claim = get(locks, node);
+
+        return claim && lock_claim_is_held(claim->claim);
+}
+
+char *node_locks_describe(const NodeLocks *locks, NodeId node) {
+        const NodeClaim *claim = get(locks, node);
+
+        return claim ? lock_claim_describe(claim->claim) : NULL;
+}
+
+bool node_locks_is_deadlocked(const NodeLocks *locks, NodeId node) {
+        const NodeClaim *claim = get(locks, node);
+
+        return claim && lock_claim_is_deadlocked(claim->claim);
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/*
+ * Replays a run record, input by input. After the last record, the run is in the state in which the recording stopped.
+ * Requests of the run are answered from the record; nothing is done outside. Recovery and btctl use it.
+ *
+ * If the record ends in the middle of an input, the rest of it is done without further knowledge: an action has not
+ * begun, a condition is not known, a lock is not free. The same holds at each point where another daemon has recovered
+ * the run and continued it.
+ */
+
+#include "record/journal.h"
+#include "run/progress.h"
+
+typedef struct Replay Replay;
+
+/* A leaf that was started and is still needed. */
+typedef struct ReplayLeaf {
+        NodeId node;
+        uint32_t attempt;    /* from 1 */
+        Status status;       /* of an action RUNNING, or an outcome that no tick has seen; of a condition its value */
+        Cause *cause;        /* of the status, or NULL */
+        bool begun;          /* an action that may have had effects outside; else it certainly had none */
+        bool halted;         /* an action that is ending */
+        bool remembers;      /* an action that stored data, see progress_remember() */
+        json_object *memory; /* the last of these data, or NULL */
+        json_object *noted;  /* the variables to which it refers, at its start; or NULL */
+        uint64_t since;      /* the time of its start */
+        uint64_t suspended;  /* at that time, see progress_suspended() */
+
+        Replay *replay;
+        GList link;
+} ReplayLeaf;
+
+/* The definition must be that of the header, see journal-definition.h; both are borrowed. -EBADMSG: the run record does
+ * not match it, with an error message. */
+int replay_new(const Journal *journal, Definition *definition, Replay **ret_replay, char **ret_error);
+/* The same, but begins with the newest snapshot, if there is one. */
+int replay_new_of_end(const Journal *journal, Definition *definition, Replay **ret_replay, char **ret_error);
+void replay_free(Replay *replay);
+
+/* Applies the next input, with all its effects. 1; 0: there are no more; -EBADMSG: as above. */
+int replay_step(Replay *replay, char **ret_error);
+/* Applies all inputs up to the time, CLOCK_MONOTONIC microseconds; UINT64_MAX: all. */
+int replay_until(Replay *replay, uint64_t time, char **ret_error);
+
+/* The run in its current state; borrowed. */
+Progress *replay_progress(const Replay *replay);
+/* The number of records that were read. */
+unsigned replay_position(const Replay *replay);
+/* True if the last of these says that the run has finished. */
+bool replay_has_finished(const Replay *replay);
+
+/* Of ReplayLeaf, in order of start; and of ProgressLock. Borrowed, until the next step. */
+const GQueue *replay_leaves(const Replay *replay);
+const GArray *replay_locks(const Replay *replay);
+
+/* Returns the progress, whose leaves have no owner then: use progress_set_host() and progress_set_leaf(). Afterwards,
+ * only replay_leaves(), replay_locks() and replay_free() may be called. */
+Progress *replay_take(Replay *replay);
+
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(Replay, replay_free)

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/*
+ * Recovers a run that the previous btd left, in three steps. Each step is done for all runs before the next step,
+ * because runs share locks.
+ */
+
+#include "run/replay.h"
+#include "run/run.h"
+
+/* Step 1: makes a run in the state of the replay. Takes the execution out of the replay, which can then only be used
+ * for the other steps. Takes the writer, to which the run appends; NULL: no run record. */
+Run *run_recover(const JournalHeader *header, Replay *replay, JournalWriter *writer, const RunServices *services,
+                 const RunCallbacks *callbacks, void *userdata);
+
+/* Step 2: claims a lock again. Claim all held locks before all waiting ones, each group sorted by time. */
+void run_recover_lock(Run *run, const ProgressLock *lock);
+
+/* Step 3: continues the leaves. If the run had finished, its end is processed; if it had not started, it is started. */
+void run_recover_leaves(Run *run, const Replay *replay);

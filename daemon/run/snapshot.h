@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/*
+ * Saves and restores the whole state of a run as a record of its run record, so that earlier records can be removed.
+ * The execution and the replay of a run use it.
+ */
+
+#include "run/progress.h"
+
+/* Returns a new reference. Must not be called while the run processes an input, or after it has finished. */
+json_object *snapshot_of(const Progress *progress);
+
+/* Makes the leaf of a node that was started, as ProgressHost.leaf_start() does. NULL: such a leaf is not possible. */
+typedef void *(*SnapshotLeaf)(NodeId node, Status status, Cause *cause, const LeafReport *report, void *userdata);
+
+/* Restores into a new progress, at that time. False: the snapshot is invalid. */
+bool snapshot_restore(Progress *progress, json_object *snapshot, uint64_t now, SnapshotLeaf make_leaf, void *userdata);

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* Ticks the runs that have inputs, in the order of their requests, with a time limit per turn of the main loop. */
+
+#include "run/ticker.h"
+
+#define TURN_TICKS_MAX 64u
+#define TURN_USEC_MAX 2000
+
+struct Ticker {
+        GSource source; /* must be the first member; GLib keeps it alive until the last dispatch has returned */
+        GQueue queue;
+};
+
+static gboolean source_prepare(GSource *source, int *ret_timeout) {
+        *ret_timeout = -1;
+        return !g_queue_is_empty(&((Ticker *) source)->queue);
+}
+
+static gboolean source_check(GSource *source) {
+        return !g_queue_is_empty(&((Ticker *) source)->queue);
+}
+
+/* An entry that is queued again meanwhile gets its turn in the next dispatch. */
+static gboolean source_dispatch(GSource *source, GSourceFunc callback, void *userdata) {
+        Ticker *ticker = (Ticker *) source;
+        int64_t until = g_get_monotonic_time() + TURN_USEC_MAX;
+
+        for (unsigned left = MIN(ticker->queue.length, TURN_TICKS_MAX); left > 0 && ticker->queue.length > 0; left--) {
+                TickerEntry *entry = g_queue_pop_head_link(&ticker->queue)->data;
+
+                entry->queued = false;
+                entry->tick(entry->userdata);
+                if (g_source_is_destroyed(source))
+                        return G_SOURCE_REMOVE;
+                if (g_get_monotonic_time() >= until)
+                        break;
+        }
+
+        return G_SOURCE_CONTINUE;
+}
+
+static GSourceFuncs source_funcs = {
+        .prepare = source_prepare,
+        .check = source_check,
+        .dispatch = source_dispatch,
+};
+
+Ticker *ticker_new(GMainContext *context) {
+        Ticker *ticker = (Ticker *) g_source_new(&source_funcs, sizeof(Ticker));
+
+        g_queue_init(&ticker->queue);
+        g_source_set_name(&ticker->source, "ticker");
+        g_source_attach(&ticker->source, context);
+        return ticker;
+}
+
+void ticker_free(Ticker *ticker) {
+        if (!ticker)
+                return;
+
+        g_source_destroy(&ticker->source);
+        g_source_unref(&ticker->source);
+}
+
+void ticker_queue(Ticker *ticker, TickerEntry *entry) {
+        if (entry->queued)
+                return;
+
+        entry->queued = true;
+        entry->link = (GList){ .data = entry };
+        g_queue_push_tail_link(&ticker->queue, &entry->link);
+}
+
+void ticker_remove(Ticker *ticker, TickerEntry *entry) {
+        if (!entry->queued)
+                return;
+
+        g_queue_unlink(&ticker->queue, &entry->link);
+        entry->queued = false;
+}

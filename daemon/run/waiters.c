@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* Finds out which units wait for runs. The cgroup of a process tells its unit. A process that has ended does not wait
+ * any more. */
+
+#include <glib.h>
+#include <systemd/sd-login.h>
+
+#include "basic/boot-file.h"
+#include "basic/cleanup.h"
+#include "run/waiters.h"
+
+#define FILE_NAME "waiters"
+
+typedef struct Waiter {
+        char *tree, *instance, *unit;
+        bool stop; /* it waits for the end of a halt */
+        uint32_t pid;
+} Waiter;
+
+struct Waiters {
+        bool user;
+        char *directory;
+        GArray *all; /* Waiter */
+};
+
+static void on_dropped(void *data) {
+        Waiter *waiter = data;
+
+        g_free(waiter->tree);
+        g_free(waiter->instance);
+        g_free(waiter->unit);
+}
+
+/* NULL: the process is not part of a unit. */
+static char *unit_of(const Waiters *waiters, uint32_t pid) {
+        char *unit = NULL;
+        int r = waiters->user ? sd_pid_get_user_unit((pid_t) pid, &unit) : sd_pid_get_unit((pid_t) pid, &unit);
+
+        return r >= 0 ? unit : NULL;
+}
+
+static void add(Waiters *waiters, const char *tree, const char *instance, const char *unit, bool stop, uint32_t pid) {
+        Waiter waiter = {
+                .tree = g_strdup(tree),
+                .instance = g_strdup(instance),
+                .unit = g_strdup(unit),
+                .stop = stop,
+                .pid = pid,
+        };
+
+        g_array_append_val(waiters->all, waiter);
+}
+
+static void forget_gone(Waiters *waiters) {
+        for (unsigned i = waiters->all->len; i-- > 0;) {
+                const Waiter *waiter = &g_array_index(waiters->all, Waiter, i);
+                g_autofree char *now = unit_of(waiters, waiter->pid);
+
+                if (g_strcmp0(now, waiter->unit) != 0)
+                        g_array_remove_index_fast(waiters->all, i);
+        }
+}
+
+static void save(const Waiters *waiters) {
+        json_object *all = json_object_new_array();
+
+        for (unsigned i = 0; i < waiters->all->len; i++) {
+                const Waiter *waiter = &g_array_index(waiters->all, Waiter, i);
+                json_object *json = json_object_new_object();
+
+                json_object_object_add(json, "tree", json_object_new_string(waiter->tree));
+                json_object_object_add(json, "instance", json_object_new_string(waiter->instance));
+                json_object_object_add(json, "unit", json_object_new_string(waiter->unit));
+                json_object_object_add(json, "stop", json_object_new_boolean(waiter->stop));
+                json_object_object_add(json, "pid", json_object_new_int64(waiter->pid));
+                json_object_array_add(all, json);
+        }
+
+        boot_file_write(waiters->directory, FILE_NAME, all);
+}
+
+/* Reads the waiters that the previous btd stored. */
+static void recover(Waiters *waiters, json_object *json) {
+        json_object *tree, *instance, *unit, *pid, *stop = NULL;
+
+        (void) json_object_object_get_ex(json, "stop", &stop);
+        if (json_object_object_get_ex(json, "tree", &tree) && json_object_object_get_ex(json, "instance", &instance) &&
+            json_object_object_get_ex(json, "unit", &unit) && json_object_object_get_ex(json, "pid", &pid))
+                add(waiters, json_object_get_string(tree), json_object_get_string(instance),
+                    json_object_get_string(unit), json_object_get_boolean(stop), (uint32_t) json_object_get_int64(pid));
+}
+
+Waiters *waiters_new(bool user, const char *directory) {
+        g_autoptr(json_object) all = boot_file_read(directory, FILE_NAME);
+        Waiters *waiters = g_new(Waiters, 1);
+
+        *waiters = (Waiters){
+                .user = user,
+                .directory = g_strdup(directory),
+                .all = g_array_new(FALSE, FALSE, sizeof(Waiter)),
+        };
+        g_array_set_clear_func(waiters->all, on_dropped);
+        for (size_t i = 0; json_object_is_type(all, json_type_array) && i < json_object_array_length(all); i++)
+                recover(waiters, json_object_array_get_idx(all, i));
+
+        return waiters;
+}
+
+void waiters_free(Waiters *waiters) {
+        if (!waiters)
+                return;
+
+        g_array_unref(waiters->all);
+        g_free(waiters->directory);
+        g_free(waiters);
+}
+
+static bool is_of(const Waiter *waiter, const char *tree, const char *instance, bool stop) {
+        return waiter->stop == stop && g_str_equal(waiter->tree, tree) && g_str_equal(waiter->instance, instance);
+}
+
+static bool is_listed(const Waiters *waiters, const char *tree, const char *instance, bool stop, uint32_t pid) {
+        for (unsigned i = 0; i < waiters->all->len; i++) {
+                const Waiter *waiter = &g_array_index(waiters->all, Waiter, i);
+
+                if (waiter->pid == pid && is_of(waiter, tree, instance, stop))
+                        return true;
+        }
+
+        return false;
+}
+
+/* A client repeats its request after each restart of btd. */
+void waiters_add(Waiters *waiters, const char *tree, const char *instance, bool stop, uint32_t pid) {
+        g_autofree char *unit = pid > 0 ? unit_of(waiters, pid) : NULL;
+
+        forget_gone(waiters);
+        if (!unit || is_listed(waiters, tree, instance, stop, pid))
+                return;
+
+        add(waiters, tree, instance, unit, stop, pid);
+        save(waiters);
+}
+
+bool waiters_has(Waiters *waiters, const char *tree, const char *instance, bool stop, const char *unit) {
+        forget_gone(waiters);
+        for (unsigned i = 0; i < waiters->all->len; i++) {
+                const Waiter *waiter = &g_array_index(waiters->all, Waiter, i);
+
+                if (is_of(waiter, tree, instance, stop) && (!unit || g_str_equal(waiter->unit, unit)))
+                        return true;
+        }
+
+        return false;
+}
