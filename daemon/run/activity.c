@@ -1,22 +1,58 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Runs activities: resolves parameters, starts the kind, enforces the timeouts, and reports the end. */
+/*
+ * Implements activities: resolves the parameters, starts the kind, enforces the timeouts, reports the end, and recovers
+ * what the previous btd started. The functions of run/leaf.h that leaf kinds call are at the end, with all checks of
+ * what a leaf may do.
+ */
 
 #include <assert.h>
+#include <stdalign.h>
+#include <string.h>
 
 #include "basic/log.h"
 #include "basic/span.h"
-#include "run/activity-state.h"
+#include "basic/timers.h"
+#include "run/activity.h"
+#include "run/leaf-params.h"
 #include "run/reasons.h"
+#include "script/secrets.h"
 
-void activity_release(Activity *activity) {
-        if (activity->held && activity_kind(activity)->release)
-                activity_kind(activity)->release(&activity->leaf);
+struct Activity {
+        Leaf leaf; /* must be the first member, see activity_of() */
+        ActivityContext *context;
+        GList link;         /* in the context's activities */
+        json_object *noted; /* the values of the variables in its parameters, or NULL */
+        Params params;
+        Secrets secrets; /* secrets in the parameters */
+        Timer *timeout;
+        Timer *halt_timeout; /* limits how long it may stop; NULL: no limit, or not stopping */
+        Status status;
+        bool held;     /* the kind was called, and release() must follow */
+        bool stopping; /* halt() of the kind was called */
+        bool no_room;  /* one of its results did not fit */
+        bool failed;   /* failed because of its timeout or a lost secret: keep the cause */
+        bool halted;   /* halted by its run */
+        Cause *cause;
+        alignas(max_align_t) char op[];
+};
+
+static const LeafKind *kind_of(const Activity *activity) {
+        return activity->leaf.type->leaf;
+}
+
+static bool is_condition(const Activity *activity) {
+        return activity->leaf.type->class == NODE_CONDITION;
+}
+
+static void release(Activity *activity) {
+        if (activity->held && kind_of(activity)->release)
+                kind_of(activity)->release(&activity->leaf);
 
         activity->held = false;
 }
 
-Status activity_bound(Activity *activity, Status status) {
+static Status bound(Activity *activity, Status status) {
         bool no_room = activity->no_room;
 
         activity->no_room = false;
@@ -25,21 +61,21 @@ Status activity_bound(Activity *activity, Status status) {
 
 /* An action that has ended is released at once. Report the end before that: after the release, systemd may forget its
  * unit, so the run record must have the end already. */
-void activity_settle(Activity *activity, Status status) {
+static void settle(Activity *activity, Status status) {
         const ActivityContext *context = activity->context;
 
         g_clear_pointer(&activity->timeout, timer_free);
         g_clear_pointer(&activity->halt_timeout, timer_free);
-        activity->status = activity_bound(activity, status);
-        if (activity_is_condition(activity))
+        activity->status = bound(activity, status);
+        if (is_condition(activity))
                 context->callbacks->changed(activity, context->userdata);
         else if (context->callbacks->ended(activity, context->userdata))
                 activity_free(activity);
         else
-                activity_release(activity);
+                release(activity);
 }
 
-void activity_replace_cause(Activity *activity, Cause *cause) {
+static void replace_cause(Activity *activity, Cause *cause) {
         cause_unref(activity->cause);
         activity->cause = cause;
 }
@@ -53,16 +89,16 @@ static void on_halt_timeout(void *userdata) {
 
         log_message(LOG_WARNING, &(LogSubject){ .tree = leaf->tree, .run = leaf->run, .node = leaf->name }, "%s",
                     cause->text);
-        activity_replace_cause(activity, cause);
-        activity_settle(activity, STATUS_FAILURE);
+        replace_cause(activity, cause);
+        settle(activity, STATUS_FAILURE);
 }
 
-bool activity_stop(Activity *activity) {
+static bool stop(Activity *activity) {
         const ActivityContext *context = activity->context;
         uint64_t limit = definition_halt_timeout(context->definition, activity->leaf.node);
 
         activity->stopping = true;
-        if (!activity_kind(activity)->halt || activity_kind(activity)->halt(&activity->leaf))
+        if (!kind_of(activity)->halt || kind_of(activity)->halt(&activity->leaf))
                 return true;
 
         if (limit != SPAN_INFINITY)
@@ -71,7 +107,7 @@ bool activity_stop(Activity *activity) {
 }
 
 static uint64_t timeout_of(const Activity *activity) {
-        const LeafKind *kind = activity_kind(activity);
+        const LeafKind *kind = kind_of(activity);
 
         if (!kind->has_timeout)
                 return SPAN_INFINITY;
@@ -84,13 +120,13 @@ static void on_timeout(void *userdata) {
 
         leaf_give_cause(&activity->leaf,
                         reason_of_timeout(definition_tree(activity->context->definition), activity->leaf.node,
-                                          activity_kind(activity)->timeout_offset, timeout_of(activity)));
+                                          kind_of(activity)->timeout_offset, timeout_of(activity)));
         activity->failed = true;
-        if (activity_stop(activity))
-                activity_settle(activity, STATUS_FAILURE);
+        if (stop(activity))
+                settle(activity, STATUS_FAILURE);
 }
 
-static Status fill_params(Activity *activity, Secrets *secrets) {
+static Status fill_params_with(Activity *activity, Secrets *secrets) {
         g_autofree char *error = NULL;
         int r;
 
@@ -105,20 +141,20 @@ static Status fill_params(Activity *activity, Secrets *secrets) {
         return STATUS_RUNNING;
 }
 
-Status activity_fill_params(Activity *activity) {
+static Status fill_params(Activity *activity) {
         activity->secrets.directory = activity->context->services->credentials;
-        return fill_params(activity, &activity->secrets);
+        return fill_params_with(activity, &activity->secrets);
 }
 
-Status activity_fill_params_openly(Activity *activity) {
-        return fill_params(activity, NULL);
+static Status fill_params_openly(Activity *activity) {
+        return fill_params_with(activity, NULL);
 }
 
 static void arm_timeout(Activity *activity) {
         activity->timeout = leaf_timer_new(&activity->leaf, timeout_of(activity), on_timeout, activity);
 }
 
-void activity_set_begun(Activity *activity, Status status) {
+static void set_begun(Activity *activity, Status status) {
         assert(status <= STATUS_SKIPPED || status == STATUS_ERROR);
 
         activity->status = status;
@@ -126,13 +162,13 @@ void activity_set_begun(Activity *activity, Status status) {
                 arm_timeout(activity);
 }
 
-void activity_call_start(Activity *activity) {
+static void call_start(Activity *activity) {
         activity->held = true;
-        activity_set_begun(activity, activity_bound(activity, activity_kind(activity)->start(&activity->leaf)));
+        set_begun(activity, bound(activity, kind_of(activity)->start(&activity->leaf)));
 }
 
-Activity *activity_new(ActivityContext *context, NodeId node, uint32_t attempt, json_object *noted, uint64_t started,
-                       uint64_t suspended) {
+static Activity *activity_new(ActivityContext *context, NodeId node, uint32_t attempt, json_object *noted,
+                              uint64_t started, uint64_t suspended) {
         const Tree *tree = definition_tree(context->definition);
         const NodeType *type = tree->nodes[node].type;
         Activity *activity = g_malloc0(sizeof(Activity) + type->leaf->op_size);
@@ -163,9 +199,9 @@ Activity *activity_start(ActivityContext *context, NodeId node, uint32_t attempt
         Activity *activity = activity_new(context, node, attempt, noted, (uint64_t) g_get_monotonic_time(),
                                           definition_uses_boottime(context->definition, node) ? timers_suspended() : 0);
 
-        activity->status = activity_fill_params(activity);
+        activity->status = fill_params(activity);
         if (activity->status == STATUS_RUNNING)
-                activity_call_start(activity);
+                call_start(activity);
 
         return activity;
 }
@@ -181,7 +217,7 @@ void activity_free(Activity *activity) {
 
         timer_free(activity->timeout);
         timer_free(activity->halt_timeout);
-        activity_release(activity);
+        release(activity);
         g_queue_unlink(&activity->context->activities, &activity->link);
         params_clear(&activity->params);
         secrets_clear(&activity->secrets);
@@ -192,22 +228,21 @@ void activity_free(Activity *activity) {
 }
 
 bool activity_halt(Activity *activity) {
-        assert(!activity_is_condition(activity) && activity->status == STATUS_RUNNING && !activity->halted);
+        assert(!is_condition(activity) && activity->status == STATUS_RUNNING && !activity->halted);
 
         g_clear_pointer(&activity->timeout, timer_free);
         activity->halted = true;
-        return activity->stopping ? false : activity_stop(activity);
+        return activity->stopping ? false : stop(activity);
 }
 
 void activity_tell_awaited(Activity *activity) {
-        if (activity_kind(activity)->awaited && activity->held && !activity->stopping &&
-            activity->status == STATUS_RUNNING)
-                activity_kind(activity)->awaited(&activity->leaf);
+        if (kind_of(activity)->awaited && activity->held && !activity->stopping && activity->status == STATUS_RUNNING)
+                kind_of(activity)->awaited(&activity->leaf);
 }
 
 Status activity_evaluate(Activity *activity) {
-        if (activity_kind(activity)->evaluate && activity->held && !activity->stopping)
-                activity->status = activity_kind(activity)->evaluate(&activity->leaf);
+        if (kind_of(activity)->evaluate && activity->held && !activity->stopping)
+                activity->status = kind_of(activity)->evaluate(&activity->leaf);
 
         return activity->status;
 }
@@ -270,8 +305,8 @@ char *activity_describe(Activity *activity) {
         g_autofree char *hidden = NULL;
 
         if (activity->status == STATUS_RUNNING) {
-                if (activity_kind(activity)->describe)
-                        activity_kind(activity)->describe(&activity->leaf, text);
+                if (kind_of(activity)->describe)
+                        kind_of(activity)->describe(&activity->leaf, text);
                 if (text->len > 0)
                         g_string_prepend(text, "waits for ");
                 describe_timeout(activity, text);
@@ -281,4 +316,225 @@ char *activity_describe(Activity *activity) {
         if (hidden)
                 g_string_assign(text, hidden);
         return g_string_free(text, text->len == 0);
+}
+
+/* The recovery of activities that the previous btd started. */
+
+static void fail_as_lost(Activity *activity) {
+        leaf_set_cause_of(&activity->leaf, CAUSE_LOST, NULL,
+                          "the daemon was restarted while this was under way, so how it ended is not known");
+        activity->status = STATUS_FAILURE;
+}
+
+static bool is_to_run_again(const Activity *activity) {
+        const LeafKind *kind = kind_of(activity);
+
+        if (activity->halted || activity->stopping || activity->failed)
+                return false;
+        if (!kind->has_on_recover || !activity->leaf.has_memo)
+                return true;
+
+        return *(const int *) (const void *) ((const char *) activity->leaf.params + kind->on_recover_offset) ==
+               ON_RECOVER_RERUN;
+}
+
+static void start_again(Activity *activity) {
+        activity->context->callbacks->rerun(activity, activity->context->userdata);
+        g_clear_pointer(&activity->timeout, timer_free);
+        activity->leaf.started = (uint64_t) g_get_monotonic_time();
+        activity->leaf.suspended = activity->leaf.clock == TIMER_BOOTTIME ? timers_suspended() : 0;
+        activity->leaf.has_memo = false;
+        g_clear_pointer(&activity->leaf.memo, json_object_put);
+        call_start(activity);
+}
+
+/* Frees what the recovered leaf left, before it is rerun or fails. */
+static void give_up(Activity *activity) {
+        release(activity);
+        memset(activity->op, 0, kind_of(activity)->op_size);
+        if (is_to_run_again(activity))
+                start_again(activity);
+        else
+                fail_as_lost(activity);
+}
+
+static void recover_action(Activity *activity, const ReplayLeaf *past) {
+        const LeafKind *kind = kind_of(activity);
+
+        activity->halted = past->halted;
+        if (!past->begun && past->halted) {
+                activity->status = STATUS_FAILURE;
+                return;
+        }
+        if (!past->begun) {
+                start_again(activity);
+                return;
+        }
+
+        activity->held = true;
+        set_begun(activity, kind->recover ? bound(activity, kind->recover(&activity->leaf)) : STATUS_IDLE);
+        if (activity->status == STATUS_IDLE)
+                give_up(activity);
+        if ((activity->halted || activity->failed) && activity->status == STATUS_RUNNING) {
+                g_clear_pointer(&activity->timeout, timer_free);
+                if (stop(activity))
+                        activity->status = STATUS_FAILURE;
+        }
+}
+
+/* The secrets in its parameters are lost, so it cannot continue. Stop what it started. */
+static void recover_to_stop(Activity *activity, const ReplayLeaf *past) {
+        activity->failed = true;
+        if (fill_params_openly(activity) == STATUS_RUNNING)
+                recover_action(activity, past);
+        if (activity->status != STATUS_RUNNING)
+                activity->status = STATUS_FAILURE;
+}
+
+/* Keep the value that the previous btd knew until there is a new one. */
+static void recover_condition(Activity *activity, const ReplayLeaf *past) {
+        Status status;
+
+        activity->held = true;
+        status = kind_of(activity)->start(&activity->leaf);
+        activity->status = status == STATUS_RUNNING ? past->status : status;
+}
+
+Activity *activity_recover(ActivityContext *context, const ReplayLeaf *past) {
+        Activity *activity =
+                activity_new(context, past->node, past->attempt, past->noted, past->since, past->suspended);
+
+        activity->leaf.has_memo = past->remembers;
+        activity->leaf.memo = json_object_get(past->memory);
+        activity->cause = past->cause ? cause_ref(past->cause) : NULL;
+        if (!is_condition(activity) && past->status != STATUS_RUNNING) {
+                activity->status = past->status;
+                return activity;
+        }
+
+        activity->status = fill_params(activity);
+        if (activity->status == STATUS_RUNNING && is_condition(activity))
+                recover_condition(activity, past);
+        else if (activity->status == STATUS_RUNNING)
+                recover_action(activity, past);
+        else if (!is_condition(activity) && past->begun)
+                recover_to_stop(activity, past);
+
+        return activity;
+}
+
+/* The functions of run/leaf.h. */
+
+/* The Leaf is the first member of its Activity. */
+static Activity *activity_of(Leaf *leaf) {
+        return (Activity *) leaf;
+}
+
+void leaf_end(Leaf *leaf, Status status) {
+        Activity *activity = activity_of(leaf);
+
+        assert(activity->status == STATUS_RUNNING);
+        assert(status == STATUS_SUCCESS || status == STATUS_FAILURE || status == STATUS_SKIPPED ||
+               status == STATUS_ERROR);
+
+        settle(activity, activity->failed ? STATUS_FAILURE : status);
+}
+
+void leaf_set_value(Leaf *leaf, Status value) {
+        Activity *activity = activity_of(leaf);
+
+        assert(is_condition(activity) && value != STATUS_IDLE && value != STATUS_SKIPPED);
+
+        if (!activity->stopping && activity->status != value)
+                settle(activity, value);
+}
+
+void leaf_value_changed(Leaf *leaf) {
+        Activity *activity = activity_of(leaf);
+
+        assert(is_condition(activity) && kind_of(activity)->evaluate);
+
+        if (!activity->stopping)
+                activity->context->callbacks->changed(activity, activity->context->userdata);
+}
+
+char *leaf_hide_secrets(Leaf *leaf, const char *text) {
+        const Activity *activity = activity_of(leaf);
+
+        return activity->secrets.known ? secrets_hide(&activity->secrets, text) : NULL;
+}
+
+/* Takes the cause. Replaces the values of secrets in it. */
+static Cause *without_secrets(const Activity *activity, Cause *cause) {
+        g_autofree char *text = NULL;
+        Cause *hidden;
+
+        if (!activity->secrets.known)
+                return cause;
+
+        text = secrets_hide(&activity->secrets, cause->text);
+        hidden = cause_new(cause->kind,
+                           cause->facts ? secrets_hide_all(&activity->secrets, json_object_get(cause->facts)) : NULL,
+                           text ?: cause->text);
+        hidden->node = cause->node;
+        hidden->because = cause->because ? cause_ref(cause->because) : NULL;
+        cause_unref(cause);
+        return hidden;
+}
+
+/* A cause that comes after the timeout is not the reason. For a condition that stays false, the cause is updated in
+ * place: the tree does not react, but readers see it. */
+void leaf_give_cause(Leaf *leaf, Cause *given) {
+        Activity *activity = activity_of(leaf);
+        g_autoptr(Cause) cause = without_secrets(activity, given);
+
+        if (activity->failed)
+                return;
+
+        if (is_condition(activity) && activity->status == STATUS_FAILURE && activity->cause)
+                cause_renew(activity->cause, cause);
+        else
+                replace_cause(activity, g_steal_pointer(&cause));
+}
+
+void leaf_set_output(Leaf *leaf, const char *key, json_object *value) {
+        Activity *activity = activity_of(leaf);
+        json_object *hidden = secrets_hide_all(&activity->secrets, value);
+        g_autofree char *text = NULL;
+
+        if (blackboard_has_room(leaf->blackboard, blackboard_growth(leaf->blackboard, key, hidden))) {
+                activity->context->callbacks->output(activity, key, hidden, activity->context->userdata);
+                return;
+        }
+
+        activity->no_room = true;
+        text = blackboard_full_text();
+        leaf_set_cause(leaf, "%s: %s", key, text);
+        json_object_put(hidden);
+}
+
+void leaf_set_memo(Leaf *leaf, json_object *memory) {
+        Activity *activity = activity_of(leaf);
+
+        json_object_put(leaf->memo);
+        leaf->memo = memory;
+        leaf->has_memo = true;
+        if (activity->context->durable)
+                activity->context->callbacks->remember(activity, memory, activity->context->userdata);
+}
+
+void leaf_lost(Leaf *leaf) {
+        Activity *activity = activity_of(leaf);
+
+        assert(!is_condition(activity) && activity->status == STATUS_RUNNING);
+
+        give_up(activity);
+        if (activity->status != STATUS_RUNNING)
+                settle(activity, activity->status);
+}
+
+bool leaf_is_awaited_by(const Leaf *leaf, const char *unit, bool stop) {
+        const ActivityContext *context = activity_of((Leaf *) leaf)->context;
+
+        return context->callbacks->awaited_by && context->callbacks->awaited_by(unit, stop, context->userdata);
 }

@@ -7,41 +7,69 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <json-c/linkhash.h>
 
+#include "basic/cause-json.h"
+#include "basic/cleanup.h"
 #include "engine/engine-version.h"
-#include "run/replay-state.h"
+#include "run/replay.h"
+#include "run/snapshot.h"
+#include "script/script-status.h"
 
-const Tree *replay_tree(const Replay *replay) {
+struct Replay {
+        const Journal *journal;
+        Progress *progress;
+        unsigned begin;    /* index of the first record that was used */
+        unsigned position; /* index of the next record */
+        GQueue leaves;     /* of ReplayLeaf */
+        GArray *locks;     /* of ProgressLock, after the progress was taken */
+        char *error;       /* the first mismatch, or NULL */
+};
+
+/* A member of the details of a record; NULL: none. */
+static json_object *detail_of(const Record *record, const char *name) {
+        json_object *value = NULL;
+
+        if (record->details)
+                json_object_object_get_ex(record->details, name, &value);
+
+        return value;
+}
+
+static const Tree *tree_of(const Replay *replay) {
         return definition_tree(progress_definition(replay->progress));
 }
 
-const Record *replay_next(const Replay *replay) {
+static const Record *next_record(const Replay *replay) {
         return replay->position < replay->journal->records->len
                        ? &g_array_index(replay->journal->records, Record, replay->position)
                        : NULL;
 }
 
-/* The engine in the last RECORD_RECOVERED that was read, or else in the header. */
-uint32_t replay_engine(const Replay *replay) {
+/* The engine that recorded the next record; 0: an old one that is not known. It is in the last RECORD_RECOVERED that
+ * was read, or else in the header. */
+static uint32_t engine_of_next(const Replay *replay) {
         uint32_t engine = replay->journal->header.engine;
 
         for (unsigned i = 0; i < replay->position; i++) {
                 const Record *record = &g_array_index(replay->journal->records, Record, i);
 
-                if (record->kind == RECORD_RECOVERED && replay_detail(record, "engine"))
-                        engine = (uint32_t) json_object_get_int64(replay_detail(record, "engine"));
+                if (record->kind == RECORD_RECOVERED && detail_of(record, "engine"))
+                        engine = (uint32_t) json_object_get_int64(detail_of(record, "engine"));
         }
 
         return engine;
 }
 
-bool replay_is_of_idle_intervals(const Replay *replay) {
-        return replay->journal->header.engine < 2 && replay_engine(replay) < 2;
+/* True for records of engine 1. It used the interval when later engines wait for a change or continue at once. Later
+ * engines treat such an interval as a tick, and when it was armed does not matter. */
+static bool has_idle_intervals(const Replay *replay) {
+        return replay->journal->header.engine < 2 && engine_of_next(replay) < 2;
 }
 
 /* A hint that a different engine may be the reason. */
 static char *describe_engines(const Replay *replay) {
-        uint32_t engine = replay_engine(replay);
+        uint32_t engine = engine_of_next(replay);
 
         return engine == 0 || engine == engine_version()
                        ? g_strdup("")
@@ -49,8 +77,9 @@ static char *describe_engines(const Replay *replay) {
                                          engine_version());
 }
 
-/* The header is line 1. */
-void replay_mismatch(Replay *replay, const char *format, ...) {
+/* Reports that the last record does not match the run. Only the first mismatch is kept, because it causes the others.
+ * The header is line 1. */
+static void G_GNUC_PRINTF(2, 3) mismatch(Replay *replay, const char *format, ...) {
         g_autofree char *text = NULL, *engines = NULL;
         va_list args;
 
@@ -65,14 +94,620 @@ void replay_mismatch(Replay *replay, const char *format, ...) {
         replay->error = g_strdup_printf("line %u: %s%s", replay->position + 1, text, engines);
 }
 
+/* The answers to the run, from the records that follow the input. */
+
+/* True if all effects of the last input are recorded. */
+static bool is_known(const Replay *replay) {
+        const Record *record = next_record(replay);
+
+        return record && record->kind != RECORD_RECOVERED;
+}
+
+/* The next record, if it is this answer. */
+static const Record *next_answer(Replay *replay, RecordKind kind, NodeId node) {
+        const Record *record = next_record(replay);
+
+        return record && record->kind == kind && record->node == node ? record : NULL;
+}
+
+static const Record *take_answer(Replay *replay, RecordKind kind, NodeId node) {
+        const Record *record = next_answer(replay, kind, node);
+
+        if (record)
+                replay->position++;
+
+        return record;
+}
+
+static bool knows_all_effects(const Replay *replay) {
+        return is_known(replay) && replay->position > replay->journal->all_effects;
+}
+
+/* The same for an effect of the run: if it is missing, the recorded run did not have it. */
+static const Record *take_effect(Replay *replay, RecordKind kind, NodeId node) {
+        const Record *record = take_answer(replay, kind, node);
+
+        if (!record && knows_all_effects(replay) && node != NODE_NONE)
+                mismatch(replay, "behind it there is '%s' of node #%u, which is not recorded",
+                         record_kind_to_string(kind), node);
+        else if (!record && knows_all_effects(replay))
+                mismatch(replay, "behind it there is '%s' of the run, which is not recorded",
+                         record_kind_to_string(kind));
+        return record;
+}
+
+/* IDLE: none, or not a valid one. */
+static Status status_in(const Record *record) {
+        const char *text = json_object_get_string(detail_of(record, "status"));
+
+        for (Status status = STATUS_RUNNING; text && status < STATUS_MAX_; status++)
+                if (g_str_equal(status_to_string(status), text))
+                        return status;
+
+        return STATUS_IDLE;
+}
+
+static bool is_own_cause(const Record *record, const Cause *cause) {
+        return cause && cause->text && !cause->because && (cause->node == NODE_NONE || cause->node == record->node);
+}
+
+/* A new reference; NULL: none. Causes that are passed on from a child are not recorded, since they are computed
+ * again. */
+static Cause *cause_in(Replay *replay, const Record *record) {
+        json_object *json = detail_of(record, "cause");
+        g_autoptr(Cause) cause = json ? cause_from_json(json) : NULL;
+
+        if (json && !is_own_cause(record, cause)) {
+                mismatch(replay, "its cause is not one of its own");
+                return NULL;
+        }
+
+        return g_steal_pointer(&cause);
+}
+
+static void set_outcome(ReplayLeaf *leaf, const Record *record) {
+        Status status = status_in(record);
+
+        if (status == STATUS_IDLE || status == STATUS_HALTED)
+                mismatch(leaf->replay, "it has no status");
+        else
+                leaf->status = status;
+
+        cause_unref(leaf->cause);
+        leaf->cause = cause_in(leaf->replay, record);
+        if (leaf->status == STATUS_ERROR && !leaf->cause) {
+                mismatch(leaf->replay, "it has no cause");
+                leaf->cause = cause_new(CAUSE_EXPRESSION, NULL, "");
+        }
+}
+
+static void set_outputs(Replay *replay, NodeId node, json_object *values, uint64_t now) {
+        if (!json_object_is_type(values, json_type_object))
+                return;
+
+        json_object_object_foreach(values, key, value)
+                progress_set_output(replay->progress, node, key, json_object_get(value), now);
+}
+
+static void begin_again(ReplayLeaf *leaf, uint64_t now) {
+        leaf->begun = true;
+        leaf->since = now;
+        leaf->suspended = progress_suspended(leaf->replay->progress);
+        leaf->remembers = false;
+        g_clear_pointer(&leaf->memory, json_object_put);
+}
+
+static void keep_memo(ReplayLeaf *leaf, const Record *record) {
+        leaf->remembers = true;
+        json_object_put(leaf->memory);
+        leaf->memory = json_object_get(record->details);
+}
+
+static const Script *code_of(const Node *node) {
+        for (const Param *param = node->type->params; param && param->name; param++)
+                if (param->kind == PARAM_CODE)
+                        return *(const Script *const *) (const void *) ((const char *) node->params + param->offset);
+
+        return NULL;
+}
+
+/* Computes the outcome again, for a leaf that has ended and only uses variables: it is not recorded. */
+static void compute(ReplayLeaf *leaf) {
+        const Script *code = code_of(&tree_of(leaf->replay)->nodes[leaf->node]);
+        Blackboard *scope = variables_scope(progress_variables(leaf->replay->progress), leaf->node);
+        g_autoptr(Cause) cause = NULL;
+
+        /* A failed leaf did not run its code; code itself cannot fail. */
+        if (code && leaf->status != STATUS_FAILURE && script_status_of_code(code, scope, &cause) != leaf->status)
+                mismatch(leaf->replay, "its code comes to something else");
+}
+
+/* Data that the action stored while it was being started; data that it stores later is an input. */
+static const Record *take_note(Replay *replay, const Record *begin) {
+        const Record *record = next_record(replay);
+
+        return record && record->time == begin->time ? take_answer(replay, RECORD_NOTE, begin->node) : NULL;
+}
+
+/* Checks that the variables have the values in the record of the leaf's start. */
+static void check_noted(ReplayLeaf *leaf, const Record *record) {
+        json_object *with = detail_of(record, "with");
+
+        if (!json_object_is_type(with, json_type_object))
+                return;
+
+        json_object_object_foreach(with, name, then) {
+                json_object *now = NULL;
+                bool set = leaf->noted && json_object_object_get_ex(leaf->noted, name, &now);
+
+                if (set && json_object_equal(then, now))
+                        continue;
+
+                mismatch(leaf->replay, "node #%u is started when '%s' is %s, but with this engine it is %s", leaf->node,
+                         name, json_object_to_json_string_ext(then, JSON_C_TO_STRING_PLAIN),
+                         set ? json_object_to_json_string_ext(now, JSON_C_TO_STRING_PLAIN) : "not set");
+        }
+}
+
+/* If the daemon was stopped right then, the start is the last record. */
+static void begin_action(ReplayLeaf *leaf) {
+        Replay *replay = leaf->replay;
+        const Record *begin, *record;
+
+        if (!is_known(replay))
+                return;
+
+        begin = take_answer(replay, RECORD_BEGIN, leaf->node);
+        if (!begin) {
+                mismatch(replay, "behind it the run starts node #%u, which is not recorded", leaf->node);
+                return;
+        }
+
+        leaf->begun = true;
+        check_noted(leaf, begin);
+        while ((record = take_note(replay, begin)))
+                keep_memo(leaf, record);
+
+        record = take_answer(replay, RECORD_AT_ONCE, leaf->node);
+        if (!record)
+                return;
+
+        set_outcome(leaf, record);
+        compute(leaf);
+        set_outputs(replay, leaf->node, detail_of(record, "outputs"), 0);
+}
+
+/* A condition has a record of its start only if it refers to variables. */
+static void begin_condition(ReplayLeaf *leaf) {
+        const Record *begin = leaf->noted ? take_effect(leaf->replay, RECORD_BEGIN, leaf->node) : NULL;
+
+        if (begin)
+                check_noted(leaf, begin);
+}
+
+static void *on_leaf_start(NodeId node, uint32_t attempt, json_object *noted, void *userdata) {
+        Replay *replay = userdata;
+        ReplayLeaf *leaf = g_new(ReplayLeaf, 1);
+
+        *leaf = (ReplayLeaf){
+                .node = node,
+                .attempt = attempt,
+                .status = STATUS_RUNNING,
+                .noted = json_object_get(noted),
+                .since = progress_now(replay->progress),
+                .suspended = progress_suspended(replay->progress),
+                .replay = replay,
+                .link.data = leaf,
+        };
+        g_queue_push_tail_link(&replay->leaves, &leaf->link);
+        if (tree_of(replay)->nodes[node].type->class == NODE_ACTION)
+                begin_action(leaf);
+        else
+                begin_condition(leaf);
+
+        return leaf;
+}
+
+static Status on_leaf_status(void *data) {
+        const ReplayLeaf *leaf = data;
+
+        return leaf->status;
+}
+
+static Status on_leaf_evaluate(void *data, uint32_t evaluation) {
+        ReplayLeaf *leaf = data;
+        const Record *record = next_answer(leaf->replay, RECORD_VALUE, leaf->node);
+
+        if (record && json_object_get_int64(detail_of(record, "look")) == evaluation) {
+                leaf->replay->position++;
+                set_outcome(leaf, record);
+        }
+
+        return leaf->status;
+}
+
+static Cause *on_leaf_cause(void *data) {
+        const ReplayLeaf *leaf = data;
+
+        return leaf->cause;
+}
+
+static bool on_leaf_halt(void *data) {
+        ReplayLeaf *leaf = data;
+
+        take_effect(leaf->replay, RECORD_STOP, leaf->node);
+        leaf->halted = !take_answer(leaf->replay, RECORD_STOPPED, leaf->node);
+        return !leaf->halted;
+}
+
+static void leaf_free(ReplayLeaf *leaf) {
+        g_queue_unlink(&leaf->replay->leaves, &leaf->link);
+        cause_unref(leaf->cause);
+        json_object_put(leaf->memory);
+        json_object_put(leaf->noted);
+        g_free(leaf);
+}
+
+static void on_leaf_free(void *leaf) {
+        leaf_free(leaf);
+}
+
+static uint64_t after_of(const Record *record) {
+        return json_object_get_uint64(detail_of(record, "after"));
+}
+
+static bool is_idle_interval(const Replay *replay, NodeId node) {
+        return node == NODE_NONE && has_idle_intervals(replay);
+}
+
+/* The progress itself knows which timers are armed. */
+static void on_timer_arm(NodeId node, uint64_t deadline, void *userdata) {
+        Replay *replay = userdata;
+        const Record *record = is_idle_interval(replay, node) ? take_answer(replay, RECORD_ARM, node)
+                                                              : take_effect(replay, RECORD_ARM, node);
+        uint64_t now = progress_now(replay->progress), after = record ? after_of(record) : 0;
+
+        if (record && deadline != (after < UINT64_MAX - now ? now + after : UINT64_MAX))
+                mismatch(replay, "it arms a timer for %" PRIu64 "us, but this engine for %" PRIu64 "us", after,
+                         deadline - now);
+}
+
+static void on_timer_disarm(NodeId node, void *userdata) {
+        if (is_idle_interval(userdata, node))
+                take_answer(userdata, RECORD_DISARM, node);
+        else
+                take_effect(userdata, RECORD_DISARM, node);
+}
+
+static bool on_lock(NodeId node, void *userdata) {
+        Replay *replay = userdata;
+        bool held = take_answer(replay, RECORD_AT_ONCE_LOCKED, node);
+
+        if (!held)
+                take_effect(replay, RECORD_WAITS, node);
+
+        return held;
+}
+
+static void on_unlock(NodeId node, void *userdata) {
+        take_effect(userdata, RECORD_UNLOCK, node);
+}
+
+static void on_leaf_report(void *data, LeafReport *ret_report) {
+        const ReplayLeaf *leaf = data;
+
+        *ret_report = (LeafReport){
+                .attempt = leaf->attempt,
+                .since = leaf->since,
+                .suspended = leaf->suspended,
+                .begun = leaf->begun,
+                .halted = leaf->halted,
+                .remembers = leaf->remembers,
+                .memory = leaf->memory,
+                .noted = leaf->noted,
+        };
+}
+
+static const ProgressHost replay_host = {
+        .leaf_start = on_leaf_start,
+        .leaf_status = on_leaf_status,
+        .leaf_evaluate = on_leaf_evaluate,
+        .leaf_cause = on_leaf_cause,
+        .leaf_halt = on_leaf_halt,
+        .leaf_report = on_leaf_report,
+        .leaf_free = on_leaf_free,
+        .timer_arm = on_timer_arm,
+        .timer_disarm = on_timer_disarm,
+        .lock = on_lock,
+        .unlock = on_unlock,
+};
+
+/* The restore of a snapshot at which the replay begins. */
+
+static void *make_leaf(NodeId node, Status status, Cause *cause, const LeafReport *report, void *userdata) {
+        Replay *replay = userdata;
+        ReplayLeaf *leaf = g_new(ReplayLeaf, 1);
+
+        *leaf = (ReplayLeaf){
+                .node = node,
+                .attempt = report->attempt,
+                .status = status,
+                .cause = cause ? cause_ref(cause) : NULL,
+                .begun = report->begun,
+                .halted = report->halted,
+                .remembers = report->remembers,
+                .memory = json_object_get(report->memory),
+                .noted = json_object_get(report->noted),
+                .since = report->since,
+                .suspended = report->suspended,
+                .replay = replay,
+                .link.data = leaf,
+        };
+        g_queue_push_tail_link(&replay->leaves, &leaf->link);
+        return leaf;
+}
+
+/* Sorts by the time of start; for equal times, by the order of nodes. */
+static gint compare_leaves(gconstpointer a, gconstpointer b, gpointer userdata) {
+        const ReplayLeaf *x = a, *y = b;
+
+        if (x->since != y->since)
+                return x->since < y->since ? -1 : 1;
+
+        return (x->node > y->node) - (x->node < y->node);
+}
+
+static void restore(Replay *replay, const Record *record, uint64_t now) {
+        if (!record->details || !snapshot_restore(replay->progress, record->details, now, make_leaf, replay))
+                mismatch(replay, "no run can be like that");
+
+        g_queue_sort(&replay->leaves, compare_leaves, NULL);
+}
+
+/* The recorded inputs, which are applied after checking that they are possible. */
+
+static void set_suspended(Replay *replay, json_object *usec) {
+        if (json_object_is_type(usec, json_type_int) && json_object_get_uint64(usec) <= RECORD_TIME_MAX)
+                progress_set_suspended(replay->progress, json_object_get_uint64(usec));
+        else
+                mismatch(replay, "it does not say for how long the machine was suspended");
+}
+
+static void apply_suspended(Replay *replay, const Record *record, uint64_t now) {
+        set_suspended(replay, detail_of(record, "usec"));
+}
+
+static void apply_start(Replay *replay, const Record *record, uint64_t now) {
+        if (record->details)
+                set_suspended(replay, detail_of(record, "suspended"));
+        if (replay->position > 1 || replay->begin > 0)
+                mismatch(replay, "the run has begun already");
+        else
+                progress_start(replay->progress, now);
+}
+
+static void apply_tick(Replay *replay, const Record *record, uint64_t now) {
+        progress_tick(replay->progress, now);
+}
+
+static bool is_of_class(const Replay *replay, const Record *record, NodeClass class) {
+        return tree_of(replay)->nodes[record->node].type->class == class;
+}
+
+static void apply_ended(Replay *replay, const Record *record, uint64_t now) {
+        ReplayLeaf *leaf = progress_leaf(replay->progress, record->node);
+
+        if (!leaf || leaf->status != STATUS_RUNNING || !is_of_class(replay, record, NODE_ACTION)) {
+                mismatch(replay, "node #%u is not running", record->node);
+                return;
+        }
+
+        set_outcome(leaf, record);
+        if (leaf->status == STATUS_RUNNING) {
+                mismatch(replay, "it has no outcome");
+                return;
+        }
+
+        compute(leaf);
+        if (progress_leaf_ended(replay->progress, record->node, now))
+                leaf_free(leaf);
+}
+
+static void apply_changed(Replay *replay, const Record *record, uint64_t now) {
+        if (!progress_leaf(replay->progress, record->node) || !is_of_class(replay, record, NODE_CONDITION))
+                mismatch(replay, "nothing looks at node #%u", record->node);
+        else if (record->kind == RECORD_TURNED)
+                progress_condition_turned(replay->progress, record->node, now);
+        else
+                progress_condition_changed(replay->progress, record->node, now);
+}
+
+static bool is_expiry_of_idle(const Replay *replay, const Record *record) {
+        return record->kind == RECORD_INTERVAL && has_idle_intervals(replay);
+}
+
+static void apply_timer(Replay *replay, const Record *record, uint64_t now) {
+        if (progress_deadline(replay->progress, record->node) == UINT64_MAX && !is_expiry_of_idle(replay, record))
+                mismatch(replay, "there is no such timer");
+        else
+                progress_timer_expired(replay->progress, record->node, now);
+}
+
+static void apply_set(Replay *replay, const Record *record, uint64_t now) {
+        if (!record->details)
+                mismatch(replay, "it has no variables");
+        else if (record->node == NODE_NONE)
+                progress_set_variables(replay->progress, record->details, now);
+        else
+                set_outputs(replay, record->node, record->details, now);
+}
+
+static void apply_note(Replay *replay, const Record *record, uint64_t now) {
+        ReplayLeaf *leaf = progress_leaf(replay->progress, record->node);
+
+        if (leaf)
+                keep_memo(leaf, record);
+        else
+                mismatch(replay, "node #%u is not running", record->node);
+}
+
+static void apply_locked(Replay *replay, const Record *record, uint64_t now) {
+        if (progress_waits_for_lock(replay->progress, record->node))
+                progress_lock_granted(replay->progress, record->node, now);
+        else
+                mismatch(replay, "node #%u waits for no lock", record->node);
+}
+
+static void apply_halt(Replay *replay, const Record *record, uint64_t now) {
+        Cause *why = cause_in(replay, record);
+
+        progress_halt(replay->progress, why ?: cause_new(CAUSE_HALTED, NULL, "halted"), now);
+}
+
+static void apply_pause(Replay *replay, const Record *record, uint64_t now) {
+        progress_pause(replay->progress, now);
+}
+
+static void apply_resume(Replay *replay, const Record *record, uint64_t now) {
+        progress_resume(replay->progress, now);
+}
+
+static void apply_step(Replay *replay, const Record *record, uint64_t now) {
+        progress_step(replay->progress, now);
+}
+
+static void apply_break(Replay *replay, const Record *record, uint64_t now) {
+        progress_set_breakpoint(replay->progress, record->node, json_object_get_boolean(detail_of(record, "set")), now);
+}
+
+static void apply_force(Replay *replay, const Record *record, uint64_t now) {
+        Status status = status_in(record);
+        g_autoptr(Cause) why = cause_in(replay, record);
+
+        if (status != STATUS_SUCCESS && status != STATUS_FAILURE && status != STATUS_SKIPPED) {
+                mismatch(replay, "it has no outcome");
+                return;
+        }
+
+        progress_force(replay->progress, record->node, status,
+                       why ? g_steal_pointer(&why) : cause_new(CAUSE_FORCED, NULL, "forced"), now);
+}
+
+/* From here on, the answers are those of another daemon. */
+static void apply_recovered(Replay *replay, const Record *record, uint64_t now) {}
+
+static void apply_rerun(Replay *replay, const Record *record, uint64_t now) {
+        ReplayLeaf *leaf = progress_leaf(replay->progress, record->node);
+
+        if (!leaf) {
+                mismatch(replay, "node #%u is not running", record->node);
+                return;
+        }
+
+        begin_again(leaf, now);
+        check_noted(leaf, record);
+}
+
+static void apply_finished(Replay *replay, const Record *record, uint64_t now) {
+        Status status = progress_status(replay->progress);
+
+        if (status_in(record) != status)
+                mismatch(replay, "the run is %s by then", status_to_string(status));
+}
+
+static void apply_snapshot(Replay *replay, const Record *record, uint64_t now) {
+        if (replay->position == replay->begin + 1)
+                restore(replay, record, now);
+}
+
+typedef enum Scope {
+        OF_RUN,
+        OF_NODE,
+        OF_EITHER,
+} Scope;
+
+typedef struct Input {
+        void (*apply)(Replay *replay, const Record *record, uint64_t now);
+        Scope scope;
+        bool last;    /* for a run that has finished */
+        bool waiting; /* not for a run that is halting */
+} Input;
+
+static const Input inputs[RECORD_KIND_MAX_] = {
+        [RECORD_START] = { apply_start },
+        [RECORD_TICK] = { apply_tick },
+        [RECORD_ENDED] = { apply_ended, OF_NODE },
+        [RECORD_CHANGED] = { apply_changed, OF_NODE },
+        [RECORD_TURNED] = { apply_changed, OF_NODE },
+        [RECORD_TIMER] = { apply_timer, OF_NODE },
+        [RECORD_INTERVAL] = { apply_timer },
+        [RECORD_SET] = { apply_set, OF_EITHER },
+        [RECORD_NOTE] = { apply_note, OF_NODE },
+        [RECORD_SUSPENDED] = { apply_suspended },
+        [RECORD_LOCKED] = { apply_locked, OF_NODE },
+        [RECORD_HALT] = { apply_halt, .waiting = true },
+        [RECORD_PAUSE] = { apply_pause, .waiting = true },
+        [RECORD_RESUME] = { apply_resume, .waiting = true },
+        [RECORD_STEP] = { apply_step, .waiting = true },
+        [RECORD_BREAK] = { apply_break, OF_NODE, .waiting = true },
+        [RECORD_FORCE] = { apply_force, OF_NODE, .waiting = true },
+        [RECORD_RECOVERED] = { apply_recovered },
+        [RECORD_RERUN] = { apply_rerun, OF_NODE },
+        [RECORD_FINISHED] = { apply_finished, .last = true },
+        [RECORD_SNAPSHOT] = { apply_snapshot },
+        /* Answers and effects, which are not inputs. */
+        [RECORD_BEGIN] = { .scope = OF_NODE },
+        [RECORD_AT_ONCE] = { .scope = OF_NODE },
+        [RECORD_STOPPED] = { .scope = OF_NODE },
+        [RECORD_VALUE] = { .scope = OF_NODE },
+        [RECORD_AT_ONCE_LOCKED] = { .scope = OF_NODE },
+        [RECORD_WAITS] = { .scope = OF_NODE },
+        [RECORD_STOP] = { .scope = OF_NODE },
+        [RECORD_UNLOCK] = { .scope = OF_NODE },
+        [RECORD_ARM] = { .scope = OF_EITHER },
+        [RECORD_DISARM] = { .scope = OF_EITHER },
+};
+
+static bool has_node(const Replay *replay, const Record *record) {
+        Scope scope = inputs[record->kind].scope;
+
+        if (record->node == NODE_NONE)
+                return scope != OF_NODE;
+
+        return scope != OF_RUN && record->node < tree_of(replay)->n_nodes;
+}
+
+static void apply(Replay *replay, const Record *record) {
+        const Input *input = &inputs[record->kind];
+        const char *kind = record_kind_to_string(record->kind);
+        bool over = progress_status(replay->progress) != STATUS_RUNNING;
+
+        if (record->time > RECORD_TIME_MAX)
+                mismatch(replay, "no run lasts that long");
+        else if (!input->apply && record->node == NODE_NONE &&
+                 (record->kind == RECORD_ARM || record->kind == RECORD_DISARM) && has_idle_intervals(replay))
+                return;
+        else if (!input->apply)
+                mismatch(replay, "the run has not asked for '%s'", kind);
+        else if (over != input->last && record->kind != RECORD_RECOVERED)
+                mismatch(replay, "'%s' does not happen to a run that is %s", kind,
+                         status_to_string(progress_status(replay->progress)));
+        else if (input->waiting && progress_is_halting(replay->progress))
+                mismatch(replay, "'%s' does not happen to a run that is being halted", kind);
+        else if (replay->position == 1 && record->kind != RECORD_START && record->kind != RECORD_SNAPSHOT)
+                mismatch(replay, "the run has not begun");
+        else
+                input->apply(replay, record, replay->journal->header.start + record->time);
+}
+
 int replay_step(Replay *replay, char **ret_error) {
-        const Record *record = replay_next(replay);
+        const Record *record = next_record(replay);
 
         if (!record)
                 return 0;
 
         replay->position++;
-        replay_apply(replay, record);
+        apply(replay, record);
         if (!replay->error)
                 return 1;
 
@@ -84,7 +719,7 @@ int replay_until(Replay *replay, uint64_t time, char **ret_error) {
         const Record *record;
         int r = 0;
 
-        while (r >= 0 && (record = replay_next(replay)) && replay->journal->header.start + record->time <= time)
+        while (r >= 0 && (record = next_record(replay)) && replay->journal->header.start + record->time <= time)
                 r = replay_step(replay, ret_error);
 
         return r < 0 ? r : 0;
@@ -92,10 +727,10 @@ int replay_until(Replay *replay, uint64_t time, char **ret_error) {
 
 /* Checks the nodes of all records, so that no other code has to. */
 static void check_nodes(Replay *replay) {
-        for (const Record *record; (record = replay_next(replay)) && !replay->error; replay->position++)
-                if (!replay_has_node(replay, record)) {
+        for (const Record *record; (record = next_record(replay)) && !replay->error; replay->position++)
+                if (!has_node(replay, record)) {
                         replay->position++;
-                        replay_mismatch(replay, "there is no such node for '%s'", record_kind_to_string(record->kind));
+                        mismatch(replay, "there is no such node for '%s'", record_kind_to_string(record->kind));
                 }
 
         replay->position = 0;
@@ -137,7 +772,7 @@ void replay_free(Replay *replay) {
                 return;
 
         while (replay->leaves.head)
-                replay_leaf_free(replay->leaves.head->data);
+                leaf_free(replay->leaves.head->data);
         progress_free(replay->progress);
         g_clear_pointer(&replay->locks, g_array_unref);
         g_free(replay->error);

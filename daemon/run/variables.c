@@ -10,7 +10,36 @@
 #include <string.h>
 
 #include "basic/cleanup.h"
-#include "run/variables-state.h"
+#include "basic/excerpt.h"
+#include "run/variables.h"
+#include "script/blackboard.h"
+#include "script/script-status.h"
+#include "script/scripts.h"
+
+typedef struct Scope {
+        Blackboard *blackboard; /* NULL: not needed yet */
+        uint64_t seen;          /* the version at the last check for changes */
+        uint32_t element;       /* the last one that this copy of a ForEach's child got */
+        bool active;            /* nodes inside may be running */
+} Scope;
+
+/* The verdict of a while for a version of its scope. */
+typedef struct While {
+        uint64_t version;
+        Verdict verdict;
+} While;
+
+struct Variables {
+        const Definition *definition;
+        unsigned n_scopes;
+        /* NodeId -> json_object: the list of a Loop or ForEach, the last value of an OnChange. NULL until one is
+         * set. */
+        GHashTable *kept;
+        GHashTable *whiles; /* NodeId -> While, the same */
+        GHashTable *seen;   /* NodeId -> json_object: values read by the last deciding expression, the same */
+        Cause *error;       /* the last one, or NULL */
+        Scope scopes[];
+};
 
 /* The initial variables of the scope's tree: its blackboard, and the defaults of its inputs. */
 static json_object *initial_variables(const ScopeInfo *info) {
@@ -62,7 +91,7 @@ void variables_free(Variables *variables) {
         g_free(variables);
 }
 
-Scope *variables_get_scope(Variables *variables, unsigned index) {
+static Scope *get_scope(Variables *variables, unsigned index) {
         Scope *scope = &variables->scopes[index];
         const ScopeInfo *info;
 
@@ -70,17 +99,16 @@ Scope *variables_get_scope(Variables *variables, unsigned index) {
                 return scope;
 
         info = definition_scope_info(variables->definition, index);
-        scope->blackboard =
-                info->kind == SCOPE_LOCAL
-                        ? blackboard_new_local(variables_get_scope(variables, info->parent)->blackboard, info->names)
-                        : blackboard_new_scope(variables->scopes[0].blackboard);
+        scope->blackboard = info->kind == SCOPE_LOCAL
+                                    ? blackboard_new_local(get_scope(variables, info->parent)->blackboard, info->names)
+                                    : blackboard_new_scope(variables->scopes[0].blackboard);
         return scope;
 }
 
 Blackboard *variables_scope(Variables *variables, NodeId node) {
         unsigned index = variables->n_scopes > 1 ? definition_scope(variables->definition, node) : 0;
 
-        return variables_get_scope(variables, index)->blackboard;
+        return get_scope(variables, index)->blackboard;
 }
 
 Blackboard *variables_outermost(Variables *variables) {
@@ -105,14 +133,14 @@ Cause *variables_error(const Variables *variables) {
         return variables->error;
 }
 
-void variables_set_error(Variables *variables, const char *kind, json_object *facts, char *error) {
+static void set_error(Variables *variables, const char *kind, json_object *facts, char *error) {
         g_autofree char *text = error;
 
         cause_unref(variables->error);
         variables->error = cause_new(kind, facts, text);
 }
 
-void variables_begin_scope(Scope *scope) {
+static void begin_scope(Scope *scope) {
         scope->active = true;
         scope->seen = blackboard_version(scope->blackboard);
 }
@@ -138,7 +166,7 @@ static json_object *entry_variables(const ScopeInfo *info, json_object *given, c
 
 bool variables_enter(Variables *variables, NodeId subtree) {
         unsigned index = definition_scope(variables->definition, subtree + 1);
-        Scope *scope = variables_get_scope(variables, index);
+        Scope *scope = get_scope(variables, index);
         g_autoptr(json_object) entry = NULL;
         g_auto(Params) params = {};
         char *error = NULL;
@@ -148,12 +176,12 @@ bool variables_enter(Variables *variables, NodeId subtree) {
                 entry = entry_variables(definition_scope_info(variables->definition, index),
                                         ((const SubTreeParams *) params.values)->inputs, &error);
         if (!entry) {
-                variables_set_error(variables, CAUSE_PARAMETER, NULL, error);
+                set_error(variables, CAUSE_PARAMETER, NULL, error);
                 return false;
         }
 
         blackboard_reset(scope->blackboard, entry);
-        variables_begin_scope(scope);
+        begin_scope(scope);
         return true;
 }
 
@@ -180,7 +208,7 @@ static int check_outputs(const Blackboard *inside, const Declaration *output, ch
 bool variables_leave(Variables *variables, NodeId subtree, Status status) {
         const SubTreeParams *params = definition_tree(variables->definition)->nodes[subtree].params;
         unsigned index = definition_scope(variables->definition, subtree + 1);
-        Scope *scope = variables_get_scope(variables, index);
+        Scope *scope = get_scope(variables, index);
         json_object *value;
         const char *key;
         char *error;
@@ -191,7 +219,7 @@ bool variables_leave(Variables *variables, NodeId subtree, Status status) {
 
         if (check_outputs(scope->blackboard, definition_scope_info(variables->definition, index)->outputs, &error) <
             0) {
-                variables_set_error(variables, CAUSE_PARAMETER, NULL, error);
+                set_error(variables, CAUSE_PARAMETER, NULL, error);
                 return false;
         }
 
@@ -200,4 +228,334 @@ bool variables_leave(Variables *variables, NodeId subtree, Status status) {
                         blackboard_set(variables_scope(variables, subtree), key, json_object_get(value));
 
         return true;
+}
+
+static void on_value_dropped(void *value) {
+        json_object_put(value);
+}
+
+static void keep(Variables *variables, NodeId node, json_object *value) {
+        if (!variables->kept)
+                variables->kept = g_hash_table_new_full(NULL, NULL, NULL, on_value_dropped);
+
+        g_hash_table_replace(variables->kept, GUINT_TO_POINTER(node), value);
+}
+
+static bool get_kept(const Variables *variables, NodeId node, json_object **ret_value) {
+        void *value;
+
+        if (!variables->kept || !g_hash_table_lookup_extended(variables->kept, GUINT_TO_POINTER(node), NULL, &value))
+                return false;
+
+        *ret_value = value;
+        return true;
+}
+
+static Verdict script_failed(Variables *variables, const Script *script, char *error) {
+        set_error(variables, CAUSE_EXPRESSION, facts_new("expression", fact_text(script_code(script)), NULL), error);
+        return VERDICT_ERROR;
+}
+
+static Verdict test_script(Variables *variables, const Blackboard *scope, const Script *script) {
+        char *error;
+        bool truth;
+
+        if (script_test(script, scope, NULL, &truth, &error) < 0)
+                return script_failed(variables, script, error);
+
+        return truth ? VERDICT_YES : VERDICT_NO;
+}
+
+static void put_seen(Variables *variables, NodeId node, json_object *values) {
+        if (!variables->seen)
+                variables->seen = g_hash_table_new_full(NULL, NULL, NULL, on_value_dropped);
+
+        g_hash_table_replace(variables->seen, GUINT_TO_POINTER(node), values);
+}
+
+/* Stores the values now, because halts and hooks run before the outcome is reported, and may set these variables. */
+static void note_seen(Variables *variables, NodeId node, const Script *script) {
+        put_seen(variables, node, traced_inputs(variables_scope(variables, node), script_reads(script)));
+}
+
+json_object *variables_seen(const Variables *variables, NodeId node) {
+        void *seen = variables->seen ? g_hash_table_lookup(variables->seen, GUINT_TO_POINTER(node)) : NULL;
+
+        return json_object_get(seen);
+}
+
+/* A while is tested at every tick while the node runs, so its verdict is kept until a variable changes. */
+static Verdict test_while(Variables *variables, NodeId node, const Script *script) {
+        const Blackboard *scope = variables_scope(variables, node);
+        uint64_t version = blackboard_version(scope);
+        While *last;
+
+        if (!variables->whiles)
+                variables->whiles = g_hash_table_new_full(NULL, NULL, NULL, g_free);
+
+        last = g_hash_table_lookup(variables->whiles, GUINT_TO_POINTER(node));
+        if (!last) {
+                last = g_new(While, 1);
+                g_hash_table_insert(variables->whiles, GUINT_TO_POINTER(node), last);
+        } else if (last->version == version)
+                return last->verdict;
+
+        *last = (While){ .version = version, .verdict = test_script(variables, scope, script) };
+        return last->verdict;
+}
+
+/* A guard that is not given lets the node pass: a while is true then, all others are false. */
+Verdict variables_guard(Variables *variables, NodeId node, Guard guard) {
+        const Script *script = definition_guard(variables->definition, node, guard);
+        Verdict passes = guard == GUARD_WHILE ? VERDICT_YES : VERDICT_NO, verdict;
+
+        if (!script)
+                return passes;
+
+        verdict = guard == GUARD_WHILE ? test_while(variables, node, script)
+                                       : test_script(variables, variables_scope(variables, node), script);
+        if (verdict != passes && verdict != VERDICT_ERROR)
+                note_seen(variables, node, script);
+
+        return verdict;
+}
+
+Verdict variables_hook(Variables *variables, NodeId node, Hook hook) {
+        const Script *script = definition_hook(variables->definition, node, hook);
+        char *error;
+
+        if (!script || script_run(script, variables_scope(variables, node), &error) >= 0)
+                return VERDICT_YES;
+
+        return script_failed(variables, script, error);
+}
+
+Verdict variables_test(Variables *variables, NodeId node, const Script *condition) {
+        Verdict verdict = test_script(variables, variables_scope(variables, node), condition);
+
+        if (verdict == VERDICT_NO)
+                note_seen(variables, node, condition);
+
+        return verdict;
+}
+
+uint32_t variables_match(Variables *variables, NodeId node, const char *variable, const Script *of,
+                         const char *const *cases) {
+        const Blackboard *scope = variables_scope(variables, node);
+        g_autoptr(json_object) value = NULL;
+        char *error;
+
+        if (!of)
+                return blackboard_match(scope, variable, cases);
+
+        if (script_evaluate(of, scope, NULL, &value, &error) < 0) {
+                script_failed(variables, of, error);
+                return UINT32_MAX;
+        }
+
+        return blackboard_match_value(value, cases);
+}
+
+Verdict variables_has_changed(Variables *variables, NodeId node, const Script *of) {
+        json_object *value, *before;
+        char *error;
+
+        if (script_evaluate(of, variables_scope(variables, node), NULL, &value, &error) < 0)
+                return script_failed(variables, of, error);
+
+        if (get_kept(variables, node, &before) && json_object_equal(before, value)) {
+                json_object_put(value);
+                note_seen(variables, node, of);
+                return VERDICT_NO;
+        }
+
+        keep(variables, node, value);
+        return VERDICT_YES;
+}
+
+/* The elements of lists, for Loop and ForEach. */
+
+bool variables_next_element(Variables *variables, NodeId node, const char *list, const char *variable, uint32_t index) {
+        Blackboard *scope = variables_scope(variables, node);
+        json_object *value = NULL;
+
+        if (index == 0) {
+                blackboard_get(scope, list, &value);
+                keep(variables, node, json_object_get(value));
+        }
+
+        if (!get_kept(variables, node, &value) || !json_object_is_type(value, json_type_array) ||
+            index >= json_object_array_length(value))
+                return false;
+
+        blackboard_set(scope, variable, json_object_get(json_object_array_get_idx(value, index)));
+        return true;
+}
+
+uint32_t variables_elements(Variables *variables, NodeId for_each) {
+        g_auto(Params) params = {};
+        char *error = NULL;
+        json_object *items;
+
+        if (definition_params(variables->definition, for_each, variables_scope(variables, for_each), &params, &error) <
+            0) {
+                set_error(variables, CAUSE_PARAMETER, NULL, error);
+                return UINT32_MAX;
+        }
+
+        items = ((const ForEachParams *) params.values)->items;
+        keep(variables, for_each, json_object_get(items));
+        return (uint32_t) json_object_array_length(items);
+}
+
+void variables_hand_out(Variables *variables, NodeId for_each, NodeId child, uint32_t index) {
+        const ForEachParams *params = definition_tree(variables->definition)->nodes[for_each].params;
+        Scope *scope = get_scope(variables, definition_scope(variables->definition, child));
+        json_object *items, *item = NULL;
+
+        if (get_kept(variables, for_each, &items))
+                item = json_object_array_get_idx(items, index);
+        blackboard_set(scope->blackboard, params->as, json_object_get(item));
+        if (params->index)
+                blackboard_set(scope->blackboard, params->index, json_object_new_int64(index));
+        scope->element = index;
+        begin_scope(scope);
+}
+
+json_object *variables_element(const Variables *variables, NodeId for_each, NodeId child, uint32_t *ret_index,
+                               uint32_t *ret_n) {
+        json_object *items = NULL;
+
+        *ret_index = variables->scopes[definition_scope(variables->definition, child)].element;
+        *ret_n = get_kept(variables, for_each, &items) ? (uint32_t) json_object_array_length(items) : 0;
+        return *ret_n > 0 ? json_object_array_get_idx(items, *ret_index) : NULL;
+}
+
+/* The state between two inputs, for snapshots. Changes count from the restore on. Verdicts of while are not saved,
+ * because they are evaluated again. */
+
+static gint compare_nodes(gconstpointer a, gconstpointer b) {
+        NodeId x = GPOINTER_TO_UINT(a), y = GPOINTER_TO_UINT(b);
+
+        return (x > y) - (x < y);
+}
+
+static void add(json_object *json, unsigned key, json_object *value) {
+        char name[16];
+
+        g_snprintf(name, sizeof(name), "%u", key);
+        json_object_object_add(json, name, value);
+}
+
+static json_object *scope_to_json(const Scope *scope) {
+        json_object *json = json_object_new_object();
+
+        json_object_object_add(json, "variables", blackboard_own_to_json(scope->blackboard));
+        json_object_object_add(json, "active", json_object_new_boolean(scope->active));
+        json_object_object_add(json, "element", json_object_new_int64(scope->element));
+        return json;
+}
+
+/* True if the scope was only read, and is as if it had not been made. */
+static bool is_untouched(const Scope *scope) {
+        g_autoptr(json_object) own = blackboard_own_to_json(scope->blackboard);
+
+        return !scope->active && scope->element == 0 && json_object_object_length(own) == 0;
+}
+
+/* Sorted by node, so that equal states give equal texts. */
+static json_object *table_to_json(GHashTable *table) {
+        json_object *json = json_object_new_object();
+        g_autoptr(GList) nodes = table ? g_list_sort(g_hash_table_get_keys(table), compare_nodes) : NULL;
+
+        for (const GList *link = nodes; link; link = link->next)
+                add(json, GPOINTER_TO_UINT(link->data), json_object_get(g_hash_table_lookup(table, link->data)));
+
+        return json;
+}
+
+json_object *variables_image(const Variables *variables) {
+        json_object *json = json_object_new_object(), *scopes = json_object_new_object();
+
+        for (unsigned i = 0; i < variables->n_scopes; i++)
+                if (variables->scopes[i].blackboard && !is_untouched(&variables->scopes[i]))
+                        add(scopes, i, scope_to_json(&variables->scopes[i]));
+
+        json_object_object_add(json, "scopes", scopes);
+        json_object_object_add(json, "kept", table_to_json(variables->kept));
+        json_object_object_add(json, "seen", table_to_json(variables->seen));
+        return json;
+}
+
+static bool parse_key(const char *text, uint32_t limit, uint32_t *ret_key) {
+        guint64 key;
+
+        if (limit == 0 || !g_ascii_string_to_unsigned(text, 10, 0, limit - 1, &key, NULL))
+                return false;
+
+        *ret_key = (uint32_t) key;
+        return true;
+}
+
+static bool scope_from_json(Variables *variables, unsigned index, json_object *json) {
+        json_object *own = NULL, *active = NULL, *element = NULL;
+        Scope *scope = get_scope(variables, index);
+
+        if (!json_object_object_get_ex(json, "variables", &own) || !json_object_is_type(own, json_type_object) ||
+            !json_object_object_get_ex(json, "active", &active) ||
+            !json_object_object_get_ex(json, "element", &element))
+                return false;
+
+        blackboard_reset(scope->blackboard, own);
+        scope->active = json_object_get_boolean(active);
+        scope->element = (uint32_t) json_object_get_int64(element);
+        return true;
+}
+
+static json_object *member(json_object *json, const char *name) {
+        json_object *value = NULL;
+
+        json_object_object_get_ex(json, name, &value);
+        return json_object_is_type(value, json_type_object) ? value : NULL;
+}
+
+/* The value of a ForEach must be a list. */
+static bool may_keep(const Tree *tree, NodeId node, json_object *value) {
+        return !(tree->nodes[node].type->flags & TYPE_FOR_EACH) || json_object_is_type(value, json_type_array);
+}
+
+static bool restore_tables(Variables *variables, json_object *kept, json_object *seen) {
+        const Tree *tree = definition_tree(variables->definition);
+        NodeId node;
+
+        json_object_object_foreach(kept, name, value) {
+                if (!parse_key(name, tree->n_nodes, &node) || !may_keep(tree, node, value))
+                        return false;
+                keep(variables, node, json_object_get(value));
+        }
+        json_object_object_foreach(seen, key, values) {
+                if (!parse_key(key, tree->n_nodes, &node))
+                        return false;
+                put_seen(variables, node, json_object_get(values));
+        }
+
+        return true;
+}
+
+bool variables_restore(Variables *variables, json_object *json, Cause *error) {
+        json_object *scopes = member(json, "scopes"), *kept = member(json, "kept"), *seen = member(json, "seen");
+        unsigned index;
+
+        if (!scopes || !kept || !seen)
+                return false;
+
+        json_object_object_foreach(scopes, name, scope) if (!parse_key(name, variables->n_scopes, &index) ||
+                                                            !scope_from_json(variables, index, scope)) return false;
+        for (unsigned i = 0; i < variables->n_scopes; i++)
+                if (variables->scopes[i].blackboard)
+                        variables->scopes[i].seen = blackboard_version(variables->scopes[i].blackboard);
+
+        cause_unref(variables->error);
+        variables->error = error ? cause_ref(error) : NULL;
+        return restore_tables(variables, kept, seen);
 }
