@@ -59,7 +59,7 @@ def kinds(record):
 
 def test_stored_journals_have_all_kinds():
     """... of records of the current version; else tests/journals/make.py makes too few."""
-    source = pathlib.Path(SOURCE, "daemon", "journal")
+    source = pathlib.Path(SOURCE, "daemon", "record")
     version = re.search(r"#define JOURNAL_VERSION (\d+)u", (source / "journal-header.h").read_text())[1]
     known = set(re.findall(r'\[RECORD_\w+\] = "([a-z-]+)"', (source / "record.c").read_text()))
     stored = {kind for journal in STORED if journal.name.startswith(version + "-")
