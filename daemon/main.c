@@ -8,6 +8,7 @@
 
 #include "basic/log.h"
 #include "bus/buses.h"
+#include "leaves/kinds.h"
 #include "leaves/spawn/spawn-sweep.h"
 #include "leaves/unit/systemd.h"
 #include "memory.h"
@@ -222,6 +223,7 @@ static void create_manager(Daemon *daemon) {
         const Options *options = daemon->options;
 
         daemon->outputs = options->runtime ? g_build_filename(options->runtime, "outputs", NULL) : NULL;
+        daemon->services.kind_of = leaf_kind_of;
         daemon->services.buses = daemon->buses;
         daemon->services.timers = daemon->timers;
         daemon->services.workers = daemon->workers;

@@ -61,12 +61,10 @@ static uint64_t time_of(const SimulatedLeaf *leaf) {
 }
 
 static uint64_t timeout_of(const SimulatedLeaf *leaf) {
-        const LeafKind *kind = leaf->type->leaf;
-
-        if (!kind->has_timeout)
+        if (!leaf->type->has_timeout)
                 return SPAN_INFINITY;
 
-        return *(const uint64_t *) (const void *) ((const char *) leaf->params.values + kind->timeout_offset);
+        return *(const uint64_t *) (const void *) ((const char *) leaf->params.values + leaf->type->timeout_offset);
 }
 
 /* Takes the cause. */
@@ -169,7 +167,7 @@ static void on_timeout(NodeId node, void *userdata) {
         leaf->timeout = NULL;
         leaf->timed_out = true;
         set_cause(leaf, reason_of_timeout(definition_tree(progress_definition(leaf->context->progress)), node,
-                                          leaf->type->leaf->timeout_offset, timeout_of(leaf)));
+                                          leaf->type->timeout_offset, timeout_of(leaf)));
         if (leaf->outcome->halt > 0) {
                 end_halted(leaf);
                 return;

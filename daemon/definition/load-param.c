@@ -133,7 +133,7 @@ static bool may_be_secret(const Loader *loader, const Target *target, const Para
                 return false;
 
         type = plan_node(loader->plan, target->node)->type;
-        return !type || (type->leaf && !param->shown);
+        return !type || ((type->class == NODE_ACTION || type->class == NODE_CONDITION) && !param->shown);
 }
 
 static const char *no_secrets(const Param *param) {

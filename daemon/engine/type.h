@@ -209,8 +209,6 @@ typedef struct ParamRule {
 
 typedef struct Findings Findings; /* engine/tree.h */
 
-typedef struct LeafKind LeafKind;
-
 typedef struct NodeType {
         const char *name;
         const char *const *aliases; /* NULL-terminated, or NULL */
@@ -234,8 +232,11 @@ typedef struct NodeType {
         /* Finds errors and traps that the tables cannot express, mostly about the children; may be NULL. */
         void (*check)(const Tree *tree, NodeId node, Findings *findings);
 
-        /* Leaves: their functions, see run/leaf.h. The engine does not use them. */
-        const LeafKind *leaf;
+        /* Leaves. A type does not know what runs it, see LeafServices.kind_of in run/leaf.h. */
+        bool has_timeout; /* the parameters have a span at timeout_offset: when it expires, the run halts the leaf, */
+        size_t timeout_offset; /* which fails when it has ended. SPAN_INFINITY: no limit */
+        bool has_on_recover; /* the parameters have an OnRecover at on_recover_offset, which decides about an action */
+        size_t on_recover_offset; /* that has called leaf_set_memo() and that its kind cannot recover */
 } NodeType;
 
 /* The engine's controls and decorators, NULL-terminated. */

@@ -38,7 +38,7 @@ struct Activity {
 };
 
 static const LeafKind *kind_of(const Activity *activity) {
-        return activity->leaf.type->leaf;
+        return activity->leaf.kind;
 }
 
 static bool is_condition(const Activity *activity) {
@@ -107,12 +107,12 @@ static bool stop(Activity *activity) {
 }
 
 static uint64_t timeout_of(const Activity *activity) {
-        const LeafKind *kind = kind_of(activity);
+        const NodeType *type = activity->leaf.type;
 
-        if (!kind->has_timeout)
+        if (!type->has_timeout)
                 return SPAN_INFINITY;
 
-        return *(const uint64_t *) ((const char *) activity->leaf.params + kind->timeout_offset);
+        return *(const uint64_t *) ((const char *) activity->leaf.params + type->timeout_offset);
 }
 
 static void on_timeout(void *userdata) {
@@ -120,7 +120,7 @@ static void on_timeout(void *userdata) {
 
         leaf_give_cause(&activity->leaf,
                         reason_of_timeout(definition_tree(activity->context->definition), activity->leaf.node,
-                                          kind_of(activity)->timeout_offset, timeout_of(activity)));
+                                          activity->leaf.type->timeout_offset, timeout_of(activity)));
         activity->failed = true;
         if (stop(activity))
                 settle(activity, STATUS_FAILURE);
@@ -171,13 +171,15 @@ static Activity *activity_new(ActivityContext *context, NodeId node, uint32_t at
                               uint64_t started, uint64_t suspended) {
         const Tree *tree = definition_tree(context->definition);
         const NodeType *type = tree->nodes[node].type;
-        Activity *activity = g_malloc0(sizeof(Activity) + type->leaf->op_size);
+        const LeafKind *kind = context->services->kind_of(type);
+        Activity *activity = g_malloc0(sizeof(Activity) + kind->op_size);
 
         activity->context = context;
         activity->link.data = activity;
         activity->noted = json_object_get(noted);
         activity->leaf = (Leaf){
                 .type = type,
+                .kind = kind,
                 .op = activity->op,
                 .services = context->services,
                 .blackboard = variables_scope(context->variables, node),
@@ -327,14 +329,14 @@ static void fail_as_lost(Activity *activity) {
 }
 
 static bool is_to_run_again(const Activity *activity) {
-        const LeafKind *kind = kind_of(activity);
+        const NodeType *type = activity->leaf.type;
 
         if (activity->halted || activity->stopping || activity->failed)
                 return false;
-        if (!kind->has_on_recover || !activity->leaf.has_memo)
+        if (!type->has_on_recover || !activity->leaf.has_memo)
                 return true;
 
-        return *(const int *) (const void *) ((const char *) activity->leaf.params + kind->on_recover_offset) ==
+        return *(const int *) (const void *) ((const char *) activity->leaf.params + type->on_recover_offset) ==
                ON_RECOVER_RERUN;
 }
 

@@ -21,6 +21,7 @@
 typedef struct Buses Buses;
 typedef struct Connection Connection;
 typedef struct Leaf Leaf;
+typedef struct LeafKind LeafKind;
 
 /* References that the previous btd holds in systemd for recovered leaves: each leaf uses it until it has a reference of
  * its own. When it is not used any more, the owner releases it. */
@@ -32,6 +33,8 @@ typedef struct Inheritance {
 
 /* The services that all leaves of a daemon share; they outlive the leaves. */
 typedef struct LeafServices {
+        /* Finds what runs the leaves of a type. Must know each leaf type that the trees use. */
+        const LeafKind *(*kind_of)(const NodeType *type);
         Buses *buses;
         Timers *timers;
         Workers *workers; /* start processes, each on a thread of its own */
@@ -45,9 +48,7 @@ typedef struct LeafServices {
 } LeafServices;
 
 struct LeafKind {
-        size_t op_size;   /* size of the kind's own record, which the runtime provides zeroed as leaf->op */
-        bool has_timeout; /* the parameters have a span at timeout_offset: when it expires, the runtime halts the */
-        size_t timeout_offset; /* leaf, which fails when it has ended. SPAN_INFINITY: no limit */
+        size_t op_size; /* size of the kind's own record, which the runtime provides zeroed as leaf->op */
 
         /* RUNNING, or the outcome if it is known at once (FAILURE after leaf_set_cause()). ERROR, also after
          * leaf_set_cause(): an expression or code cannot be evaluated, which ends the run. */
@@ -62,13 +63,10 @@ struct LeafKind {
         void (*release)(Leaf *leaf);
 
         /* Called instead of start for an action that the previous daemon started, and whose end is not recorded:
-         * continues it. IDLE, or leaf_lost() later: it cannot be continued, and its result cannot be known. NULL: like
-         * IDLE. */
+         * continues it. IDLE, or leaf_lost() later: it cannot be continued, and its result cannot be known. Then the
+         * parameter "on_recover" decides if the type has one and the leaf has called leaf_set_memo(); other leaves are
+         * started again. NULL: like IDLE. */
         Status (*recover)(Leaf *leaf);
-        /* The parameters have an OnRecover at on_recover_offset, which decides then. For kinds that call
-         * leaf_set_memo() before they act; other kinds are started again. */
-        bool has_on_recover;
-        size_t on_recover_offset;
 
         /* For conditions that compute their value on demand: the value. NULL: the value is the last one of
          * leaf_set_value(). */
@@ -86,6 +84,7 @@ struct LeafKind {
 
 struct Leaf {
         const NodeType *type;
+        const LeafKind *kind;
         const void *params; /* the type's struct, with references expanded; lives as long as the leaf */
         void *op;
         const LeafServices *services;

@@ -3,6 +3,8 @@
 #include <stddef.h>
 
 #include "fake-leaves.h"
+#include "leaves/kinds.h"
+#include "leaves/registry.h"
 
 typedef struct FakeParams {
         bool stubborn, fails;
@@ -72,8 +74,6 @@ static void fake_describe(Leaf *leaf, GString *text) {
 }
 
 static const LeafKind fake_kind = {
-        .has_timeout = true,
-        .timeout_offset = offsetof(FakeParams, timeout),
         .start = fake_start,
         .halt = fake_halt,
         .release = fake_release,
@@ -97,38 +97,48 @@ static const Param fake_params[] = {
         {},
 };
 
-static const NodeType action_type = {
+static const NodeType fake_action_type = {
         .name = "FakeAction",
         .class = NODE_ACTION,
         .params = fake_params,
         .params_size = sizeof(FakeParams),
         .summary = "ends when told",
-        .leaf = &fake_kind,
+        .has_timeout = true,
+        .timeout_offset = offsetof(FakeParams, timeout),
 };
 
-static const NodeType condition_type = {
+static const NodeType fake_condition_type = {
         .name = "FakeCondition",
         .class = NODE_CONDITION,
         .params = fake_params,
         .params_size = sizeof(FakeParams),
         .summary = "is what it is told",
-        .leaf = &fake_kind,
+        .has_timeout = true,
+        .timeout_offset = offsetof(FakeParams, timeout),
 };
 
-static const NodeType now_type = {
+static const NodeType fake_now_type = {
         .name = "FakeNow",
         .class = NODE_ACTION,
         .flags = TYPE_IMMEDIATE,
         .params = fake_params,
         .params_size = sizeof(FakeParams),
         .summary = "completes at once",
-        .leaf = &fake_now_kind,
 };
 
-static const NodeType *const fake_types[] = { &action_type, &condition_type, &now_type, NULL };
+static const NodeType *const fake_types[] = { &fake_action_type, &fake_condition_type, &fake_now_type, NULL };
 static const NodeType *const *const tables[] = { engine_types, fake_types, NULL };
 
 const NodeType *const *const *const fake_tables = tables;
+
+const LeafKind *fake_kind_of(const NodeType *type) {
+        if (type == &fake_now_type)
+                return &fake_now_kind;
+        if (type == &script_type)
+                return &script_kind;
+
+        return type == &condition_type ? &condition_kind : &fake_kind;
+}
 
 bool fake_is_alive(const char *name) {
         return fake_of(name)->alive;

@@ -10,6 +10,8 @@
 
 /* The engine's types and these: what definition_load_text() takes. */
 extern const NodeType *const *const *const fake_tables;
+/* For LeafServices: of these, Condition and Script. */
+const LeafKind *fake_kind_of(const NodeType *type);
 
 /* Is there an activity of that name, which has not been released? */
 bool fake_is_alive(const char *name);

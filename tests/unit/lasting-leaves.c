@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 #include "lasting-leaves.h"
+#include "leaves/kinds.h"
 #include "leaves/registry.h"
 #include "run/leaf-params.h"
 
@@ -107,8 +108,6 @@ static void release(Leaf *leaf) {
 }
 
 static const LeafKind lasting_kind = {
-        .has_timeout = true,
-        .timeout_offset = offsetof(LastingParams, timeout),
         .start = start,
         .halt = halt,
         .release = release,
@@ -118,8 +117,6 @@ static const LeafKind lasting_kind = {
 static const LeafKind lossy_kind = {
         .start = start_lossy,
         .release = release,
-        .has_on_recover = true,
-        .on_recover_offset = offsetof(LastingParams, on_recover),
 };
 
 static const LeafKind plain_kind = { .start = start, .release = release };
@@ -138,18 +135,37 @@ static const Param params[] = {
         {},
 };
 
-#define TYPE(n, c, k)                                                                                                  \
-        { .name = n, .class = c, .params = params, .params_size = sizeof(LastingParams), .summary = n, .leaf = &k }
+#define TYPE(n, c, ...)                                                                                                \
+        { .name = n, .class = c, .params = params, .params_size = sizeof(LastingParams), .summary = n, ##__VA_ARGS__ }
 
-static const NodeType lasting_type = TYPE("Lasting", NODE_ACTION, lasting_kind);
-static const NodeType lossy_type = TYPE("Lossy", NODE_ACTION, lossy_kind);
-static const NodeType plain_type = TYPE("Plain", NODE_ACTION, plain_kind);
-static const NodeType quick_type = TYPE("Quick", NODE_ACTION, quick_kind);
-static const NodeType watch_type = TYPE("Watch", NODE_CONDITION, watch_kind);
+static const NodeType lasting_type =
+        TYPE("Lasting", NODE_ACTION, .has_timeout = true, .timeout_offset = offsetof(LastingParams, timeout));
+static const NodeType lossy_type =
+        TYPE("Lossy", NODE_ACTION, .has_on_recover = true, .on_recover_offset = offsetof(LastingParams, on_recover));
+static const NodeType plain_type = TYPE("Plain", NODE_ACTION);
+static const NodeType quick_type = TYPE("Quick", NODE_ACTION);
+static const NodeType watch_type = TYPE("Watch", NODE_CONDITION);
 
 static const NodeType *const types[] = { &lasting_type, &lossy_type, &plain_type, &quick_type, &watch_type, NULL };
 static const NodeType *const computed_types[] = { &condition_type, &script_type, NULL };
 const NodeType *const *const lasting_tables[] = { engine_types, types, computed_types, NULL };
+
+const LeafKind *lasting_kind_of(const NodeType *type) {
+        static const struct {
+                const NodeType *type;
+                const LeafKind *kind;
+        } kinds[] = {
+                { &lasting_type, &lasting_kind },     { &lossy_type, &lossy_kind }, { &plain_type, &plain_kind },
+                { &quick_type, &quick_kind },         { &watch_type, &watch_kind }, { &script_type, &script_kind },
+                { &condition_type, &condition_kind },
+        };
+
+        for (size_t i = 0; i < G_N_ELEMENTS(kinds); i++)
+                if (kinds[i].type == type)
+                        return kinds[i].kind;
+
+        g_assert_not_reached();
+}
 
 const char *lasting_events(const char *name) {
         return get(name)->events->str;

@@ -10,6 +10,8 @@
 #include "run/leaf.h"
 
 extern const NodeType *const *const lasting_tables[];
+/* For LeafServices. */
+const LeafKind *lasting_kind_of(const NodeType *type);
 
 /* What has been done to those of the name since lasting_reset(): "start recover halt clean ". */
 const char *lasting_events(const char *name);

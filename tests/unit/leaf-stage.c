@@ -11,6 +11,7 @@
 #include "definition/title.h"
 #include "inputs.h"
 #include "leaf-stage.h"
+#include "leaves/kinds.h"
 
 #define WAIT_USEC (20 * G_USEC_PER_SEC)
 
@@ -39,8 +40,8 @@ void leaf_end(Leaf *leaf, Status status) {
         actor->n_reports++;
 
         /* As the runtime may do. */
-        if (leaf->type->leaf->release)
-                leaf->type->leaf->release(leaf);
+        if (leaf->kind->release)
+                leaf->kind->release(leaf);
         ((ActorData *) actor->data)->released = true;
 }
 
@@ -187,17 +188,19 @@ static Actor *make_actor(LeafStage *stage, const NodeType *const *types, const c
         Actor *actor = g_new0(Actor, 1);
         ActorData *data = g_new0(ActorData, 1);
         g_autofree char *error = NULL;
-        const LeafKind *kind;
+        const NodeType *type;
         bool filled;
 
         data->definition = load(stage->blackboard, types, node, &error);
         g_assert_cmpstr(error, ==, NULL);
         filled = definition_params(data->definition, 0, stage->blackboard, &data->params, &error) >= 0;
 
+        type = definition_tree(data->definition)->nodes[0].type;
         actor->data = data;
         actor->outputs = json_object_new_object();
         actor->leaf = (Leaf){
-                .type = definition_tree(data->definition)->nodes[0].type,
+                .type = type,
+                .kind = leaf_kind_of(type),
                 .params = data->params.values,
                 .services = &stage->services,
                 .blackboard = stage->blackboard,
@@ -209,8 +212,7 @@ static Actor *make_actor(LeafStage *stage, const NodeType *const *types, const c
                 .durable = stage->durable,
                 .owner = actor,
         };
-        kind = actor->leaf.type->leaf;
-        data->op = g_malloc0(kind->op_size);
+        data->op = g_malloc0(actor->leaf.kind->op_size);
         actor->leaf.op = data->op;
 
         actor->status = STATUS_RUNNING;
@@ -226,7 +228,7 @@ Actor *leaf_stage_start(LeafStage *stage, const NodeType *const *types, const ch
         Actor *actor = make_actor(stage, types, node);
 
         if (actor->status == STATUS_RUNNING)
-                actor->status = actor->leaf.type->leaf->start(&actor->leaf);
+                actor->status = actor->leaf.kind->start(&actor->leaf);
         return actor;
 }
 
@@ -235,7 +237,7 @@ Actor *leaf_stage_recover(LeafStage *stage, const NodeType *const *types, const 
 
         actor->leaf.has_memo = true;
         actor->leaf.memo = memory;
-        actor->status = actor->leaf.type->leaf->recover(&actor->leaf);
+        actor->status = actor->leaf.kind->recover(&actor->leaf);
         actor->leaf.memo = NULL;
         json_object_put(memory);
         return actor;
@@ -253,8 +255,8 @@ void actor_free(Actor *actor) {
                 return;
 
         data = actor->data;
-        if (!data->released && actor->leaf.type->leaf->release)
-                actor->leaf.type->leaf->release(&actor->leaf);
+        if (!data->released && actor->leaf.kind->release)
+                actor->leaf.kind->release(&actor->leaf);
 
         params_clear(&data->params);
         definition_unref(data->definition);
@@ -302,12 +304,12 @@ Status actor_wait(Actor *actor) {
 }
 
 Status actor_look(Actor *actor) {
-        actor->status = actor->leaf.type->leaf->evaluate(&actor->leaf);
+        actor->status = actor->leaf.kind->evaluate(&actor->leaf);
         return actor->status;
 }
 
 void actor_halt(Actor *actor) {
-        const LeafKind *kind = actor->leaf.type->leaf;
+        const LeafKind *kind = actor->leaf.kind;
 
         actor->halted = !kind->halt || kind->halt(&actor->leaf);
         if (!actor->halted)
@@ -317,7 +319,7 @@ void actor_halt(Actor *actor) {
 char *actor_describe(Actor *actor) {
         GString *text = g_string_new(NULL);
 
-        actor->leaf.type->leaf->describe(&actor->leaf, text);
+        actor->leaf.kind->describe(&actor->leaf, text);
         return g_string_free(text, false);
 }
 

@@ -9,7 +9,7 @@ ManagerStage *manager_stage_new(void) {
 
         stage->context = g_main_context_new();
         stage->timers = timers_new(stage->context);
-        stage->services = (LeafServices){ .timers = stage->timers };
+        stage->services = (LeafServices){ .kind_of = fake_kind_of, .timers = stage->timers };
         stage->directories[0] = g_dir_make_tmp("btd-test-XXXXXX", NULL);
         stage->events = g_string_new(NULL);
         return stage;

@@ -70,7 +70,9 @@ void recovery_stage_begin(RecoveryStage *stage) {
         g_autofree char *error = NULL;
 
         stage->timers = timers_new(stage->context);
-        stage->services = (LeafServices){ .timers = stage->timers, .credentials = stage->credentials };
+        stage->services = (LeafServices){ .kind_of = lasting_kind_of,
+                                          .timers = stage->timers,
+                                          .credentials = stage->credentials };
         stage->manager = manager_new(stage->context, &stage->services, &options);
         manager_observe(stage->manager, &observer, stage);
         manager_load(stage->manager);

@@ -39,7 +39,7 @@ RunStage *run_stage_new_file(const char *file) {
         stage->timers = timers_new(stage->context);
         stage->ticker = ticker_new(stage->context);
         stage->locks = locks_new();
-        stage->leaves = (LeafServices){ .timers = stage->timers };
+        stage->leaves = (LeafServices){ .kind_of = fake_kind_of, .timers = stage->timers };
         stage->services = (RunServices){ .leaves = &stage->leaves, .ticker = stage->ticker, .locks = stage->locks };
         if (definition_load_text(text, strlen(text), tables, NULL, diagnostics, &stage->definition) < 0)
                 g_error("%s", diagnostics_format(diagnostics, 0));

@@ -160,23 +160,23 @@ static void test_expression_lives(CameraStage *stage) {
         g_assert_cmpuint(actor->n_reports, ==, 1);
         leaf_stage_set_variable(stage->leaves, "wanted", "manual");
         g_assert_cmpuint(actor->n_reports, ==, 2);
-        g_assert_cmpint(dbus_property_type.leaf->evaluate(&actor->leaf), ==, STATUS_FAILURE);
+        g_assert_cmpint(actor->leaf.kind->evaluate(&actor->leaf), ==, STATUS_FAILURE);
         g_assert_cmpstr(actor->cause, ==, "value == wanted is false (wanted is \"manual\", value is \"auto\")");
 
         g_assert_cmpint(sd_bus_emit_signal(bus_peer_bus(stage->camera.peer), CAMERA_PATH, PROPERTIES,
                                            "PropertiesChanged", "sa{sv}as", CAMERA, 1, "Mode", "s", "manual", 0),
                         >=, 0);
         g_assert_cmpint(actor_wait_reports(actor, 3), ==, STATUS_SUCCESS);
-        g_assert_cmpint(dbus_property_type.leaf->evaluate(&actor->leaf), ==, STATUS_SUCCESS);
+        g_assert_cmpint(actor->leaf.kind->evaluate(&actor->leaf), ==, STATUS_SUCCESS);
 
         camera_close(&stage->camera);
         g_assert_cmpint(actor_wait_reports(actor, 4), ==, STATUS_FAILURE);
         leaf_stage_set_variable(stage->leaves, "wanted", "auto");
-        g_assert_cmpint(dbus_property_type.leaf->evaluate(&actor->leaf), ==, STATUS_FAILURE);
+        g_assert_cmpint(actor->leaf.kind->evaluate(&actor->leaf), ==, STATUS_FAILURE);
         g_assert_cmpstr(actor->cause, ==, "org.example.Camera is not on the bus");
 
         camera_open(&stage->camera, stage->bus, true);
-        wait_until(dbus_property_type.leaf->evaluate(&actor->leaf) == STATUS_SUCCESS);
+        wait_until(actor->leaf.kind->evaluate(&actor->leaf) == STATUS_SUCCESS);
 }
 
 /* What is no answer is no value, and the next one counts. */

@@ -6,6 +6,7 @@
 
 #include "basic/cleanup.h"
 #include "leaf-stage.h"
+#include "leaves/kinds.h"
 #include "leaves/registry.h"
 #include "leaves/spawn/spawn-properties.h"
 
@@ -19,8 +20,8 @@ static void test_table(void) {
                 g_assert_true(g_hash_table_add(names, (char *) type->name));
                 g_assert_nonnull(type->summary);
                 g_assert_true(condition || type->class == NODE_ACTION);
-                g_assert_nonnull(type->leaf);
-                g_assert_nonnull(type->leaf->start);
+                g_assert_nonnull(leaf_kind_of(type));
+                g_assert_nonnull(leaf_kind_of(type)->start);
                 for (const Param *param = type->params; param && param->name; param++)
                         g_assert_nonnull(param->doc);
         }

@@ -124,7 +124,7 @@ static void test_reloaded(Scene *scene, const void *data) {
 static void test_halted(Scene *scene, const void *data) {
         g_autoptr(Actor) actor = recover(scene, START_CAM, "{\"heard\":true}");
 
-        g_assert_false(actor->leaf.type->leaf->halt(&actor->leaf));
+        g_assert_false(actor->leaf.kind->halt(&actor->leaf));
         job_ends(scene, CAM_PATH, "inactive", "dead");
         g_assert_cmpint(actor_wait(actor), ==, STATUS_FAILURE);
         g_assert_null(actor->cause);

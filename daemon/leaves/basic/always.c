@@ -2,6 +2,7 @@
 
 /* AlwaysSuccess and AlwaysFailure: actions that complete at once. */
 
+#include "leaves/kinds.h"
 #include "leaves/registry.h"
 #include "run/leaf.h"
 
@@ -14,15 +15,14 @@ static Status always_failure_start(Leaf *leaf) {
         return STATUS_FAILURE;
 }
 
-static const LeafKind always_success_kind = { .start = always_success_start };
-static const LeafKind always_failure_kind = { .start = always_failure_start };
+const LeafKind always_success_kind = { .start = always_success_start };
+const LeafKind always_failure_kind = { .start = always_failure_start };
 
 const NodeType always_success_type = {
         .name = "AlwaysSuccess",
         .class = NODE_ACTION,
         .flags = TYPE_IMMEDIATE | TYPE_NEVER_FAILS | TYPE_INWARD,
         .summary = "Succeeds at once",
-        .leaf = &always_success_kind,
 };
 
 const NodeType always_failure_type = {
@@ -30,5 +30,4 @@ const NodeType always_failure_type = {
         .class = NODE_ACTION,
         .flags = TYPE_IMMEDIATE | TYPE_NEVER_SUCCEEDS | TYPE_INWARD,
         .summary = "Fails at once",
-        .leaf = &always_failure_kind,
 };

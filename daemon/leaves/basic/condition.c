@@ -2,6 +2,7 @@
 
 /* Condition: evaluates an expression over the variables. */
 
+#include "leaves/kinds.h"
 #include "leaves/live-test.h"
 #include "leaves/registry.h"
 
@@ -48,7 +49,7 @@ static const Param condition_params[] = {
         {},
 };
 
-static const LeafKind condition_kind = {
+const LeafKind condition_kind = {
         .op_size = sizeof(Condition),
         .start = condition_start,
         .evaluate = condition_evaluate,
@@ -64,5 +65,4 @@ const NodeType condition_type = {
         .summary = "Holds while an expression over the variables is true",
         .doc = "The expression is evaluated again when one of the variables that it reads has changed. An expression "
                "that cannot be evaluated ends the run in ERROR.",
-        .leaf = &condition_kind,
 };

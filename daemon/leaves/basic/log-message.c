@@ -3,6 +3,7 @@
 /* Log: writes a message to the log. */
 
 #include "basic/log.h"
+#include "leaves/kinds.h"
 #include "leaves/registry.h"
 #include "run/leaf.h"
 
@@ -56,7 +57,7 @@ static const Param log_params[] = {
         {},
 };
 
-static const LeafKind log_kind = { .start = log_start };
+const LeafKind log_kind = { .start = log_start };
 
 const NodeType log_type = {
         .name = "Log",
@@ -65,5 +66,4 @@ const NodeType log_type = {
         .params = log_params,
         .params_size = sizeof(LogParams),
         .summary = "Writes a message to the journal, with its tree, run and node",
-        .leaf = &log_kind,
 };

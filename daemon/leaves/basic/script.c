@@ -2,6 +2,7 @@
 
 /* Script: runs code that reads and sets variables. */
 
+#include "leaves/kinds.h"
 #include "leaves/registry.h"
 #include "run/leaf.h"
 #include "script/script-status.h"
@@ -32,7 +33,7 @@ static const Param script_params[] = {
         {},
 };
 
-static const LeafKind script_kind = { .start = script_start };
+const LeafKind script_kind = { .start = script_start };
 
 const NodeType script_type = {
         .name = "Script",
@@ -43,5 +44,4 @@ const NodeType script_type = {
         .summary = "Computes with the variables of the run, and sets them",
         .doc = "Succeeds when its code has run to its end. Code that cannot be run ends the run in ERROR, and sets "
                "nothing.",
-        .leaf = &script_kind,
 };

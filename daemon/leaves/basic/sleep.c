@@ -4,6 +4,7 @@
 
 #include "basic/span.h"
 #include "basic/timers.h"
+#include "leaves/kinds.h"
 #include "leaves/registry.h"
 #include "run/leaf.h"
 
@@ -59,7 +60,7 @@ static const Param sleep_params[] = {
         {},
 };
 
-static const LeafKind sleep_kind = {
+const LeafKind sleep_kind = {
         .op_size = sizeof(Sleep),
         .start = sleep_start,
         .recover = sleep_start,
@@ -74,5 +75,4 @@ const NodeType sleep_type = {
         .params = sleep_params,
         .params_size = sizeof(SleepParams),
         .summary = "Succeeds when a time is over",
-        .leaf = &sleep_kind,
 };

@@ -10,6 +10,7 @@
 #include "leaves/dbus/dbus-outputs.h"
 #include "leaves/dbus/dbus-params.h"
 #include "leaves/dbus/dbus-recovery.h"
+#include "leaves/kinds.h"
 #include "leaves/registry.h"
 #include "run/leaf-params.h"
 #include "run/leaf.h"
@@ -176,16 +177,12 @@ static const Param dbus_call_params[] = {
         {},
 };
 
-static const LeafKind dbus_call_kind = {
+const LeafKind dbus_call_kind = {
         .op_size = sizeof(DBusCall),
-        .has_timeout = true,
-        .timeout_offset = offsetof(DBusCallParams, timeout),
         .start = dbus_call_start,
         .release = dbus_call_release,
         .recover = dbus_call_recover,
         .describe = dbus_call_describe,
-        .has_on_recover = true,
-        .on_recover_offset = offsetof(DBusCallParams, on_recover),
 };
 
 const NodeType dbus_call_type = {
@@ -198,5 +195,8 @@ const NodeType dbus_call_type = {
                "timeout, or when the bus is lost. A bus that is not there yet is waited for. Arguments go by the "
                "signature: numbers are range-checked, \"ay\" also takes a string, \"a{sv}\" an object, and a variant "
                "whose type is not obvious is written as {\"signature\": \"u\", \"value\": 7}.",
-        .leaf = &dbus_call_kind,
+        .has_timeout = true,
+        .timeout_offset = offsetof(DBusCallParams, timeout),
+        .has_on_recover = true,
+        .on_recover_offset = offsetof(DBusCallParams, on_recover),
 };

@@ -9,6 +9,7 @@
 #include "engine/tree.h"
 #include "leaves/dbus/dbus-params.h"
 #include "leaves/dbus/dbus-recovery.h"
+#include "leaves/kinds.h"
 #include "leaves/registry.h"
 #include "run/leaf-params.h"
 #include "run/leaf.h"
@@ -134,16 +135,12 @@ static const Param dbus_emit_params[] = {
         {},
 };
 
-static const LeafKind dbus_emit_kind = {
+const LeafKind dbus_emit_kind = {
         .op_size = sizeof(DBusEmit),
-        .has_timeout = true,
-        .timeout_offset = offsetof(DBusEmitParams, timeout),
         .start = dbus_emit_start,
         .release = dbus_emit_release,
         .recover = dbus_emit_recover,
         .describe = dbus_emit_describe,
-        .has_on_recover = true,
-        .on_recover_offset = offsetof(DBusEmitParams, on_recover),
 };
 
 const NodeType dbus_emit_type = {
@@ -156,5 +153,8 @@ const NodeType dbus_emit_type = {
                "tells who has heard it, nor whether the policy of the bus lets it through. Arguments go by the "
                "signature as "
                "those of DBusCall do.",
-        .leaf = &dbus_emit_kind,
+        .has_timeout = true,
+        .timeout_offset = offsetof(DBusEmitParams, timeout),
+        .has_on_recover = true,
+        .on_recover_offset = offsetof(DBusEmitParams, on_recover),
 };

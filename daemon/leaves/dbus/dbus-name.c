@@ -5,6 +5,7 @@
 #include "bus/names.h"
 #include "engine/tree.h"
 #include "leaves/dbus/dbus-params.h"
+#include "leaves/kinds.h"
 #include "leaves/registry.h"
 #include "run/leaf-params.h"
 #include "run/leaf.h"
@@ -94,7 +95,7 @@ static const Param dbus_name_params[] = {
         {},
 };
 
-static const LeafKind dbus_name_kind = {
+const LeafKind dbus_name_kind = {
         .op_size = sizeof(DBusName),
         .start = dbus_name_start,
         .release = dbus_name_release,
@@ -110,5 +111,4 @@ const NodeType dbus_name_type = {
         .doc = "Follows the name by the signals of the bus, without polling, and never starts the service. While the "
                "bus "
                "is lost it is not known whether the name has an owner.",
-        .leaf = &dbus_name_kind,
 };

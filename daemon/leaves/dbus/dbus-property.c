@@ -6,6 +6,7 @@
 #include "engine/tree.h"
 #include "leaves/dbus/dbus-params.h"
 #include "leaves/dbus/value-matcher.h"
+#include "leaves/kinds.h"
 #include "leaves/live-test.h"
 #include "leaves/registry.h"
 #include "run/leaf-params.h"
@@ -219,7 +220,7 @@ static const Param dbus_property_params[] = {
 
 static const ParamRule dbus_property_rules[] = { { RULE_AT_MOST_ONE, { "equals", "one_of", "test" } }, {} };
 
-static const LeafKind dbus_property_kind = {
+const LeafKind dbus_property_kind = {
         .op_size = sizeof(DBusProperty),
         .start = dbus_property_start,
         .evaluate = dbus_property_evaluate,
@@ -241,5 +242,4 @@ const NodeType dbus_property_type = {
                "A "
                "test is evaluated again when the value has changed, or a variable that it reads; where it cannot be, "
                "since the value is not what it expects, the value counts as unknown.",
-        .leaf = &dbus_property_kind,
 };

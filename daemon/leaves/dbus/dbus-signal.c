@@ -8,6 +8,7 @@
 #include "engine/tree.h"
 #include "leaves/dbus/dbus-outputs.h"
 #include "leaves/dbus/dbus-params.h"
+#include "leaves/kinds.h"
 #include "leaves/registry.h"
 #include "run/leaf.h"
 
@@ -180,10 +181,8 @@ static const Param dbus_signal_params[] = {
         {},
 };
 
-static const LeafKind dbus_signal_kind = {
+const LeafKind dbus_signal_kind = {
         .op_size = sizeof(DBusSignal),
-        .has_timeout = true,
-        .timeout_offset = offsetof(DBusSignalParams, timeout),
         .start = dbus_signal_start,
         .recover = dbus_signal_start,
         .release = dbus_signal_release,
@@ -203,5 +202,6 @@ const NodeType dbus_signal_type = {
                "a sender only the one who owns the name at the moment counts. While the bus is lost it goes on "
                "waiting, "
                "but what is sent meanwhile is missed.",
-        .leaf = &dbus_signal_kind,
+        .has_timeout = true,
+        .timeout_offset = offsetof(DBusSignalParams, timeout),
 };

@@ -6,6 +6,7 @@
 
 #include "engine/tree.h"
 #include "leaves/formats.h"
+#include "leaves/kinds.h"
 #include "leaves/path/confinement.h"
 #include "leaves/path/path-watch.h"
 #include "leaves/registry.h"
@@ -149,7 +150,7 @@ static const Param path_exists_params[] = {
         {},
 };
 
-static const LeafKind path_exists_kind = {
+const LeafKind path_exists_kind = {
         .op_size = sizeof(PathExists),
         .start = path_exists_start,
         .release = path_exists_release,
@@ -167,5 +168,4 @@ const NodeType path_exists_type = {
                "those that another machine makes in a network file system. The system's btd cannot look into /home, "
                "/root, "
                "/tmp and /var/tmp, unless a drop-in of btd.service lets it.",
-        .leaf = &path_exists_kind,
 };

@@ -5,6 +5,7 @@
 #include "basic/span.h"
 #include "basic/timers.h"
 #include "engine/tree.h"
+#include "leaves/kinds.h"
 #include "leaves/registry.h"
 #include "leaves/spawn/spawn-execution.h"
 #include "run/leaf-params.h"
@@ -102,7 +103,7 @@ static void command_describe(Leaf *leaf, GString *text) {
                 execution_describe(op->execution, text);
 }
 
-static const LeafKind command_kind = {
+const LeafKind command_kind = {
         .op_size = sizeof(Command),
         .start = execute,
         .release = command_release,
@@ -122,5 +123,4 @@ const NodeType command_type = {
                "nothing "
                "looks any longer, it is killed.",
         .check = spawn_params_check,
-        .leaf = &command_kind,
 };

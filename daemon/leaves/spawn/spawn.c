@@ -4,6 +4,7 @@
 
 #include "leaves/spawn/spawn.h"
 #include "engine/tree.h"
+#include "leaves/kinds.h"
 #include "leaves/registry.h"
 #include "leaves/spawn/spawn-execution.h"
 
@@ -50,17 +51,13 @@ static void spawn_describe(Leaf *leaf, GString *text) {
         execution_describe(op->execution, text);
 }
 
-static const LeafKind spawn_kind = {
+const LeafKind spawn_kind = {
         .op_size = sizeof(Spawn),
-        .has_timeout = true,
-        .timeout_offset = offsetof(SpawnParams, timeout),
         .start = spawn_start,
         .halt = spawn_halt,
         .release = spawn_release,
         .describe = spawn_describe,
         .recover = spawn_recover,
-        .has_on_recover = true,
-        .on_recover_offset = offsetof(SpawnParams, on_recover),
 };
 
 const NodeType spawn_type = {
@@ -77,5 +74,8 @@ const NodeType spawn_type = {
                "child's "
                "descendants can escape that by leaving their process group, a unit's cannot.",
         .check = spawn_params_check,
-        .leaf = &spawn_kind,
+        .has_timeout = true,
+        .timeout_offset = offsetof(SpawnParams, timeout),
+        .has_on_recover = true,
+        .on_recover_offset = offsetof(SpawnParams, on_recover),
 };

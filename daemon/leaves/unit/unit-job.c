@@ -14,6 +14,7 @@
 #include "engine/tree.h"
 #include "leaves/dbus/dbus-params.h"
 #include "leaves/formats.h"
+#include "leaves/kinds.h"
 #include "leaves/registry.h"
 #include "leaves/unit/job-order.h"
 #include "leaves/unit/systemd-job.h"
@@ -604,10 +605,8 @@ static void unit_job_describe(Leaf *leaf, GString *text) {
                 g_string_append_printf(text, "%s to show that it is up", op->unit);
 }
 
-static const LeafKind unit_job_kind = {
+const LeafKind unit_job_kind = {
         .op_size = sizeof(UnitJob),
-        .has_timeout = true,
-        .timeout_offset = offsetof(UnitJobParams, timeout),
         .start = unit_job_start,
         .halt = unit_job_halt,
         .release = unit_job_release,
@@ -654,7 +653,7 @@ static const Param unit_job_params[] = {
 #define UNIT_JOB_TYPE(n, s, d)                                                                                         \
         {                                                                                                              \
                 .name = n, .class = NODE_ACTION, .params = unit_job_params, .params_size = sizeof(UnitJobParams),      \
-                .summary = s, .doc = d, .leaf = &unit_job_kind                                                         \
+                .summary = s, .doc = d, .has_timeout = true, .timeout_offset = offsetof(UnitJobParams, timeout)        \
         }
 
 #define HALT_DOC                                                                                                       \

@@ -6,6 +6,7 @@
 #include "engine/tree.h"
 #include "leaves/dbus/dbus-params.h"
 #include "leaves/formats.h"
+#include "leaves/kinds.h"
 #include "leaves/live-test.h"
 #include "leaves/registry.h"
 #include "leaves/unit/unit-name.h"
@@ -263,7 +264,7 @@ static const Param unit_state_params[] = {
         {},
 };
 
-static const LeafKind unit_state_kind = {
+const LeafKind unit_state_kind = {
         .op_size = sizeof(UnitState),
         .start = unit_state_start,
         .evaluate = unit_state_evaluate,
@@ -280,5 +281,4 @@ const NodeType unit_state_type = {
         .doc = "Follows the signals of systemd; nothing is polled. Where several states are given, all of them must "
                "hold. The state is not known while the bus or systemd is not there; while systemd reads its units "
                "again or executes itself anew (daemon-reload, daemon-reexec), it stays what it was before.",
-        .leaf = &unit_state_kind,
 };

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/*
+ * Declares what runs each leaf type, for their table. A new kind needs a file in one of the folders, a line here, and a
+ * line in kinds.c.
+ */
+
+#include "run/leaf.h"
+
+extern const LeafKind always_failure_kind;
+extern const LeafKind always_success_kind;
+extern const LeafKind command_kind;
+extern const LeafKind condition_kind;
+extern const LeafKind dbus_call_kind;
+extern const LeafKind dbus_emit_kind;
+extern const LeafKind dbus_name_kind;
+extern const LeafKind dbus_property_kind;
+extern const LeafKind dbus_signal_kind;
+extern const LeafKind log_kind;
+extern const LeafKind path_exists_kind;
+extern const LeafKind script_kind;
+extern const LeafKind sleep_kind;
+extern const LeafKind spawn_kind;
+extern const LeafKind unit_job_kind;
+extern const LeafKind unit_state_kind;
+
+/* For LeafServices: what runs the type of leaf in the daemon. NULL: nothing does. */
+const LeafKind *leaf_kind_of(const NodeType *type);
