@@ -10,8 +10,8 @@
 
 #include "basic/cleanup.h"
 #include "client/files.h"
-#include "definition/search-path.h"
-#include "definition/text.h"
+#include "definition/sources.h"
+#include "definition/text/text.h"
 #include "run/leaf.h"
 
 const NodeType *const *const node_type_tables[] = { engine_types, leaf_types, NULL };

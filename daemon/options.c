@@ -10,7 +10,7 @@
 #include <syslog.h>
 
 #include "basic/span.h"
-#include "definition/search-path.h"
+#include "definition/sources.h"
 #include "options.h"
 
 #define EXIT_USAGE 2

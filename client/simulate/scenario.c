@@ -12,9 +12,9 @@
 #include "basic/span.h"
 #include "client/files.h"
 #include "client/simulate/scenario.h"
-#include "definition/arena.h"
-#include "definition/params.h"
-#include "definition/text.h"
+#include "definition/params/arena.h"
+#include "definition/params/params.h"
+#include "definition/text/text.h"
 #include "script/blackboard.h"
 
 /* The outcomes of a leaf, one for each start; the last one is for all further starts. */

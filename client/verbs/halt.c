@@ -12,7 +12,7 @@
 #include "client/bus/watch.h"
 #include "client/verbs/verbs.h"
 #include "client/view/event.h"
-#include "definition/tree-name.h"
+#include "definition/sources.h"
 #include "record/halt-request.h"
 
 /* The runs to wait for. */

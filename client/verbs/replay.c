@@ -9,7 +9,7 @@
 #include "client/recording/recording.h"
 #include "client/verbs/verbs.h"
 #include "client/view/run-view.h"
-#include "definition/title.h"
+#include "definition/definition.h"
 #include "run/detail.h"
 #include "run/replay.h"
 

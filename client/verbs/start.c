@@ -14,7 +14,7 @@
 #include "client/verbs/verbs.h"
 #include "client/view/event.h"
 #include "client/view/style.h"
-#include "definition/tree-name.h"
+#include "definition/sources.h"
 
 /* How long to wait for the service manager to process earlier messages. */
 #define BARRIER_USEC (5 * UINT64_C(1000000))

@@ -12,10 +12,10 @@
 #include "client/verbs/verbs.h"
 #include "client/view/columns.h"
 #include "client/view/text.h"
-#include "definition/extras.h"
-#include "definition/params.h"
+#include "definition/common-attributes.h"
+#include "definition/params/params.h"
 #include "definition/schema.h"
-#include "definition/types.h"
+#include "definition/type-index.h"
 
 /* Indents of a parameter's name and of its documentation. */
 #define NAME_INDENT 2u
@@ -341,9 +341,9 @@ static json_object *types_to_json(void) {
 }
 
 static int show_type(const Client *client, const char *name) {
-        g_autoptr(Types) types = types_new(node_type_tables);
-        const NodeType *type = types_find(types, name);
-        const char *nearest = types_nearest(types, name);
+        g_autoptr(TypeIndex) types = type_index_new(node_type_tables);
+        const NodeType *type = type_index_find(types, name);
+        const char *nearest = type_index_nearest(types, name);
 
         if (!type && nearest)
                 return report_error("no type '%s'; did you mean '%s'?", name, nearest);

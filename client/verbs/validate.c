@@ -8,7 +8,7 @@
 #include "client/files.h"
 #include "client/verbs/verbs.h"
 #include "definition/definition.h"
-#include "definition/tree-name.h"
+#include "definition/sources.h"
 
 static json_object *diagnostic_to_json(const Diagnostic *diagnostic) {
         json_object *json = json_object_new_object();

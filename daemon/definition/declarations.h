@@ -2,12 +2,14 @@
 #pragma once
 
 /*
- * Describes the inputs and outputs that a tree declares, that is, variables with a type, and checks values against
- * them.
+ * Describes the variables of a tree: the inputs and outputs that it declares, with their types, and scopes, that is,
+ * which variables a node can use. Checks values against the types.
  */
 
 #include <json-c/json_object.h>
 #include <stdbool.h>
+
+#include "engine/tree.h"
 
 typedef enum VariableType {
         VARIABLE_ANY,
@@ -41,3 +43,23 @@ const Declaration *declaration_find(const Declaration *declarations, const char 
 char *declaration_problem(const Declaration *declaration, json_object *value);
 /* The same with the name. -EINVAL with an error message: 'tries: expected a whole number, but got "many"'. */
 int declaration_check(const Declaration *declaration, json_object *value, char **ret_error);
+/*
+ * Scope 0 is the outermost, and the only one without SubTree and ForEach. Each SubTree has its own scope for
+ * its child. Each copy of the child of a ForEach has a local scope, which adds only a few variables. Scopes are
+ * numbered in the order of nodes.
+ */
+typedef enum ScopeKind {
+        SCOPE_OUTERMOST,
+        SCOPE_SUBTREE,
+        SCOPE_LOCAL,
+} ScopeKind;
+
+typedef struct ScopeInfo {
+        ScopeKind kind;
+        NodeId node;     /* the root; the SubTree; the child of the ForEach */
+        unsigned parent; /* the scope around it; for the outermost, itself */
+        /* The declarations of the tree; the last one has no name. Both NULL for a local scope. */
+        const Declaration *inputs, *outputs;
+        json_object *blackboard;  /* the initial variables of the tree, an object; or NULL */
+        const char *const *names; /* of the variables of a local scope; or NULL */
+} ScopeInfo;

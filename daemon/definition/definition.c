@@ -1,12 +1,31 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Implements definition.h: loads a tree file and gives access to its content. Its parameters are in
- * definition-params.c, its variables in definition-variables.c. */
+/* Implements definition.h: loads a tree file and gives access to its content, checks the variables that are given to a
+ * run, and fills in the references in the parameters of a node. */
 
+#include <errno.h>
+#include <json-c/linkhash.h>
 #include <string.h>
 
 #include "basic/cleanup.h"
-#include "definition/definition-state.h"
+#include "basic/excerpt.h"
+#include "basic/nearest.h"
+#include "basic/span.h"
+#include "definition/definition.h"
+#include "definition/load/load.h"
+#include "definition/params/params.h"
+#include "script/reference.h"
+#include "script/scripts.h"
+
+struct Definition {
+        unsigned n_refs;
+        char *text;
+        size_t length;
+        char *hash;       /* of all files; NULL: not computed yet, as in own */
+        LoadedFile own;   /* path: NULL if it was not loaded from a file */
+        char *files_json; /* NULL: not made yet, or taken */
+        Loaded loaded;
+};
 
 /* Larger definitions are freed by a thread, since that takes milliseconds. */
 #define FREED_LENGTH_MAX 65536u /* bytes */
@@ -313,4 +332,352 @@ bool definition_uses_boottime(const Definition *definition, NodeId node) {
                         return true;
 
         return attributes && attributes->clock == ATTRIBUTE_CLOCK_BOOTTIME;
+}
+
+static char *no_input(const Definition *definition, const char *name) {
+        const ScopeInfo *scope = definition_scope_info(definition, 0);
+        g_autofree char *shown = excerpt(name, strlen(name));
+        Nearest nearest = { .word = name };
+
+        for (const Declaration *input = scope->inputs; input->name; input++)
+                nearest_offer(&nearest, input->name);
+        json_object_object_foreach(scope->blackboard, variable, value) {
+                (void) value;
+                nearest_offer(&nearest, variable);
+        }
+
+        if (nearest.best)
+                return g_strdup_printf("the tree has no input '%s'; did you mean '%s'?", shown, nearest.best);
+
+        return g_strdup_printf("the tree has no input '%s'; it can only be given what its file declares in 'inputs', "
+                               "or has in 'blackboard'",
+                               shown);
+}
+
+static int check_given(const Definition *definition, const char *name, json_object *value, char **ret_error) {
+        const ScopeInfo *scope = definition_scope_info(definition, 0);
+        const Declaration *input = declaration_find(scope->inputs, name);
+
+        if (input)
+                return declaration_check(input, value, ret_error);
+        if (json_object_object_get_ex(scope->blackboard, name, NULL))
+                return 0;
+
+        *ret_error = no_input(definition, name);
+        return -EINVAL;
+}
+
+int definition_check_start(const Definition *definition, json_object *variables, char **ret_error) {
+        const Declaration *input = definition_scope_info(definition, 0)->inputs;
+
+        if (variables) {
+                json_object_object_foreach(variables, name, value) {
+                        int r = check_given(definition, name, value, ret_error);
+
+                        if (r < 0)
+                                return r;
+                }
+        }
+
+        for (; input->name; input++)
+                if (input->required && !json_object_object_get_ex(variables, input->name, NULL)) {
+                        *ret_error = g_strdup_printf("the input '%s' (%s) is missing%s%s", input->name,
+                                                     variable_type_names[input->type], input->description ? ": " : "",
+                                                     input->description ?: "");
+                        return -ENXIO;
+                }
+
+        return 0;
+}
+
+static char *no_variable(const Definition *definition, const char *name) {
+        g_autofree char *shown = excerpt(name, strlen(name));
+        Nearest nearest = { .word = name };
+
+        for (const char *const *variable = definition->loaded.variables; *variable; variable++)
+                nearest_offer(&nearest, *variable);
+
+        if (nearest.best)
+                return g_strdup_printf("the tree has no variable '%s'; did you mean '%s'?", shown, nearest.best);
+
+        return g_strdup_printf("the tree has no variable '%s'; its variables are those of its 'inputs' and "
+                               "'blackboard', and what its nodes set",
+                               shown);
+}
+
+static int compare_names(const void *a, const void *b) {
+        return strcmp(*(const char *const *) a, *(const char *const *) b);
+}
+
+static bool has_variable(const Definition *definition, const char *name) {
+        const char *const *variables = definition->loaded.variables;
+
+        return bsearch(&name, variables, g_strv_length((char **) variables), sizeof(char *), compare_names);
+}
+
+int definition_check_set(const Definition *definition, json_object *variables, char **ret_error) {
+        const Declaration *inputs = definition_scope_info(definition, 0)->inputs;
+
+        json_object_object_foreach(variables, name, value) {
+                const Declaration *input = declaration_find(inputs, name);
+                int r = input ? declaration_check(input, value, ret_error) : 0;
+
+                if (r < 0)
+                        return r;
+                if (input || has_variable(definition, name))
+                        continue;
+
+                *ret_error = no_variable(definition, name);
+                return -EINVAL;
+        }
+
+        return 0;
+}
+
+#define PARAMS_ARENA_SIZE 512u
+
+/* The index of the first template whose node is the given one or follows it. */
+static unsigned find_templates(const GArray *templates, NodeId node) {
+        unsigned low = 0, high = templates->len;
+
+        while (low < high) {
+                unsigned middle = low + (high - low) / 2;
+
+                if (g_array_index(templates, Template, middle).node < node)
+                        low = middle + 1;
+                else
+                        high = middle;
+        }
+
+        return low;
+}
+
+json_object *definition_template(const Definition *definition, NodeId node, const Param *param) {
+        const GArray *templates = definition->loaded.templates;
+
+        for (unsigned i = find_templates(templates, node);
+             i < templates->len && g_array_index(templates, Template, i).node == node; i++)
+                if (g_array_index(templates, Template, i).param == param)
+                        return g_array_index(templates, Template, i).value;
+
+        return NULL;
+}
+
+/* Keeps the first problem only: it is enough to refuse the start of the leaf. */
+static void on_param_report(const ParamFinding *finding, void *userdata) {
+        g_autofree char *problem = finding->text;
+        g_autofree char *prefix = place_format(finding->at_key ? finding->place->parent : finding->place);
+        char **error = userdata;
+
+        if (!*error && !finding->trap)
+                *error = g_strdup_printf("%s: %s", prefix, problem);
+}
+
+/* The sources and the destination of the filled-in values of a node. */
+typedef struct Filling {
+        const Blackboard *blackboard;
+        json_object *noted; /* or NULL */
+        Secrets *secrets;   /* NULL: references to secrets stay as they are */
+        Arena *arena;
+        void *values;
+} Filling;
+
+static char *text_without_value(const Param *param) {
+        return g_strdup_printf("%s: the credential's text cannot be used here", param->name);
+}
+
+static int fill_in(const Filling *filling, const Template *template, char **ret_error);
+
+/* An error message may quote the value or a part of it. If the value contains a secret, the message is made from the
+ * value as it was written in the file instead. */
+static char *describe_without_secret(const Filling *filling, const Template *template) {
+        Filling without_secrets = *filling;
+        char *error;
+
+        without_secrets.secrets = NULL;
+        return fill_in(&without_secrets, template, &error) < 0 ? error : text_without_value(template->param);
+}
+
+static int fill_in(const Filling *filling, const Template *template, char **ret_error) {
+        g_autofree char *problem = NULL;
+        ParamSetter setter = {
+                .arena = filling->arena, .report = on_param_report, .userdata = &problem, .origin = template->value
+        };
+        json_object *value;
+        int r;
+
+        r = reference_reveal(filling->blackboard, filling->noted, filling->secrets, template->value, &value, &problem);
+        if (r < 0) {
+                *ret_error = g_strdup_printf("%s: %s", template->param->name, problem);
+                return -EINVAL;
+        }
+
+        arena_own(filling->arena, value);
+        r = param_set(&setter, template->param, filling->values, value);
+        if (r < 0)
+                *ret_error = filling->secrets && reference_to_secret_inside(template->value)
+                                     ? describe_without_secret(filling, template)
+                                     : g_steal_pointer(&problem);
+
+        return r;
+}
+
+/* Checks that the value of the parameter is consistent with the others, now that all are known. origin: the value as it
+ * was written, or NULL. */
+static int check_fit(const Filling *filling, const Param *param, json_object *origin, char **ret_error) {
+        ParamSetter setter = {
+                .arena = filling->arena, .report = on_param_report, .userdata = ret_error, .origin = origin
+        };
+        Place place = { .key = param->name };
+        json_object *value = *(json_object **) ((char *) filling->values + param->offset);
+
+        *ret_error = NULL;
+        return param->fits(&setter, &place, value, filling->values);
+}
+
+/* The same for a value with a secret, as in describe_without_secret(). The field is filled in anew; it is not used any
+ * more. */
+static char *describe_mismatch_without_secret(const Filling *filling, const Template *template) {
+        Filling without_secrets = *filling;
+        char *error = NULL;
+
+        without_secrets.secrets = NULL;
+        if (fill_in(&without_secrets, template, &error) < 0 ||
+            check_fit(&without_secrets, template->param, template->value, &error) < 0)
+                return error;
+
+        return text_without_value(template->param);
+}
+
+static int check_fits(const Definition *definition, NodeId node, const Filling *filling, char **ret_error) {
+        const NodeType *type = definition->loaded.tree->nodes[node].type;
+
+        for (const Param *param = type->params; param && param->name; param++) {
+                json_object *origin = param->fits ? definition_template(definition, node, param) : NULL;
+                const Template template = { .node = node, .param = param, .value = origin };
+                g_autofree char *error = NULL;
+
+                if (!param->fits || check_fit(filling, param, origin, &error) >= 0)
+                        continue;
+
+                *ret_error = filling->secrets && origin && reference_to_secret_inside(origin)
+                                     ? describe_mismatch_without_secret(filling, &template)
+                                     : g_steal_pointer(&error);
+                return -EINVAL;
+        }
+
+        return 0;
+}
+
+int definition_params_revealed(const Definition *definition, NodeId node, const Blackboard *blackboard,
+                               json_object *noted, Secrets *secrets, Params *ret_params, char **ret_error) {
+        const Node *n = &definition->loaded.tree->nodes[node];
+        const GArray *templates = definition->loaded.templates;
+        unsigned i = find_templates(templates, node);
+        Filling filling = { .blackboard = blackboard, .noted = noted, .secrets = secrets };
+        g_autoptr(Arena) arena = NULL;
+
+        if (i == templates->len || g_array_index(templates, Template, i).node != node) {
+                *ret_params = (Params){ .values = n->params };
+                return 0;
+        }
+
+        filling.arena = arena = arena_new(PARAMS_ARENA_SIZE);
+        filling.values = arena_alloc(arena, n->type->params_size);
+        memcpy(filling.values, n->params, n->type->params_size);
+
+        for (; i < templates->len && g_array_index(templates, Template, i).node == node; i++) {
+                int r = fill_in(&filling, &g_array_index(templates, Template, i), ret_error);
+
+                if (r < 0)
+                        return r;
+        }
+
+        if (check_fits(definition, node, &filling, ret_error) < 0)
+                return -EINVAL;
+
+        *ret_params = (Params){ .values = filling.values, .owned = g_steal_pointer(&arena) };
+        return 0;
+}
+
+int definition_params(const Definition *definition, NodeId node, const Blackboard *blackboard, Params *ret_params,
+                      char **ret_error) {
+        return definition_params_revealed(definition, node, blackboard, NULL, NULL, ret_params, ret_error);
+}
+
+json_object *definition_note_variables(const Definition *definition, NodeId node, const Blackboard *blackboard) {
+        const GArray *templates = definition->loaded.templates;
+        json_object *noted = NULL;
+
+        for (unsigned i = find_templates(templates, node);
+             i < templates->len && g_array_index(templates, Template, i).node == node; i++) {
+                noted = noted ?: json_object_new_object();
+                reference_note(blackboard, g_array_index(templates, Template, i).value, noted);
+        }
+
+        return noted;
+}
+
+void params_clear(Params *params) {
+        arena_free(params->owned);
+        *params = (Params){};
+}
+
+static const Param *title_param(const NodeType *type) {
+        for (const Param *param = type->params; param && param->name; param++)
+                if (param->title)
+                        return param;
+
+        return NULL;
+}
+
+/* ["/bin/echo", "{whom}"] as "/bin/echo {whom}". */
+static char *text_of_template(json_object *value) {
+        GString *text = g_string_new(NULL);
+
+        if (!json_object_is_type(value, json_type_array)) {
+                g_string_assign(text, json_object_get_string(value));
+                return g_string_free(text, FALSE);
+        }
+
+        for (size_t i = 0; i < json_object_array_length(value); i++)
+                g_string_append_printf(text, "%s%s", i > 0 ? " " : "",
+                                       json_object_get_string(json_object_array_get_idx(value, i)));
+        return g_string_free(text, FALSE);
+}
+
+static char *text_of_field(const Param *param, const void *field) {
+        switch (param->kind) {
+        case PARAM_STRING:
+                return g_strdup(*(const char *const *) field);
+        case PARAM_STRINGS: {
+                char *const *strings = *(char *const *const *) field;
+
+                return strings ? g_strjoinv(" ", (char **) strings) : NULL;
+        }
+        case PARAM_SPAN:
+                return span_format(*(const uint64_t *) field);
+        case PARAM_EXPRESSION:
+        case PARAM_CODE: {
+                const Script *script = *(const Script *const *) field;
+
+                return script ? g_strdup(script_code(script)) : NULL;
+        }
+        default:
+                g_assert_not_reached();
+        }
+}
+
+char *definition_title(const Definition *definition, NodeId node) {
+        const Node *n = &definition_tree(definition)->nodes[node];
+        const Param *param = title_param(n->type);
+        g_autofree char *text = NULL;
+        json_object *template;
+
+        if (!param)
+                return NULL;
+
+        template = definition_template(definition, node, param);
+        text = template ? text_of_template(template) : text_of_field(param, (const char *) n->params + param->offset);
+        return text && *text ? excerpt(text, strlen(text)) : NULL;
 }

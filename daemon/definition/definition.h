@@ -9,11 +9,9 @@
 
 #include <json-c/json_object.h>
 
-#include "definition/access.h"
 #include "definition/declarations.h"
 #include "definition/diagnostics.h"
-#include "definition/restart.h"
-#include "definition/scope.h"
+#include "definition/header.h"
 #include "definition/sources.h"
 #include "engine/machine.h"
 
@@ -62,7 +60,7 @@ void definition_give_files(Definition *definition, char *json);
 /* The stored JSON, or a new one; to be freed. */
 char *definition_take_files(Definition *definition);
 
-/* The number of scopes, see scope.h. */
+/* The number of scopes, see declarations.h. */
 unsigned definition_n_scopes(const Definition *definition);
 /* The scope of the node's own parameters, guards and hooks. */
 unsigned definition_scope(const Definition *definition, NodeId node);
@@ -100,6 +98,10 @@ typedef struct Params {
 
 /* A parameter with references, as it was written; NULL: it has none. Borrowed. */
 json_object *definition_template(const Definition *definition, NodeId node, const Param *param);
+
+/* The parameter that the type's table marks as its title, as text. References are shown as written. To be freed; NULL:
+ * none. */
+char *definition_title(const Definition *definition, NodeId node);
 
 struct Blackboard;
 struct Secrets;

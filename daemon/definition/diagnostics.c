@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "definition/diagnostics.h"
-#include "definition/text.h"
+#include "definition/text/text.h"
 
 /* The maximum length of a path in a message, in bytes. Longer ones are cut at their beginning. */
 #define WHERE_MAX 300u

@@ -6,7 +6,8 @@
 #include <string.h>
 
 #include "basic/excerpt.h"
-#include "definition/load.h"
+#include "definition/declarations.h"
+#include "definition/header.h"
 
 #define TYPE_PARAM                                                                                                     \
         {                                                                                                              \
@@ -20,7 +21,7 @@
                 .doc = "What it is for, in one line"                                                                   \
         }
 
-/* The name is the key of this object, and load-declarations.c checks whether a default is given. */
+/* The name is the key of this object, and load/load-header.c checks whether a default is given. */
 const Param input_params[] = {
         TYPE_PARAM,
         { .name = "default",

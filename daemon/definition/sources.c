@@ -1,14 +1,25 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Reads files that cannot block or exhaust the daemon: only regular files, of a limited size. */
+/* Implements sources.h. Only regular files of a limited size are read, so that no file can block or exhaust the daemon.
+ * A system daemon has fixed directories; those of a user come from the XDG variables. */
 
 #include <errno.h>
 #include <fcntl.h>
+#include <glib.h>
+#include <string.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 
 #include "basic/cleanup.h"
+#include "basic/nearest.h"
 #include "definition/sources.h"
-#include "definition/text.h"
+#include "definition/text/text.h"
+
+bool tree_name_valid(const char *name) {
+        size_t length = strspn(name, G_CSET_A_2_Z G_CSET_a_2_z G_CSET_DIGITS "_-");
+
+        return length > 0 && length <= TREE_NAME_MAX && name[length] == '\0';
+}
 
 static int refuse(int error, char *text, char **ret_error) {
         *ret_error = text;
@@ -76,4 +87,93 @@ int source_read_checked(const char *path, SourceRefusal refusal, char **ret_text
 
 int source_read(const char *path, char **ret_text, size_t *ret_length, char **ret_error) {
         return source_read_checked(path, NULL, ret_text, ret_length, ret_error);
+}
+
+/* See Documentation/admin-guide/devices.txt of Linux. */
+#define DEV_NULL makedev(1, 3)
+
+char *source_id(const char *path) {
+        return g_canonicalize_filename(path, NULL);
+}
+
+static void add(GPtrArray *path, const char *base, const char *directory) {
+        g_ptr_array_add(path, g_build_filename(base, directory, NULL));
+}
+
+char **search_path_new(bool user) {
+        GPtrArray *path = g_ptr_array_new();
+
+        if (user) {
+                add(path, g_get_user_config_dir(), "btd/trees");
+                add(path, "/etc", "btd/user-trees");
+                add(path, g_get_user_runtime_dir(), "btd/trees");
+                add(path, g_get_user_data_dir(), "btd/trees");
+                add(path, "/usr/local/lib", "btd/user-trees");
+                add(path, "/usr/lib", "btd/user-trees");
+        } else {
+                add(path, "/etc", "btd/trees");
+                add(path, "/run", "btd/trees");
+                add(path, "/usr/local/lib", "btd/trees");
+                add(path, "/usr/lib", "btd/trees");
+        }
+
+        g_ptr_array_add(path, NULL);
+        return (char **) g_ptr_array_free(path, FALSE);
+}
+
+bool search_path_is_mask(const struct stat *st) {
+        return S_ISCHR(st->st_mode) && st->st_rdev == DEV_NULL;
+}
+
+char *search_path_find(const char *const *directories, const char *file) {
+        for (; *directories; directories++) {
+                g_autofree char *path = g_build_filename(*directories, file, NULL);
+                struct stat st;
+
+                if (lstat(path, &st) < 0)
+                        continue;
+
+                /* A broken link also hides files in later directories. */
+                return stat(path, &st) >= 0 && search_path_is_mask(&st) ? NULL : g_steal_pointer(&path);
+        }
+
+        return NULL;
+}
+
+static void offer_directory(const char *directory, Nearest *nearest, GPtrArray *names) {
+        g_autoptr(GDir) dir = g_dir_open(directory, 0, NULL);
+        const char *file;
+
+        while (dir && (file = g_dir_read_name(dir))) {
+                char *name;
+
+                if (!g_str_has_suffix(file, TREE_SUFFIX))
+                        continue;
+
+                name = g_strndup(file, strlen(file) - strlen(TREE_SUFFIX));
+                g_ptr_array_add(names, name);
+                nearest_offer(nearest, name);
+        }
+}
+
+char *search_path_nearest(const char *const *directories, const char *tree) {
+        g_autoptr(GPtrArray) names = g_ptr_array_new_with_free_func(g_free);
+        Nearest nearest = { .word = tree };
+
+        for (; *directories; directories++)
+                offer_directory(*directories, &nearest, names);
+
+        return g_strdup(nearest.best);
+}
+
+static char *on_find(const char *file, void *userdata) {
+        return search_path_find(userdata, file);
+}
+
+static char *on_nearest(const char *tree, void *userdata) {
+        return search_path_nearest(userdata, tree);
+}
+
+DefinitionSources search_path_sources(const char *const *directories) {
+        return (DefinitionSources){ .find = on_find, .nearest = on_nearest, .userdata = (void *) directories };
 }

@@ -1,11 +1,22 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* Defines how a tree file finds and reads the other files that it uses: included ones, and those of other trees. */
+/*
+ * Finds and reads tree files: which names trees can have, in which directories their files are searched (the first has
+ * precedence, as for units: see btd(8)), and how a tree file finds the other files that it uses. The loader, run
+ * records, the runtime and btctl use it.
+ */
 
+#include <glib.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <sys/stat.h>
+
+#define TREE_NAME_MAX 100u
+#define TREE_SUFFIX ".json"
+
+/* Letters, digits, '_' and '-'; at most TREE_NAME_MAX. */
+bool tree_name_valid(const char *name);
 
 /* All callbacks may be NULL. */
 typedef struct DefinitionSources {
@@ -29,3 +40,20 @@ int source_read(const char *path, char **ret_text, size_t *ret_length, char **re
 typedef char *(*SourceRefusal)(const char *path, const struct stat *st);
 /* The same with a check after opening, -EPERM; refusal may be NULL. */
 int source_read_checked(const char *path, SourceRefusal refusal, char **ret_text, size_t *ret_length, char **ret_error);
+
+/* The canonical path, which is the same for all spellings. To be freed. */
+char *source_id(const char *path);
+
+/* NULL-terminated; free with g_strfreev(). */
+char **search_path_new(bool user);
+
+/* True if the status is that of /dev/null; a link to it masks a file. */
+bool search_path_is_mask(const struct stat *st);
+/* The path of the file in the first directory that has it. To be freed; NULL: not found, or masked there by a link to
+ * /dev/null. */
+char *search_path_find(const char *const *directories, const char *file);
+/* The tree in any of the directories that was probably meant. To be freed; NULL: none is similar. */
+char *search_path_nearest(const char *const *directories, const char *tree);
+
+/* Sources that search in these directories, and read files with source_read(). Borrows the directories. */
+DefinitionSources search_path_sources(const char *const *directories);

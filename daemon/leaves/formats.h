@@ -6,7 +6,7 @@
  * (systemd.unit(5)), paths and programs.
  */
 
-#include "definition/params.h"
+#include "definition/params/params.h"
 #include "engine/type.h"
 
 extern const TextFormat bus_format, bus_name_format, object_path_format, interface_format, method_format, signal_format,

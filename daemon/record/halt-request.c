@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "basic/cleanup.h"
-#include "definition/tree-name.h"
+#include "definition/sources.h"
 #include "record/halt-request.h"
 
 #define DIRECTORY "halts"

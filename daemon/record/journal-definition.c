@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "basic/cleanup.h"
-#include "definition/tree-file.h"
+#include "definition/sources.h"
 #include "record/journal-definition.h"
 
 static const char *file_member(json_object *file, const char *name) {
@@ -63,7 +63,7 @@ static Recorded recorded_new(json_object *files) {
         for (size_t i = 0; i < json_object_array_length(files); i++) {
                 json_object *file = json_object_array_get_idx(files, i);
 
-                add(recorded.by_id, tree_file_id(file_member(file, "path")), file);
+                add(recorded.by_id, source_id(file_member(file, "path")), file);
                 add_names(&recorded, file);
         }
 
@@ -79,7 +79,7 @@ static char *on_find(const char *name, void *userdata) {
 }
 
 static json_object *file_at(const Recorded *recorded, const char *path) {
-        g_autofree char *id = tree_file_id(path);
+        g_autofree char *id = source_id(path);
 
         return g_hash_table_lookup(recorded->by_id, id);
 }

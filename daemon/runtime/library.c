@@ -13,8 +13,7 @@
 #include <sys/stat.h>
 
 #include "basic/nearest.h"
-#include "definition/search-path.h"
-#include "definition/tree-name.h"
+#include "definition/sources.h"
 #include "runtime/change.h"
 #include "runtime/library.h"
 #include "runtime/tree-directory.h"

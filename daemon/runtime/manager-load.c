@@ -9,7 +9,7 @@
 
 #include "basic/log.h"
 #include "basic/span.h"
-#include "definition/tree-name.h"
+#include "definition/sources.h"
 #include "runtime/manager-state.h"
 
 int manager_check_text_name(Manager *manager, const char *name, char **ret_error) {

@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 
 #include "basic/trust.h"
-#include "definition/tree-name.h"
+#include "definition/sources.h"
 #include "runtime/tree-directory.h"
 
 static bool check_name(const char *directory, const char *name, GPtrArray *messages) {

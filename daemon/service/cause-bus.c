@@ -3,7 +3,7 @@
 /* Writes causes to D-Bus messages. Here a cause that was passed on from a child gets its text: "LoadConfig failed". */
 
 #include "service/cause-bus.h"
-#include "definition/title.h"
+#include "definition/definition.h"
 
 static int append_text(sd_bus_message *message, const char *key, const char *text) {
         return sd_bus_message_append(message, "{sv}", key, "s", text);

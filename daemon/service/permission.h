@@ -8,7 +8,7 @@
 
 #include <glib.h>
 
-#include "definition/access.h"
+#include "definition/header.h"
 
 typedef enum Permission {
         PERMISSION_START = ACCESS_START,

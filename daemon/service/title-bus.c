@@ -4,7 +4,7 @@
 
 #include "service/title-bus.h"
 #include "basic/cleanup.h"
-#include "definition/title.h"
+#include "definition/definition.h"
 
 int title_bus_append(Answer *answer, sd_bus_error *ret_error) {
         NodeId node = (NodeId) answer->next;

@@ -8,7 +8,6 @@
 #include "basic/timers.h"
 #include "bus/buses.h"
 #include "definition/definition.h"
-#include "definition/title.h"
 #include "inputs.h"
 #include "leaf-stage.h"
 #include "leaves/kinds.h"

@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "definition/extras.h"
+#include "definition/common-attributes.h"
 #include "random-definition.h"
 
 static const Param code_params[] = {

@@ -6,8 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "definition/search-path.h"
-#include "definition/tree-name.h"
+#include "definition/sources.h"
 #include "fake-leaves.h"
 #include "runtime/library.h"
 

@@ -9,8 +9,8 @@
 
 #include "basic/cleanup.h"
 #include "definition/definition.h"
-#include "definition/params.h"
-#include "definition/types.h"
+#include "definition/params/params.h"
+#include "definition/type-index.h"
 #include "example-types.h"
 #include "script/blackboard.h"
 
@@ -247,14 +247,14 @@ static void test_many_nodes(void) {
 }
 
 static void test_types(void) {
-        g_autoptr(Types) types = types_new(example_tables);
+        g_autoptr(TypeIndex) types = type_index_new(example_tables);
 
-        g_assert_true(types_find(types, "Example") == &example_type);
-        g_assert_true(types_find(types, "Specimen") == &example_type);
-        g_assert_null(types_find(types, "example"));
-        g_assert_cmpstr(types_nearest(types, "Speciman"), ==, "Specimen");
-        g_assert_null(types_nearest(types, "Turnip"));
-        types_free(NULL);
+        g_assert_true(type_index_find(types, "Example") == &example_type);
+        g_assert_true(type_index_find(types, "Specimen") == &example_type);
+        g_assert_null(type_index_find(types, "example"));
+        g_assert_cmpstr(type_index_nearest(types, "Speciman"), ==, "Specimen");
+        g_assert_null(type_index_nearest(types, "Turnip"));
+        type_index_free(NULL);
 }
 
 /* No two types share a name, and all defaults of the engine's own tables can be read. */

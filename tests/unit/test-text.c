@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "basic/cleanup.h"
-#include "definition/text.h"
+#include "definition/text/text.h"
 
 typedef struct Faults {
         const Text *text;

@@ -8,7 +8,7 @@
 #include <stddef.h>
 
 #include "bus/value.h"
-#include "definition/param-report.h"
+#include "definition/params/param-report.h"
 #include "leaves/dbus/value-matcher.h"
 
 static int field_check(const ParamSetter *setter, const Place *place, json_object *value) {

@@ -5,7 +5,7 @@
 #include <signal.h>
 #include <string.h>
 
-#include "definition/param-report.h"
+#include "definition/params/param-report.h"
 #include "engine/tree.h"
 #include "leaves/formats.h"
 #include "leaves/spawn/spawn-handover.h"

@@ -20,7 +20,7 @@
 #include "basic/nearest.h"
 #include "basic/span.h"
 #include "bus/value.h"
-#include "definition/param-report.h"
+#include "definition/params/param-report.h"
 #include "leaves/spawn/spawn-properties.h"
 #include "script/reference.h"
 

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* Defines the table of the common attributes of nodes, as node types have theirs, and the flags that the engine gets
+ * from them. */
+
+#include "definition/common-attributes.h"
+
+static char *lock_problem(const char *name) {
+        return *name ? NULL : g_strdup("it is empty; leave it out, or give a name");
+}
+
+static const TextFormat lock_format = { .name = "the name of a lock", .pattern = "^.", .problem = lock_problem };
+
+static const char *const clock_names[] = {
+        [ATTRIBUTE_CLOCK_MONOTONIC] = "monotonic",
+        [ATTRIBUTE_CLOCK_BOOTTIME] = "boottime",
+        NULL,
+};
+
+const Param common_attribute_params[] = {
+        { .name = "fail_if",
+          .kind = PARAM_EXPRESSION,
+          .offset = offsetof(CommonAttributes, guards[GUARD_FAIL_IF]),
+          .doc = "FAILURE without starting the node if it is true" },
+        { .name = "success_if",
+          .kind = PARAM_EXPRESSION,
+          .offset = offsetof(CommonAttributes, guards[GUARD_SUCCESS_IF]),
+          .doc = "SUCCESS without starting the node if it is true" },
+        { .name = "skip_if",
+          .kind = PARAM_EXPRESSION,
+          .offset = offsetof(CommonAttributes, guards[GUARD_SKIP_IF]),
+          .doc = "SKIPPED without starting the node if it is true" },
+        { .name = "while",
+          .kind = PARAM_EXPRESSION,
+          .offset = offsetof(CommonAttributes, guards[GUARD_WHILE]),
+          .doc = "SKIPPED if it is not true, when the node would start and while it runs" },
+        { .name = "on_success",
+          .kind = PARAM_CODE,
+          .offset = offsetof(CommonAttributes, hooks[HOOK_SUCCESS]),
+          .doc = "Run when the node has succeeded" },
+        { .name = "on_failure",
+          .kind = PARAM_CODE,
+          .offset = offsetof(CommonAttributes, hooks[HOOK_FAILURE]),
+          .doc = "Run when the node has failed" },
+        { .name = "on_halted",
+          .kind = PARAM_CODE,
+          .offset = offsetof(CommonAttributes, hooks[HOOK_HALTED]),
+          .doc = "Run when the node has been halted" },
+        { .name = "always",
+          .kind = PARAM_CODE,
+          .offset = offsetof(CommonAttributes, hooks[HOOK_ALWAYS]),
+          .doc = "Run when the node has ended in any of these ways, behind the others" },
+        { .name = "lock",
+          .kind = PARAM_STRING,
+          .offset = offsetof(CommonAttributes, lock),
+          .literal = true,
+          .format = &lock_format,
+          .doc = "The name of a lock, which one node at a time holds, of all runs; the others wait for it" },
+        { .name = "uninterruptible",
+          .kind = PARAM_BOOL,
+          .offset = offsetof(CommonAttributes, uninterruptible),
+          .fallback = "false",
+          .doc = "A halt waits until the node completes by itself" },
+        { .name = "halt_timeout",
+          .kind = PARAM_SPAN,
+          .offset = offsetof(CommonAttributes, halt_timeout),
+          .fallback = "\"infinity\"",
+          .min = 1,
+          .doc = "Of an action: how long its halt may take before it is given up" },
+        { .name = "clock",
+          .kind = PARAM_ENUM,
+          .offset = offsetof(CommonAttributes, clock),
+          .fallback = "\"monotonic\"",
+          .values = clock_names,
+          .doc = "Of a node with a time: whether that stands still while the machine is suspended, or goes on" },
+        { .name = "ready",
+          .kind = PARAM_BOOL,
+          .offset = offsetof(CommonAttributes, ready),
+          .fallback = "false",
+          .doc = "The run is ready when the node has succeeded for the first time" },
+        {},
+};
+
+static bool any(const Script *const *scripts, size_t n) {
+        for (size_t i = 0; i < n; i++)
+                if (scripts[i])
+                        return true;
+
+        return false;
+}
+
+unsigned common_attributes_flags(const CommonAttributes *attributes) {
+        return (any(attributes->guards, G_N_ELEMENTS(attributes->guards)) ? NODE_GUARDED : 0) |
+               (any(attributes->hooks, HOOK_MAX_) ? NODE_HOOKED : 0) | (attributes->lock ? NODE_LOCKED : 0) |
+               (attributes->uninterruptible ? NODE_UNINTERRUPTIBLE : 0);
+}
+
+static bool has_span(const Param *params) {
+        for (const Param *param = params; param && param->name; param++)
+                if (param->kind == PARAM_SPAN || (param->kind == PARAM_OBJECT && has_span(param->members)))
+                        return true;
+
+        return false;
+}
+
+bool common_attribute_applies(const Param *attribute, const NodeType *type) {
+        if (attribute->offset == offsetof(CommonAttributes, halt_timeout))
+                return type->class == NODE_ACTION;
+
+        return attribute->offset != offsetof(CommonAttributes, clock) || type_has_time(type);
+}
+
+bool type_has_time(const NodeType *type) {
+        return has_span(type->params);
+}

@@ -1,0 +1,415 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/*
+ * Opens the files of a load, and reads their top parts. A unit is a file with all files that it includes, as if they
+ * were one; a tree of the search path is a unit of its own.
+ */
+
+#include <string.h>
+
+#include "basic/excerpt.h"
+#include "basic/nearest.h"
+#include "definition/load/loader.h"
+#include "definition/sources.h"
+
+/* With more candidates, no name is suggested. */
+#define NEAREST_MAX 1000u
+
+static TreeFile *add_file(Loader *loader, TreeFile *file) {
+        g_ptr_array_add(loader->files, file);
+        if (file->id)
+                g_hash_table_insert(loader->file_ids, file->id, file);
+
+        return file;
+}
+
+/* If its text is not valid JSON, the file has no items. */
+static void read_items(Loader *loader, TreeFile *file) {
+        size_t offset;
+        char *error;
+
+        if (g_str_has_prefix(file->contents, BYTE_ORDER_MARK)) {
+                diagnostics_add(loader->diagnostics, file->number, 0, false, NULL,
+                                g_strdup("the file starts with a byte order mark; save it without one"));
+                file->wrong = true;
+        }
+
+        if (text_read(file->contents, file->length, &file->text, &offset, &error) < 0) {
+                diagnostics_add(loader->diagnostics, file->number, offset, false, NULL, error);
+                file->wrong = true;
+        }
+}
+
+TreeFile *loader_add_text(Loader *loader, const char *path, char *contents, size_t length) {
+        TreeFile *file = add_file(loader, tree_file_new(path, contents, length));
+
+        if (loader->files->len > 1)
+                file->number = diagnostics_add_file(loader->diagnostics, path);
+
+        read_items(loader, file);
+        return file;
+}
+
+static TreeFile *read_file(Loader *loader, const char *path, char **ret_error) {
+        const DefinitionSources *sources = loader->sources;
+        char *contents;
+        size_t length;
+        int r;
+
+        r = sources->read ? sources->read(path, &contents, &length, ret_error, sources->userdata)
+                          : source_read(path, &contents, &length, ret_error);
+
+        return r < 0 ? NULL : loader_add_text(loader, path, contents, length);
+}
+
+/* The file at the path, read only once; NULL with an error message if it cannot be read. */
+static TreeFile *open_file(Loader *loader, const char *path, char **ret_error) {
+        g_autofree char *id = source_id(path);
+        TreeFile *file = g_hash_table_lookup(loader->file_ids, id);
+        char *error = NULL;
+
+        if (!file && loader->files->len >= LOADER_FILES_MAX) {
+                *ret_error = g_strdup_printf("a tree can use at most %u files", LOADER_FILES_MAX);
+                return NULL;
+        }
+
+        if (!file)
+                file = read_file(loader, path, &error) ?: add_file(loader, tree_file_new_unreadable(path, error));
+        if (file->contents)
+                return file;
+
+        *ret_error = g_strdup_printf("'%s' %s", path, file->error);
+        return NULL;
+}
+
+/* NULL without an error message: it is not on the search path. */
+static TreeFile *open_on_path(Loader *loader, const char *name, char **ret_error) {
+        const DefinitionSources *sources = loader->sources;
+        g_autofree char *path = sources && sources->find ? sources->find(name, sources->userdata) : NULL;
+        TreeFile *file = path ? open_file(loader, path, ret_error) : NULL;
+
+        if (file)
+                tree_file_note_name(file, name);
+
+        return file;
+}
+
+static bool exists(const Loader *loader, const char *path) {
+        const DefinitionSources *sources = loader->sources;
+
+        return sources->exists ? sources->exists(path, sources->userdata) : g_file_test(path, G_FILE_TEST_EXISTS);
+}
+
+/* A path relative to the including file, or an absolute one; NULL: the name means a file of the search path. */
+static char *included_path(const Loader *loader, const TreeFile *from, const char *name) {
+        g_autofree char *directory = from->path ? g_path_get_dirname(from->path) : NULL;
+        g_autofree char *near = NULL;
+
+        if (g_path_is_absolute(name))
+                return g_strdup(name);
+
+        near = directory ? g_build_filename(g_str_equal(directory, ".") ? "" : directory, name, NULL) : NULL;
+        return near && (strchr(name, '/') || exists(loader, near)) ? g_steal_pointer(&near) : NULL;
+}
+
+static void read_heading(Loader *loader, Unit *unit, TreeFile *file, Header *header);
+
+/* A text that was not loaded from a file has no suffix. */
+static void append_name(GString *text, const TreeFile *file) {
+        g_string_append_printf(text, "%s%s", file->name, file->path ? TREE_SUFFIX : "");
+}
+
+/* "a.json includes b.json includes a.json": the files from first on, then last. */
+static char *include_chain(const Loader *loader, unsigned first, const TreeFile *last) {
+        GString *chain = g_string_new(NULL);
+
+        for (unsigned i = first; i < loader->including->len; i++) {
+                append_name(chain, loader->including->pdata[i]);
+                g_string_append(chain, " includes ");
+        }
+
+        append_name(chain, last);
+        return g_string_free(chain, false);
+}
+
+/* The reason why the file cannot be included here, or NULL. */
+static char *include_problem(const Loader *loader, TreeFile *file) {
+        g_autofree char *chain = NULL;
+        unsigned first;
+
+        if (g_ptr_array_find(loader->including, file, &first)) {
+                chain = include_chain(loader, first, file);
+                return g_strdup_printf("files cannot include each other in a circle: %s", chain);
+        }
+        if (loader->including->len > LOADER_INCLUDES_MAX) {
+                chain = include_chain(loader, 0, file);
+                return g_strdup_printf("nested too deeply: files include others at most %u deep: %s",
+                                       LOADER_INCLUDES_MAX, chain);
+        }
+
+        return file->text.items ? NULL : g_strdup_printf("'%s' cannot be used, since it has errors", file->path);
+}
+
+static TreeFile *find_included(Loader *loader, const char *name, char **ret_error) {
+        g_autofree char *path = loader->sources ? included_path(loader, loader->file, name) : NULL,
+                        *file_name = g_str_has_suffix(name, TREE_SUFFIX) ? g_strdup(name)
+                                                                         : g_strconcat(name, TREE_SUFFIX, NULL),
+                        *shown = excerpt(name, strlen(name));
+        TreeFile *file;
+
+        if (path)
+                return open_file(loader, path, ret_error);
+
+        file = open_on_path(loader, file_name, ret_error);
+        if (!file && !*ret_error)
+                *ret_error =
+                        g_strdup_printf("there is no file '%s', neither beside this one nor on the search path", shown);
+        return file;
+}
+
+static void include_file(Loader *loader, Unit *unit, uint32_t item) {
+        size_t length;
+        g_autofree char *name = g_strdup(loader_string(loader, item, &length)), *error = NULL;
+        TreeFile *file = find_included(loader, name, &error), *from = loader->file;
+        Header ignored;
+
+        if (file && !error)
+                error = include_problem(loader, file);
+        if (error) {
+                unit->incomplete = true;
+                loader_error(loader, item, g_strdup_printf("include: %s", error));
+                return;
+        }
+        if (!g_hash_table_add(unit->included, file))
+                return;
+
+        loader->file = file;
+        read_heading(loader, unit, file, &ignored);
+        loader->file = from;
+        from->wrong |= file->wrong;
+}
+
+static void include_files(Loader *loader, Unit *unit, uint32_t array) {
+        uint32_t item = array + 1;
+
+        if (text_kind(loader_text(loader), array) != TEXT_ARRAY) {
+                unit->incomplete = true;
+                loader_error(loader, array,
+                             loader_unexpected(loader, array, "include: expected an array of file names"));
+                return;
+        }
+
+        for (uint32_t i = 0; i < text_item(loader_text(loader), array)->count; i++) {
+                if (text_kind(loader_text(loader), item) == TEXT_STRING)
+                        include_file(loader, unit, item);
+                else {
+                        unit->incomplete = true;
+                        loader_error(loader, item,
+                                     loader_unexpected(loader, item, "include[%u]: expected the name of a file", i));
+                }
+                item = text_next(loader_text(loader), item);
+        }
+}
+
+static Plan *add_plan(Loader *loader, Unit *unit, const char *name, const Heading *heading) {
+        Plan *plan = plan_new(unit, loader->file, name, heading->root);
+
+        g_ptr_array_add(loader->plans, plan);
+        return plan;
+}
+
+/* The reason why a tree cannot have the name, or NULL. */
+static char *name_problem(Loader *loader, const Unit *unit, const char *name) {
+        g_autofree char *shown = excerpt(name, strlen(name)), *chain = NULL;
+        const Plan *other = g_hash_table_lookup(unit->plans, name);
+
+        if (!tree_name_valid(name))
+                return g_strdup_printf("'%s' cannot be the name of a tree: letters, digits, '_' and '-', %u at most",
+                                       shown, TREE_NAME_MAX);
+        if (!other)
+                return NULL;
+        if (other->file == loader->file)
+                return g_strdup_printf("'%s' is given twice", shown);
+
+        chain = include_chain(loader, 0, loader->file);
+        return g_strdup_printf("there is a tree '%s' in '%s', too; rename one (%s)", shown,
+                               other->file->path ?: other->file->name, chain);
+}
+
+/* A second root is read only to report the errors inside it. */
+static void add_other_root(Loader *loader, Unit *unit, const Plan *plan, const Heading *heading) {
+        const Heading other = { .root = heading->other_root };
+
+        if (heading->other_root == 0)
+                return;
+
+        loader->plan = add_plan(loader, unit, plan->name, &other);
+        loader->plan->is_root = plan->is_root;
+        loader->plan->setters_unknown = true;
+        loader_read_declarations(loader, loader->plan, &other);
+        loader->plan = NULL;
+}
+
+static void read_tree(Loader *loader, Unit *unit, uint32_t key) {
+        const char *name = loader_intern(loader, key);
+        g_autofree char *problem = name_problem(loader, unit, name);
+        Heading heading = {};
+        Plan *plan = add_plan(loader, unit, name, &heading);
+
+        /* If the name is invalid, no node can use the tree, but it is read to report the errors inside it. */
+        if (problem)
+                loader_error(loader, key, g_strdup_printf("trees: %s", problem));
+        else
+                g_hash_table_insert(unit->plans, (char *) name, plan);
+
+        loader->plan = plan;
+        plan->unbuildable = !loader_read_tree_heading(loader, key + 1, &heading);
+        plan->declarations_unknown |= text_kind(loader_text(loader), key + 1) != TEXT_OBJECT;
+        plan->root = heading.root;
+        loader_read_declarations(loader, plan, &heading);
+        loader->plan = NULL;
+        add_other_root(loader, unit, plan, &heading);
+}
+
+static void read_trees(Loader *loader, Unit *unit, uint32_t object) {
+        uint32_t key = object + 1;
+
+        if (text_kind(loader_text(loader), object) != TEXT_OBJECT) {
+                loader_error(loader, object,
+                             loader_unexpected(loader, object,
+                                               "trees: expected an object of trees, {\"NAME\": {\"root\": ...}}"));
+                return;
+        }
+
+        for (uint32_t i = 0; i < text_item(loader_text(loader), object)->count; i++) {
+                read_tree(loader, unit, key);
+                key = text_next(loader_text(loader), key + 1);
+        }
+}
+
+/* Reads the tree at the top of the file. */
+static void read_root(Loader *loader, Unit *unit, const Heading *heading) {
+        unit->root = add_plan(loader, unit, loader_intern_text(loader, loader->file->name), heading);
+        unit->root->is_root = true;
+        unit->root->doubts = loader->doubts;
+        loader->doubts = (Doubts){};
+        loader->plan = unit->root;
+        loader_read_declarations(loader, unit->root, heading);
+        loader->plan = NULL;
+        add_other_root(loader, unit, unit->root, heading);
+}
+
+/* From an included file, only the trees are used. */
+static void read_heading(Loader *loader, Unit *unit, TreeFile *file, Header *header) {
+        Heading heading;
+
+        doubts_clear(&loader->doubts);
+        if (!loader_read_header(loader, header, &heading))
+                return;
+
+        if (file == unit->file && heading.root > 0)
+                read_root(loader, unit, &heading);
+        if (heading.trees > 0)
+                read_trees(loader, unit, heading.trees);
+        if (heading.include == 0)
+                return;
+
+        g_ptr_array_add(loader->including, file);
+        include_files(loader, unit, heading.include);
+        g_ptr_array_set_size(loader->including, (int) loader->including->len - 1);
+}
+
+/* Saves and restores the current file and plan: open nodes are not part of the unit. */
+Unit *loader_open_unit(Loader *loader, TreeFile *file) {
+        Unit *unit = g_hash_table_lookup(loader->units, file);
+        TreeFile *from = loader->file;
+        Plan *plan = loader->plan;
+
+        if (unit)
+                return unit;
+
+        unit = g_new0(Unit, 1);
+        unit->file = file;
+        unit->plans = g_hash_table_new(g_str_hash, g_str_equal);
+        unit->included = g_hash_table_new(NULL, NULL);
+        g_hash_table_add(unit->included, file);
+        g_hash_table_insert(loader->units, file, unit);
+        if (!file->text.items)
+                return unit;
+
+        loader->file = file;
+        loader->plan = NULL;
+        read_heading(loader, unit, file, &unit->header);
+        loader->file = from;
+        loader->plan = plan;
+        return unit;
+}
+
+void unit_free(Unit *unit) {
+        g_hash_table_unref(unit->plans);
+        g_hash_table_unref(unit->included);
+        g_free(unit);
+}
+
+void loader_queue(Loader *loader, Plan *plan) {
+        if (!plan->queued)
+                g_ptr_array_add(loader->queue, plan);
+
+        plan->queued = true;
+}
+
+static char *no_tree(const Loader *loader, const Plan *user, const char *name, char **ret_instead) {
+        const DefinitionSources *sources = loader->sources;
+        g_autofree char *shown = excerpt(name, strlen(name));
+        Nearest nearest = { .word = name };
+        GHashTableIter iter;
+        g_autofree char *also = NULL;
+        void *other;
+
+        g_hash_table_iter_init(&iter, user->unit->plans);
+        if (g_hash_table_size(user->unit->plans) <= NEAREST_MAX)
+                while (g_hash_table_iter_next(&iter, &other, NULL))
+                        nearest_offer(&nearest, other);
+        also = sources && sources->nearest ? sources->nearest(name, sources->userdata) : NULL;
+        if (also && g_str_equal(also, name))
+                return g_strdup_printf("the tree '%s' is masked by a link to /dev/null", shown);
+        if (also)
+                nearest_offer(&nearest, also);
+
+        *ret_instead = g_strdup(nearest.best);
+        return nearest.best
+                       ? g_strdup_printf("there is no tree '%s'; did you mean '%s'?", shown, nearest.best)
+                       : g_strdup_printf("there is no tree '%s', neither in 'trees' nor on the search path", shown);
+}
+
+/* The tree at the top of another file. */
+static Plan *find_unit_root(Loader *loader, const Plan *user, const char *name, char **ret_error, char **ret_instead) {
+        g_autofree char *base = g_strconcat(name, TREE_SUFFIX, NULL);
+        TreeFile *file;
+        Unit *unit;
+
+        *ret_error = NULL;
+        file = tree_name_valid(name) ? open_on_path(loader, base, ret_error) : NULL;
+        if (!file && !*ret_error)
+                *ret_error = user->unit->incomplete ? NULL : no_tree(loader, user, name, ret_instead);
+        if (!file)
+                return NULL;
+
+        unit = loader_open_unit(loader, file);
+        if (unit->root)
+                return unit->root;
+
+        *ret_error = file->wrong ? g_strdup_printf("'%s' cannot be used, since it has errors", file->path)
+                                 : g_strdup_printf("'%s' has no root, only trees to be included", file->path);
+        return NULL;
+}
+
+Plan *loader_find_tree(Loader *loader, Plan *user, const char *name, char **ret_error, char **ret_instead) {
+        Plan *plan = g_hash_table_lookup(user->unit->plans, name)
+                             ?: find_unit_root(loader, user, name, ret_error, ret_instead);
+
+        if (plan)
+                loader_queue(loader, plan);
+
+        return plan;
+}

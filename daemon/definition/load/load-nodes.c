@@ -1,0 +1,641 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/*
+ * Reads the nodes of a tree, depth first. A node is read in two steps: first the common keys are found, and then, when
+ * its type is known, all of its keys are read: parameters, common attributes and unknown keys. The content of a wrong
+ * node is read, too, to report the errors inside it.
+ */
+
+#include <string.h>
+
+#include "basic/excerpt.h"
+#include "basic/limit.h"
+#include "basic/nearest.h"
+#include "definition/load/loader.h"
+
+static Key key_of(Loader *loader, uint32_t item) {
+        size_t length;
+        const char *word = text_string(loader_text(loader), item, loader->scratch, &length);
+
+        for (Key key = 0; key < KEY_MAX_; key++)
+                if (loader_key_names[key][0] == word[0] && strncmp(loader_key_names[key], word, length) == 0 &&
+                    loader_key_names[key][length] == 0)
+                        return key;
+
+        return KEY_MAX_;
+}
+
+static bool takes_key(const NodeType *type, Key key) {
+        if (key == KEY_CHILDREN)
+                return type->class == NODE_CONTROL;
+
+        return key != KEY_CHILD || (type->class == NODE_DECORATOR && !(type->flags & TYPE_SUBTREE));
+}
+
+static void append_name(GString *text, const char *owner, const char *name) {
+        g_string_append_printf(text, "%s%s%s", text->len == 0 ? owner : "", text->len == 0 ? " takes: " : ", ", name);
+}
+
+/* "a Sequence takes: children; any node: type, name, description" */
+static char *describe_keys(const NodeType *type) {
+        g_autofree char *owner = with_article(type->name);
+        GString *text = g_string_new(NULL);
+
+        for (Key key = KEY_CHILDREN; key <= KEY_CHILD; key++)
+                if (takes_key(type, key))
+                        append_name(text, owner, loader_key_names[key]);
+        for (const Param *param = type->params; param && param->name; param++)
+                if (param == type->params || !g_str_equal(param->name, param[-1].name))
+                        append_name(text, owner, param->name);
+
+        g_string_append_printf(text, "%s: type, name, description", text->len > 0 ? "; any node" : "any node takes");
+        for (const Param *param = common_attribute_params; param->name; param++)
+                g_string_append_printf(text, ", %s", param->name);
+
+        return g_string_free(text, false);
+}
+
+/* Reports the key. Returns the key that was probably meant if that one is not given, or NULL. Its value is then read as
+ * that of the returned key, to report the errors inside it. */
+static const char *report_unknown_key(Loader *loader, Reading *reading, uint32_t item) {
+        const NodeType *type = reading->type;
+        size_t length;
+        const char *word = loader_string(loader, item, &length);
+        g_autofree char *shown = excerpt(word, length), *keys = describe_keys(type);
+        Nearest nearest = { .word = word };
+        GString *text = g_string_new(NULL);
+
+        for (const Param *param = type->params; param && param->name; param++)
+                nearest_offer(&nearest, param->name);
+        for (const Param *param = common_attribute_params; param->name; param++)
+                if (common_attribute_applies(param, type))
+                        nearest_offer(&nearest, param->name);
+        for (Key key = 0; key < KEY_MAX_; key++)
+                if (takes_key(type, key))
+                        nearest_offer(&nearest, loader_key_names[key]);
+
+        g_string_append_printf(text, "unknown key '%s'", shown);
+        if (nearest.best)
+                g_string_append_printf(text, "; did you mean '%s'?", nearest.best);
+        g_string_append_printf(text, " (%s)", keys);
+        reading_error(loader, reading, item, g_string_free(text, false));
+        diagnostics_suggest(loader->diagnostics, nearest.best);
+
+        return nearest_is_close(&nearest) && loader_mean(loader, reading->item, item, nearest.best) ? nearest.best
+                                                                                                    : NULL;
+}
+
+/* A node with parameters that are given has its own struct of values; other nodes share the defaults. */
+static void own_values(Loader *loader, Target *target) {
+        const void *defaults;
+
+        if (target->values)
+                return;
+
+        defaults = loader_defaults(loader, target->params, target->size);
+        target->values = arena_alloc(loader->arena, target->size);
+        memcpy(target->values, defaults, target->size);
+}
+
+static void set_value(Loader *loader, Target *target, const Param *param, uint32_t item) {
+        own_values(loader, target);
+        loader_set_param(loader, target, loader_choose_param(loader, param, item), item);
+}
+
+/* If a key is given twice, only its first value is used; the second is only checked. */
+static void check_value(Loader *loader, const Target *target, const Param *param, uint32_t item) {
+        unsigned n_templates = loader->plan->templates->len;
+        Target other = *target;
+
+        other.values = arena_alloc(loader->arena, target->size);
+        memcpy(other.values, target->values, target->size);
+        loader_set_param(loader, &other, loader_choose_param(loader, param, item), item);
+        g_array_set_size(loader->plan->templates, n_templates);
+}
+
+static void read_unknown(Loader *loader, Reading *reading, uint32_t key) {
+        const char *meant = report_unknown_key(loader, reading, key);
+        const Param *param = meant ? params_find(reading->type->params, meant, strlen(meant)) : NULL;
+        const Param *attribute = meant ? params_find(common_attribute_params, meant, strlen(meant)) : NULL;
+        Target *target = param ? &reading->target : &reading->attributes;
+
+        if (param || attribute) {
+                target_was_given(target, param ?: attribute);
+                set_value(loader, target, param ?: attribute, key + 1);
+                return;
+        }
+
+        for (Key below = KEY_NAME; meant && below < KEY_MAX_; below++)
+                if (meant == loader_key_names[below]) {
+                        reading->keys[below] = key + 1;
+                        reading->n_below += below >= KEY_CHILDREN;
+                        return;
+                }
+
+        loader_doubt(loader, key + 1);
+}
+
+/* Reads the value of a parameter of the type, or of a common attribute. */
+static void read_value(Loader *loader, Reading *reading, uint32_t key) {
+        size_t length;
+        const char *word = text_string(loader_text(loader), key, loader->scratch, &length);
+        const Param *param = params_find(reading->type->params, word, length);
+        const Param *attribute = param ? NULL : params_find(common_attribute_params, word, length);
+        Target *target = param ? &reading->target : &reading->attributes;
+
+        if (!param && !attribute)
+                read_unknown(loader, reading, key);
+        else if (target_was_given(target, param ?: attribute)) {
+                reading_error(loader, reading, key, g_strdup_printf("'%s' is given twice", (param ?: attribute)->name));
+                check_value(loader, target, param ?: attribute, key + 1);
+        } else
+                set_value(loader, target, param ?: attribute, key + 1);
+}
+
+/* A type may have a parameter with the name "name". */
+static bool name_is_param(const Reading *reading, Key key) {
+        return key == KEY_NAME && params_find(reading->type->params, "name", 4);
+}
+
+/* find_keys() has already found the first of each. */
+static Key key_at(Loader *loader, const Reading *reading, uint32_t item) {
+        for (Key key = 0; key < KEY_MAX_; key++)
+                if (reading->keys[key] == item + 1)
+                        return key;
+
+        return key_of(loader, item);
+}
+
+static void read_keys(Loader *loader, Reading *reading) {
+        uint32_t n = text_item(loader_text(loader), reading->item)->count, item = reading->item + 1;
+
+        for (uint32_t i = 0; i < n; i++, item = text_next(loader_text(loader), item + 1)) {
+                Key key = key_at(loader, reading, item);
+
+                if (reading->type && (key == KEY_MAX_ || name_is_param(reading, key)))
+                        read_value(loader, reading, item);
+                else if (key == KEY_MAX_)
+                        loader_doubt(loader, item + 1);
+                else if (reading->keys[key] != item + 1)
+                        reading_error(loader, reading, item,
+                                      g_strdup_printf("'%s' is given twice", loader_key_names[key]));
+        }
+
+        if (reading->type) {
+                loader_check_required(loader, &reading->target, reading->item, reading->type->name);
+                loader_check_rules(loader, reading);
+                loader_check_fits(loader, reading);
+        }
+}
+
+/* Reports that the children of the node are wrong; format is the text after "a Sequence ". */
+static void wrong_shape(Loader *loader, Reading *reading, uint32_t item, const char *format, ...) G_GNUC_PRINTF(4, 5);
+
+static void wrong_shape(Loader *loader, Reading *reading, uint32_t item, const char *format, ...) {
+        g_autofree char *owner = with_article(reading->type->name), *what = NULL;
+        va_list args;
+
+        va_start(args, format);
+        what = g_strdup_vprintf(format, args);
+        va_end(args);
+
+        loader_give_up_node(loader);
+        reading_error(loader, reading, item, g_strdup_printf("%s %s", owner, what));
+}
+
+static void check_leaf(Loader *loader, Reading *reading) {
+        Key key = reading->keys[KEY_CHILDREN] ? KEY_CHILDREN : KEY_CHILD;
+
+        if (reading->keys[key] > 0)
+                wrong_shape(loader, reading, reading->keys[key] - 1, "is a leaf, so it takes no '%s'",
+                            loader_key_names[key]);
+}
+
+static void check_decorator(Loader *loader, Reading *reading) {
+        if (reading->keys[KEY_CHILDREN] > 0)
+                wrong_shape(loader, reading, reading->keys[KEY_CHILDREN] - 1,
+                            "has one child: it takes 'child', a node, not 'children'");
+        else if (reading->keys[KEY_CHILD] == 0)
+                wrong_shape(loader, reading, reading->item, "needs a 'child', a node, and none is given");
+}
+
+/* The child of a SubTree is the tree that it names. */
+static void check_subtree(Loader *loader, Reading *reading) {
+        Key key = reading->keys[KEY_CHILDREN] ? KEY_CHILDREN : KEY_CHILD;
+
+        if (reading->keys[key] > 0)
+                wrong_shape(loader, reading, reading->keys[key] - 1,
+                            "takes no '%s', since what it runs is the tree that it names", loader_key_names[key]);
+}
+
+static char *describe_arity(const NodeType *type) {
+        uint32_t min = type->min_children, max = type->max_children;
+
+        if (max == UINT32_MAX)
+                return g_strdup_printf("at least %u %s", min, min == 1 ? "child" : "children");
+        if (max == min)
+                return g_strdup_printf("exactly %u %s", min, min == 1 ? "child" : "children");
+
+        return g_strdup_printf("%u to %u children", min, max);
+}
+
+static void check_count(Loader *loader, Reading *reading, uint32_t array) {
+        const NodeType *type = reading->type;
+        uint32_t n = text_item(loader_text(loader), array)->count;
+        g_autofree char *arity = NULL;
+
+        if (n >= type->min_children && n <= type->max_children)
+                return;
+
+        arity = describe_arity(type);
+        wrong_shape(loader, reading, array, "takes %s, not %u", arity, n);
+}
+
+static void check_control(Loader *loader, Reading *reading) {
+        uint32_t item = reading->keys[KEY_CHILDREN];
+
+        if (reading->keys[KEY_CHILD] > 0)
+                wrong_shape(loader, reading, reading->keys[KEY_CHILD] - 1,
+                            "takes 'children', an array of nodes, not 'child'");
+        else if (item == 0)
+                wrong_shape(loader, reading, reading->item, "needs 'children', an array of nodes, and none is given");
+
+        if (item > 0 && text_kind(loader_text(loader), item) == TEXT_ARRAY)
+                check_count(loader, reading, item);
+}
+
+static void check_children(Loader *loader, Reading *reading) {
+        uint32_t item = reading->keys[KEY_CHILDREN], child = reading->keys[KEY_CHILD];
+
+        /* If the type does not take the key at all, only that is reported. */
+        if (item > 0 && (!reading->type || reading->type->class == NODE_CONTROL) &&
+            text_kind(loader_text(loader), item) != TEXT_ARRAY) {
+                loader_give_up_node(loader);
+                reading_error(loader, reading, item,
+                              loader_unexpected(loader, item, "children: expected an array of nodes"));
+        }
+        if (child > 0 && (!reading->type || reading->type->class == NODE_DECORATOR) &&
+            text_kind(loader_text(loader), child) == TEXT_ARRAY) {
+                loader_give_up_node(loader);
+                reading_error(loader, reading, child, g_strdup("child: expected one node, not an array"));
+        }
+
+        if (!reading->type)
+                return;
+        if (reading->type->class == NODE_CONTROL)
+                check_control(loader, reading);
+        else if (reading->type->flags & TYPE_SUBTREE)
+                check_subtree(loader, reading);
+        else if (reading->type->class == NODE_DECORATOR)
+                check_decorator(loader, reading);
+        else
+                check_leaf(loader, reading);
+}
+
+#define NAME_MAX_BYTES 255u
+#define TYPE_DISTANCE_MAX 2u
+
+static bool is_string(const Loader *loader, uint32_t item) {
+        return item > 0 && text_kind(loader_text(loader), item) == TEXT_STRING;
+}
+
+static bool has_control(const char *text) {
+        for (; *text; text = g_utf8_next_char(text))
+                if (g_ascii_iscntrl(*text) || (*text & 0x80 && g_unichar_iscntrl(g_utf8_get_char(text))))
+                        return true;
+
+        return false;
+}
+
+/* The reason why the name is invalid, or NULL. */
+static char *name_problem(const char *name, size_t length) {
+        if (length == 0)
+                return g_strdup("it is empty; leave it out, or give one");
+        if (length > NAME_MAX_BYTES)
+                return g_strdup_printf("it is longer than %u bytes; 'description' has room", NAME_MAX_BYTES);
+
+        return has_control(name) ? g_strdup("it contains a control character") : NULL;
+}
+
+/* A string that can be part of a node's path, or NULL. */
+static const char *path_name(Loader *loader, uint32_t item, char **ret_problem) {
+        size_t length;
+        const char *name;
+
+        if (!is_string(loader, item))
+                return NULL;
+
+        name = loader_string(loader, item, &length);
+        *ret_problem = name_problem(name, length);
+        return *ret_problem ? NULL : loader_intern_text(loader, name);
+}
+
+/* A key is considered as a misspelt "type" only if its value is the name of a type. */
+static void find_misspelt_type(Loader *loader, Reading *reading) {
+        uint32_t n = text_item(loader_text(loader), reading->item)->count, item = reading->item + 1;
+
+        for (uint32_t i = 0; i < n; i++, item = text_next(loader_text(loader), item + 1)) {
+                size_t length;
+                Nearest nearest = {};
+
+                if (!is_string(loader, item + 1) ||
+                    !type_index_find(loader->types, loader_string(loader, item + 1, &length)))
+                        continue;
+
+                nearest.word = loader_string(loader, item, &length);
+                nearest_offer(&nearest, loader_key_names[KEY_TYPE]);
+                if (nearest.best) {
+                        reading->misspelt_type = item;
+                        reading->keys[KEY_TYPE] = item + 1;
+                        return;
+                }
+        }
+}
+
+static void find_keys(Loader *loader, Reading *reading) {
+        uint32_t n = text_item(loader_text(loader), reading->item)->count, item = reading->item + 1;
+
+        for (uint32_t i = 0; i < n; i++, item = text_next(loader_text(loader), item + 1)) {
+                Key key = key_of(loader, item);
+
+                if (key < KEY_MAX_ && reading->keys[key] == 0)
+                        reading->keys[key] = item + 1;
+                reading->n_below += key == KEY_CHILDREN || key == KEY_CHILD;
+        }
+
+        if (reading->keys[KEY_TYPE] == 0)
+                find_misspelt_type(loader, reading);
+
+        if (is_string(loader, reading->keys[KEY_TYPE])) {
+                size_t length;
+
+                reading->type = type_index_find(loader->types, loader_string(loader, reading->keys[KEY_TYPE], &length));
+        }
+}
+
+static void expect_string(Loader *loader, Reading *reading, Key key) {
+        uint32_t item = reading->keys[key];
+
+        if (item > 0 && !is_string(loader, item))
+                reading_error(loader, reading, item,
+                              loader_unexpected(loader, item, "%s: expected a string", loader_key_names[key]));
+}
+
+/* True if the type is so similar that all keys of the node can be checked against it. If the word is much shorter, this
+ * is not certain: "Wait" may mean Sleep. */
+static bool is_close(const char *word, const char *type) {
+        size_t n_word = strlen(word), n_type = strlen(type);
+
+        return MAX(n_word, n_type) - MIN(n_word, n_type) <= TYPE_DISTANCE_MAX;
+}
+
+static void check_type(Loader *loader, Reading *reading) {
+        uint32_t item = reading->keys[KEY_TYPE];
+        g_autofree char *shown = NULL;
+        const char *nearest, *word;
+        size_t length;
+
+        if (reading->misspelt_type > 0) {
+                shown = g_strdup(loader_string(loader, reading->misspelt_type, &length));
+                reading_error(loader, reading, reading->misspelt_type,
+                              g_strdup_printf("unknown key '%s'; did you mean 'type'?", shown));
+                diagnostics_suggest(loader->diagnostics, loader_key_names[KEY_TYPE]);
+        }
+        if (reading->type)
+                return;
+
+        loader_give_up_node(loader);
+        if (item == 0) {
+                reading_error(loader, reading, reading->item,
+                              g_strdup("'type' is missing; it says what the node is, such as \"Sequence\""));
+                return;
+        }
+        if (!is_string(loader, item))
+                return;
+
+        word = loader_string(loader, item, &length);
+        shown = excerpt(word, length);
+        nearest = type_index_nearest(loader->types, word);
+        reading_error(loader, reading, item,
+                      nearest ? g_strdup_printf("unknown type '%s'; did you mean '%s'?", shown, nearest)
+                              : g_strdup_printf("unknown type '%s'; 'btctl types' lists all that there are", shown));
+        diagnostics_suggest(loader->diagnostics, nearest);
+
+        /* To report more errors, the node is read as one of the type that was probably meant. */
+        if (nearest && is_close(word, nearest))
+                reading->type = type_index_find(loader->types, nearest);
+}
+
+/* Continues with the node or the nodes at the item, even if the key does not match their number. */
+static void enter(Loader *loader, Frame *frame, uint32_t item, Key key) {
+        bool is_array = text_kind(loader_text(loader), item) == TEXT_ARRAY;
+
+        frame->child = is_array ? item + 1 : item;
+        frame->n_left = is_array ? text_item(loader_text(loader), item)->count : 1;
+        if (key == KEY_CHILD || is_array || loader_find_member(loader, loader->file, item, loader_key_names[KEY_TYPE]))
+                return;
+
+        /* It was already reported that this is not an array of nodes; more reports about it would not help. */
+        frame->n_left = 0;
+        loader->plan->setters_unknown = true;
+}
+
+/* Sets the items to read next below the node. Children under a wrong key, or under a key that is given twice, are read,
+ * too, to report the errors inside them. */
+static void set_children(Loader *loader, Reading *reading) {
+        Frame *frame = &loader->open[loader->n_open - 1];
+        uint32_t children = reading->keys[KEY_CHILDREN], child = reading->keys[KEY_CHILD];
+
+        if (reading->n_below > 1) {
+                loader_give_up_node(loader);
+                frame->key = reading->item + 1;
+                frame->n_keys = text_item(loader_text(loader), reading->item)->count;
+        } else if (children > 0)
+                enter(loader, frame, children, KEY_CHILDREN);
+        else if (child > 0)
+                enter(loader, frame, child, KEY_CHILD);
+}
+
+/* Continues with the next key that has children. */
+static bool find_more(Loader *loader, Frame *frame) {
+        while (frame->n_keys > 0) {
+                uint32_t key = frame->key;
+                const char *meant = loader_meant(loader->file, key);
+                Key below = meant == loader_key_names[KEY_CHILDREN] ? KEY_CHILDREN
+                            : meant == loader_key_names[KEY_CHILD]  ? KEY_CHILD
+                                                                    : key_of(loader, key);
+
+                frame->key = text_next(loader_text(loader), key + 1);
+                frame->n_keys--;
+                if (below == KEY_CHILD || below == KEY_CHILDREN)
+                        enter(loader, frame, key + 1, below);
+                if (frame->n_left > 0)
+                        return true;
+        }
+
+        return false;
+}
+
+/* A node of an unknown type is named after the value of its "type". */
+static void open_node(Loader *loader, Reading *reading) {
+        g_autofree char *problem = NULL, *no_name = NULL;
+        GArray *nodes = loader->plan->nodes;
+        Frame frame = { .node = nodes->len };
+        PlanNode node = { .type = reading->type,
+                          .name = path_name(loader, reading->keys[KEY_NAME], &problem),
+                          .item = reading->item,
+                          .parent = PLAN_NONE,
+                          .templates = loader->plan->templates->len,
+                          .use = PLAN_NONE };
+
+        if (!node.name && !node.type)
+                node.name = path_name(loader, reading->keys[KEY_TYPE], &no_name);
+        if (node.type)
+                node.params = loader_defaults(loader, node.type->params, node.type->params_size);
+        if (loader->n_open > 0)
+                node.parent = loader->open[loader->n_open - 1].node;
+
+        reading->target.node = reading->attributes.node = nodes->len;
+        g_array_append_val(nodes, node);
+        loader->open[loader->n_open++] = frame;
+        loader->plan->depth = MAX(loader->plan->depth, loader->n_open);
+
+        if (problem)
+                reading_error(loader, reading, reading->keys[KEY_NAME], g_strdup_printf("name: %s", problem));
+}
+
+/* Sets the tables and sizes for the values of the keys, when the type is known or guessed. */
+static void set_targets(Reading *reading) {
+        const NodeType *type = reading->type;
+
+        reading->attributes.params = common_attribute_params;
+        reading->attributes.size = sizeof(CommonAttributes);
+        reading->attributes.literal = true;
+        if (!type)
+                return;
+
+        reading->target.params = type->params;
+        reading->target.size = type->params_size;
+        reading->target.literal = type->class == NODE_CONTROL || type->class == NODE_DECORATOR;
+}
+
+/* Checks what the table of common attributes cannot express. */
+static void check_attributes(Loader *loader, Reading *reading) {
+        const CommonAttributes *attributes = reading->attributes.values;
+
+        if (attributes && reading->type && attributes->halt_timeout != SPAN_INFINITY &&
+            reading->type->class != NODE_ACTION)
+                reading_error(
+                        loader, reading, loader_find_member(loader, loader->file, reading->item, "halt_timeout") - 1,
+                        g_strdup("halt_timeout: only an action takes time to halt; give it to the actions inside"));
+}
+
+/* A clock is useful only for a node with a time. */
+static void check_clock(Loader *loader, Reading *reading) {
+        const CommonAttributes *attributes = reading->attributes.values;
+        g_autofree char *type = NULL;
+
+        if (!attributes || attributes->clock == ATTRIBUTE_CLOCK_MONOTONIC || !reading->type ||
+            type_has_time(reading->type))
+                return;
+
+        type = with_article(reading->type->name);
+        reading_error(loader, reading, loader_find_member(loader, loader->file, reading->item, "clock") - 1,
+                      g_strdup_printf("clock: %s has no time that a clock could measure; give it to a node that has "
+                                      "one, such as Sleep or Timeout",
+                                      type));
+}
+
+static void finish_node(Loader *loader, const Reading *reading) {
+        PlanNode *node = plan_node(loader->plan, reading->target.node);
+
+        node->type = reading->type;
+        if (reading->target.values)
+                node->params = reading->target.values;
+        else if (node->type && !node->params) /* the type was guessed after the node was opened */
+                node->params = loader_defaults(loader, node->type->params, node->type->params_size);
+        node->attributes = reading->attributes.values;
+        node->correct = !reading->target.wrong && !reading->attributes.wrong;
+        node->wrong_params = reading->target.wrong_params;
+        if (node->type && node->type->flags & (TYPE_SUBTREE | TYPE_FOR_EACH))
+                loader_add_use(loader, reading->target.node);
+}
+
+/* Checks that the node does not exceed the limits on depth and number of nodes. */
+static bool check_limits(Loader *loader, uint32_t item) {
+        if (loader->n_open >= limits_in_force(LIMIT_DEPTH)) {
+                loader_give_up_tree(loader);
+                loader_error(loader, item,
+                             g_strdup_printf("nested too deeply: a tree has at most %u levels",
+                                             limits_in_force(LIMIT_DEPTH)));
+                return false;
+        }
+        if (loader->plan->nodes->len >= limits_in_force(LIMIT_NODES)) {
+                loader_give_up_tree(loader);
+                loader_error(loader, item,
+                             g_strdup_printf("a tree has at most %u nodes", limits_in_force(LIMIT_NODES)));
+                loader->n_open = 0;
+                return false;
+        }
+
+        return true;
+}
+
+static void read_node(Loader *loader, uint32_t item) {
+        Reading reading = { .item = item };
+
+        if (!check_limits(loader, item))
+                return;
+
+        if (text_kind(loader_text(loader), item) != TEXT_OBJECT) {
+                loader_give_up_node(loader);
+                loader->plan->setters_unknown = true;
+                loader_error(loader, item,
+                             loader_unexpected(loader, item, "expected a node, such as {\"type\": \"Sequence\", ...}"));
+                return;
+        }
+
+        find_keys(loader, &reading);
+        open_node(loader, &reading);
+        check_type(loader, &reading);
+        set_targets(&reading);
+        read_keys(loader, &reading);
+        for (Key key = KEY_TYPE; key <= KEY_DESCRIPTION; key++)
+                expect_string(loader, &reading, key);
+        check_attributes(loader, &reading);
+        check_clock(loader, &reading);
+        check_children(loader, &reading);
+        set_children(loader, &reading);
+        finish_node(loader, &reading);
+}
+
+static void close_node(Loader *loader) {
+        const Frame *frame = &loader->open[loader->n_open - 1];
+
+        plan_node(loader->plan, frame->node)->end = loader->plan->nodes->len;
+        loader->n_open--;
+}
+
+void loader_read_plan(Loader *loader, Plan *plan) {
+        if (plan->root == 0)
+                return;
+
+        loader->file = plan->file;
+        loader->plan = plan;
+        read_node(loader, plan->root);
+
+        while (loader->n_open > 0) {
+                Frame *frame = &loader->open[loader->n_open - 1];
+
+                if (frame->n_left > 0 || find_more(loader, frame)) {
+                        uint32_t child = frame->child;
+
+                        frame->n_left--;
+                        frame->child = text_next(loader_text(loader), child);
+                        read_node(loader, child);
+                } else
+                        close_node(loader);
+        }
+
+        loader->plan = NULL;
+}

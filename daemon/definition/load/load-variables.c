@@ -1,0 +1,467 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/*
+ * Collects the places where a node uses variables (references, parameters that are names of variables, and variables
+ * that scripts read or assign), and checks that each variable that is read can have been set. Each tree is checked
+ * alone, because it has only its own variables; a name with '@' means a variable of the tree at the top.
+ */
+
+#include <json-c/linkhash.h>
+#include <string.h>
+
+#include "basic/nearest.h"
+#include "definition/load/loader.h"
+#include "script/reference.h"
+
+static void add_variable_use(Loader *loader, const Param *param, uint32_t node, uint32_t item, uint32_t offset,
+                             const char *name, bool writes) {
+        VariableUse use = { .name = loader_intern_text(loader, name),
+                            .param = param,
+                            .node = node,
+                            .item = item,
+                            .offset = offset,
+                            .writes = writes };
+
+        g_array_append_val(loader->plan->variable_uses, use);
+}
+
+static void add_string(Loader *loader, const Param *param, uint32_t node, uint32_t item) {
+        size_t length, at = 0, start;
+        g_autofree char *text = g_strdup(loader_string(loader, item, &length));
+
+        for (char *key; (key = reference_next(text, length, &at, &start)); g_free(key))
+                add_variable_use(loader, param, node, item, (uint32_t) start + 1, key, false);
+}
+
+/* The depth needs no check, because the value was already read. */
+void loader_add_references(Loader *loader, const Param *param, uint32_t node, uint32_t item) {
+        const Text *text = loader_text(loader);
+        bool is_object = text_kind(text, item) == TEXT_OBJECT;
+        uint32_t inside = item + 1;
+
+        if (text_kind(text, item) == TEXT_STRING)
+                add_string(loader, param, node, item);
+        if (text_kind(text, item) != TEXT_ARRAY && !is_object)
+                return;
+
+        for (uint32_t i = 0; i < text_item(text, item)->count; i++, inside = text_next(text, inside)) {
+                inside += is_object;
+                loader_add_references(loader, param, node, inside);
+        }
+}
+
+static void add_script(Loader *loader, const Param *param, uint32_t node, uint32_t item, const Script *script) {
+        for (const char *const *name = script_reads(script); *name; name++)
+                add_variable_use(loader, param, node, item, USE_SOMEWHERE, *name, false);
+        for (const char *const *name = param->kind == PARAM_CODE ? script_writes(script) : NULL; name && *name; name++)
+                add_variable_use(loader, param, node, item, USE_SOMEWHERE, *name, true);
+}
+
+/* Adds the variable whose name is the string at the item. */
+static void add_variable_name(Loader *loader, const Param *param, uint32_t node, uint32_t item, const char *name) {
+        if (param->reads)
+                add_variable_use(loader, param, node, item, 0, name, false);
+        if (param->writes)
+                add_variable_use(loader, param, node, item, 0, name, true);
+}
+
+static void add_strings(Loader *loader, const Param *param, uint32_t node, uint32_t item, const char *const *names) {
+        bool is_array = text_kind(loader_text(loader), item) == TEXT_ARRAY;
+        uint32_t element = is_array ? item + 1 : item;
+
+        for (; names && *names; names++, element = text_next(loader_text(loader), element))
+                if (**names)
+                        add_variable_name(loader, param, node, element, *names);
+}
+
+/* Adds the values of an object of strings, or the keys of an object of expressions. */
+static void add_members(Loader *loader, const Param *param, uint32_t node, uint32_t item) {
+        bool keys = param->kind == PARAM_EXPRESSIONS;
+        uint32_t key = item + 1;
+
+        for (uint32_t i = 0; i < text_item(loader_text(loader), item)->count; i++) {
+                size_t length;
+                g_autofree char *name = g_strdup(loader_string(loader, keys ? key : key + 1, &length));
+
+                add_variable_name(loader, param, node, keys ? key : key + 1, name);
+                key = text_next(loader_text(loader), key + 1);
+        }
+}
+
+static int compare_name(const void *name, const void *script) {
+        return strcmp(name, ((const NamedScript *) script)->name);
+}
+
+/* Adds the variables of each expression at the place of its code. */
+static void add_expressions(Loader *loader, const Param *param, uint32_t node, uint32_t item,
+                            const NamedScript *scripts) {
+        uint32_t n = text_item(loader_text(loader), item)->count, key = item + 1;
+
+        for (uint32_t i = 0; i < n; i++, key = text_next(loader_text(loader), key + 1)) {
+                size_t length;
+                const char *name = loader_string(loader, key, &length);
+                const NamedScript *found = bsearch(name, scripts, n, sizeof(NamedScript), compare_name);
+
+                add_script(loader, param, node, key + 1, found->script);
+        }
+}
+
+void loader_add_param_variables(Loader *loader, const Param *param, uint32_t node, uint32_t item, const void *values) {
+        const void *field = (const char *) values + param->offset;
+        bool names = param->reads || param->writes;
+
+        if (param->kind == PARAM_EXPRESSION || param->kind == PARAM_CODE)
+                add_script(loader, param, node, item, *(const Script *const *) field);
+        else if (param->kind == PARAM_EXPRESSIONS)
+                add_expressions(loader, param, node, item, *(const NamedScript *const *) field);
+
+        if (names && param->kind == PARAM_STRING)
+                add_variable_name(loader, param, node, item, *(const char *const *) field);
+        else if (names && param->kind == PARAM_STRINGS)
+                add_strings(loader, param, node, item, *(const char *const *const *) field);
+        else if (names)
+                add_members(loader, param, node, item);
+}
+
+/* Limits for the search: with more candidates no name is suggested, and in longer code the place of a name is not
+ * searched. */
+#define NEAREST_MAX 1000u
+#define CODE_MAX 65536u
+
+/* A ForEach around a node, and the local variables of its copies. */
+typedef struct Local {
+        uint32_t end;
+        const char *const *names;
+} Local;
+
+/* The check of one tree. Names are interned, so they are equal if their pointers are. */
+typedef struct VariableCheck {
+        Loader *loader;
+        Plan *plan;
+        GHashTable *set;       /* names that something sets */
+        GHashTable *outer;     /* the same of the tree at the top; NULL: not known */
+        GHashTable *reachable; /* of Plan: the root and all that it uses */
+        GHashTable *local;     /* name -> number of ForEach around with it */
+        GArray *locals;        /* of Local */
+        GHashTable *reported;  /* names; each is reported once */
+} VariableCheck;
+
+static bool is_outer(const char *name) {
+        return *name == '@';
+}
+
+static void add_name(Loader *loader, GHashTable *set, const char *name) {
+        g_hash_table_add(set, (char *) loader_intern_text(loader, name));
+}
+
+static void add_declared(Loader *loader, GHashTable *set, const Plan *plan) {
+        json_object_object_foreach(plan->blackboard, name, value) {
+                (void) value;
+                add_name(loader, set, name);
+        }
+        for (const Declaration *input = plan->inputs; input->name; input++)
+                add_name(loader, set, input->name);
+}
+
+static void count_local(VariableCheck *check, const Local *local, int by) {
+        for (const char *const *name = local->names; *name; name++) {
+                char *key = (char *) loader_intern_text(check->loader, *name);
+                int n = GPOINTER_TO_INT(g_hash_table_lookup(check->local, key));
+
+                g_hash_table_insert(check->local, key, GINT_TO_POINTER(n + by));
+        }
+}
+
+/* Updates the ForEach nodes around the node: those that begin before it and have not ended. */
+static void move_to(VariableCheck *check, uint32_t node, unsigned *use) {
+        for (;;) {
+                const Local *last =
+                        check->locals->len > 0 ? &g_array_index(check->locals, Local, check->locals->len - 1) : NULL;
+                const PlanUse *next = *use < check->plan->uses->len ? plan_use(check->plan, *use) : NULL;
+
+                if (last && last->end <= node && (!next || last->end <= next->node)) {
+                        count_local(check, last, -1);
+                        g_array_set_size(check->locals, check->locals->len - 1);
+                } else if (next && next->node < node) {
+                        Local local = { .end = plan_node(check->plan, next->node)->end, .names = next->names };
+
+                        if (next->copies > 0) {
+                                g_array_append_val(check->locals, local);
+                                count_local(check, &local, 1);
+                        }
+                        ++*use;
+                } else
+                        return;
+        }
+}
+
+static bool is_local(const VariableCheck *check, const char *name) {
+        return GPOINTER_TO_INT(g_hash_table_lookup(check->local, name)) > 0;
+}
+
+static void each_variable_use(VariableCheck *check, void (*visit)(VariableCheck *check, const VariableUse *variable)) {
+        unsigned use = 0;
+
+        for (unsigned i = 0; i < check->plan->variable_uses->len; i++) {
+                const VariableUse *variable = &g_array_index(check->plan->variable_uses, VariableUse, i);
+
+                move_to(check, variable->node, &use);
+                visit(check, variable);
+        }
+
+        move_to(check, check->plan->nodes->len, &use);
+}
+
+static void collect(VariableCheck *check, const VariableUse *variable) {
+        if (!variable->writes || is_local(check, variable->name))
+                return;
+        if (!is_outer(variable->name))
+                g_hash_table_add(check->set, (char *) variable->name);
+        else if (check->outer)
+                add_name(check->loader, check->outer, variable->name + 1);
+}
+
+static bool is_word(char c) {
+        return g_ascii_isalnum(c) || c == '_';
+}
+
+/* The first place of the word in the code, found by its text; 0: not found. */
+static size_t find_word(const char *code, size_t length, const char *word) {
+        const char *end = code + MIN(length, CODE_MAX), *p = code;
+
+        while ((p = g_strstr_len(p, end - p, word))) {
+                if ((p == code || !is_word(p[-1])) && !is_word(p[strlen(word)]))
+                        return (size_t) (p - code);
+                p++;
+        }
+
+        return 0;
+}
+
+static size_t use_place(const VariableCheck *check, const VariableUse *variable) {
+        const Text *text = &check->plan->file->text;
+        GString *scratch = check->loader->scratch;
+        g_autofree char *code = NULL;
+        size_t length, at = variable->offset;
+
+        if (at == USE_SOMEWHERE) {
+                code = g_strndup(text_string(text, variable->item, scratch, &length), CODE_MAX);
+                at = find_word(code, strlen(code), variable->name + is_outer(variable->name));
+        } else if (at == 0 || at > CODE_MAX)
+                return text_offset(text, variable->item);
+
+        return text_offset_inside(text, variable->item, at, scratch);
+}
+
+static const char *nearest_of(GHashTable *names, const char *word) {
+        Nearest nearest = { .word = word };
+        GHashTableIter iter;
+        void *name;
+
+        g_hash_table_iter_init(&iter, names);
+        if (g_hash_table_size(names) <= NEAREST_MAX)
+                while (g_hash_table_iter_next(&iter, &name, NULL))
+                        nearest_offer(&nearest, name);
+
+        return nearest.best;
+}
+
+/* "camera" of "camera.port", if such a variable exists; names may contain '.'. NULL: no such variable. */
+static const char *object_of(const VariableCheck *check, const char *name) {
+        const char *dot = strchr(name, '.');
+        g_autofree char *text = dot ? g_strndup(name, (size_t) (dot - name)) : NULL;
+        const char *object = text ? loader_intern_text(check->loader, text) : NULL;
+
+        return object && (is_local(check, object) || g_hash_table_contains(check->set, object)) ? object : NULL;
+}
+
+static void report(VariableCheck *check, const VariableUse *variable) {
+        bool outer = is_outer(variable->name);
+        size_t place = use_place(check, variable);
+        const char *nearest = NULL, *name = variable->name + outer;
+        GString *text = g_string_new(NULL);
+        const char *object = outer ? NULL : object_of(check, name);
+
+        if (!diagnostics_is_full(check->loader->diagnostics))
+                nearest = nearest_of(outer ? check->outer : check->set, name);
+
+        g_string_append_printf(text, "%s: nothing sets the variable '%s'", variable->param->name, variable->name);
+        if (object)
+                g_string_append_printf(text, "; if a member of '%s' is meant, take it out with a Script first", object);
+        else if (nearest)
+                g_string_append_printf(text, "; did you mean '%s%s'?", outer ? "@" : "", nearest);
+        else
+                g_string_append_printf(text, "; if it comes from outside, declare it in 'inputs'%s",
+                                       outer ? " of the tree at the top" : "");
+
+        loader_error_in(check->loader, check->plan, variable->node, place, g_string_free(text, false));
+        if (place != text_offset(&check->plan->file->text, variable->item))
+                diagnostics_set_inside(check->loader->diagnostics);
+        diagnostics_suggest(check->loader->diagnostics, object ? NULL : nearest);
+}
+
+/* True if a wrong part of the tree contains the word, or a name that is similar to it. */
+static bool is_doubtful(const Doubts *doubts, const char *name) {
+        Nearest nearest = { .word = name };
+
+        for (unsigned i = 0; doubts->names && i < MIN(doubts->names->len, NEAREST_MAX); i++)
+                nearest_offer(&nearest, doubts->names->pdata[i]);
+
+        return nearest.best || (doubts->words && g_hash_table_contains(doubts->words, name));
+}
+
+/* True if a wrong part may set the variable. Each tree can set variables of the tree at the top. */
+static bool may_be_set(const VariableCheck *check, const char *name, bool outer) {
+        GHashTableIter iter;
+        void *plan;
+
+        if (is_doubtful(&check->plan->doubts, name))
+                return true;
+        if (!outer && check->set != check->outer)
+                return false;
+
+        g_hash_table_iter_init(&iter, check->reachable);
+        while (g_hash_table_iter_next(&iter, &plan, NULL))
+                if (is_doubtful(&((const Plan *) plan)->doubts, name))
+                        return true;
+
+        return false;
+}
+
+static void check_variable(VariableCheck *check, const VariableUse *variable) {
+        bool outer = is_outer(variable->name);
+        GHashTable *set = outer ? check->outer : check->set;
+        const char *name = variable->name + outer;
+
+        if (variable->writes || !set || is_local(check, variable->name))
+                return;
+        name = outer ? loader_intern_text(check->loader, name) : name;
+        if (g_hash_table_contains(set, name))
+                return;
+
+        if (!may_be_set(check, name, outer) && g_hash_table_add(check->reported, (char *) variable->name))
+                report(check, variable);
+}
+
+static void check_declared_outputs(VariableCheck *check) {
+        const Plan *plan = check->plan;
+
+        for (const Declaration *output = plan->outputs; output->name; output++) {
+                uint32_t item;
+
+                if (g_hash_table_contains(check->set, output->name) || may_be_set(check, output->name, false))
+                        continue;
+
+                item = diagnostics_is_full(check->loader->diagnostics)
+                               ? plan->outputs_item
+                               : loader_find_member(check->loader, plan->file, plan->outputs_item, output->name) - 1;
+                loader_error_in(check->loader, check->plan, PLAN_NONE, text_offset(&plan->file->text, item),
+                                g_strdup_printf("outputs: nothing in the tree sets '%s'", output->name));
+        }
+}
+
+/* The root and all trees that it uses, directly or not. */
+static GHashTable *find_reachable(Plan *root) {
+        GHashTable *reachable = g_hash_table_new(NULL, NULL);
+        g_autoptr(GPtrArray) found = g_ptr_array_new();
+
+        g_ptr_array_add(found, root);
+        g_hash_table_add(reachable, root);
+        for (unsigned i = 0; i < found->len; i++) {
+                const Plan *plan = g_ptr_array_index(found, i);
+
+                for (unsigned u = 0; u < plan->uses->len; u++) {
+                        Plan *used = plan_use(plan, u)->tree;
+
+                        if (used && g_hash_table_add(reachable, used))
+                                g_ptr_array_add(found, used);
+                }
+        }
+
+        return reachable;
+}
+
+static bool all_setters_known(GHashTable *plans) {
+        GHashTableIter iter;
+        void *plan;
+
+        g_hash_table_iter_init(&iter, plans);
+        while (g_hash_table_iter_next(&iter, &plan, NULL))
+                if (((const Plan *) plan)->setters_unknown)
+                        return false;
+
+        return true;
+}
+
+static VariableCheck *variable_check_new(Loader *loader, Plan *plan, GHashTable *outer, GHashTable *reachable) {
+        VariableCheck *check = g_new0(VariableCheck, 1);
+
+        check->loader = loader;
+        check->plan = plan;
+        check->set = g_hash_table_new(NULL, NULL);
+        check->outer = outer;
+        check->reachable = reachable;
+        check->local = g_hash_table_new(NULL, NULL);
+        check->locals = g_array_new(false, false, sizeof(Local));
+        check->reported = g_hash_table_new(NULL, NULL);
+        return check;
+}
+
+static void variable_check_free(VariableCheck *check) {
+        g_hash_table_unref(check->set);
+        g_hash_table_unref(check->local);
+        g_array_unref(check->locals);
+        g_hash_table_unref(check->reported);
+        g_free(check);
+}
+
+static int compare_names(const void *a, const void *b) {
+        return strcmp(*(const char *const *) a, *(const char *const *) b);
+}
+
+static const char *const *sorted(Loader *loader, GHashTable *names) {
+        unsigned n = g_hash_table_size(names), i = 0;
+        const char **list = arena_alloc(loader->arena, (n + 1) * sizeof(char *));
+        GHashTableIter iter;
+        void *name;
+
+        g_hash_table_iter_init(&iter, names);
+        while (g_hash_table_iter_next(&iter, &name, NULL))
+                list[i++] = name;
+
+        qsort(list, n, sizeof(char *), compare_names);
+        return list;
+}
+
+const char *const *loader_check_variables(Loader *loader, Plan *root) {
+        g_autoptr(GHashTable) reachable = root ? find_reachable(root) : g_hash_table_new(NULL, NULL);
+        g_autoptr(GPtrArray) checks = g_ptr_array_new_with_free_func((GDestroyNotify) variable_check_free);
+        g_autoptr(GHashTable) outer = root && all_setters_known(reachable) ? g_hash_table_new(NULL, NULL) : NULL;
+
+        for (unsigned i = 0; i < loader->queue->len; i++) {
+                Plan *plan = g_ptr_array_index(loader->queue, i);
+                VariableCheck *check;
+
+                if (plan->setters_unknown || (plan == root && !outer))
+                        continue;
+
+                check = variable_check_new(loader, plan, g_hash_table_contains(reachable, plan) ? outer : NULL,
+                                           reachable);
+                g_ptr_array_add(checks, check);
+                if (plan == root) {
+                        g_hash_table_unref(check->set);
+                        check->set = g_hash_table_ref(outer);
+                }
+                add_declared(loader, check->set, plan);
+                each_variable_use(check, collect);
+        }
+
+        for (unsigned i = 0; i < checks->len; i++) {
+                VariableCheck *check = g_ptr_array_index(checks, i);
+
+                each_variable_use(check, check_variable);
+                check_declared_outputs(check);
+        }
+
+        return outer ? sorted(loader, outer) : NULL;
+}

@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/*
+ * Formats the errors of parameters: the expected value, the actual one, and how to correct it. If the value comes from
+ * a variable, the message names the variable.
+ */
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "basic/excerpt.h"
+#include "basic/nearest.h"
+#include "basic/span.h"
+#include "definition/params/param-report.h"
+#include "script/reference.h"
+
+static void append_place(GString *text, const Place *place) {
+        g_autofree char *key = NULL;
+
+        if (place->parent)
+                append_place(text, place->parent);
+
+        if (!place->key) {
+                g_string_append_printf(text, "[%zu]", place->index);
+                return;
+        }
+
+        key = excerpt(place->key, strlen(place->key));
+        g_string_append_printf(text, "%s%s", place->parent ? "." : "", key);
+}
+
+char *place_format(const Place *place) {
+        GString *text = g_string_new(NULL);
+
+        append_place(text, place);
+        return g_string_free(text, false);
+}
+
+int param_report(const ParamSetter *setter, const Place *place, const char *format, ...) {
+        va_list args;
+
+        va_start(args, format);
+        param_report_instead(setter, place, false, NULL, g_strdup_vprintf(format, args));
+        va_end(args);
+        return -EINVAL;
+}
+
+int param_report_key(const ParamSetter *setter, const Place *place, const char *format, ...) {
+        va_list args;
+
+        va_start(args, format);
+        param_report_instead(setter, place, true, NULL, g_strdup_vprintf(format, args));
+        va_end(args);
+        return -EINVAL;
+}
+
+int param_report_instead(const ParamSetter *setter, const Place *place, bool at_key, const char *instead, char *text) {
+        const ParamFinding finding = { .place = place, .at_key = at_key, .instead = instead, .text = text };
+
+        setter->report(&finding, setter->userdata);
+        return -EINVAL;
+}
+
+/* The value at the place before references were filled in. */
+static json_object *origin_at(const ParamSetter *setter, const Place *place) {
+        json_object *container, *member = NULL;
+
+        if (!place->parent)
+                return setter->origin;
+
+        container = origin_at(setter, place->parent);
+        if (place->key)
+                return json_object_object_get_ex(container, place->key, &member) ? member : NULL;
+
+        return json_object_is_type(container, json_type_array) ? json_object_array_get_idx(container, place->index)
+                                                               : NULL;
+}
+
+/* The variable whose value is at the place, or NULL. */
+char *param_variable_at(const ParamSetter *setter, const Place *place) {
+        return setter->origin ? reference_key(origin_at(setter, place)) : NULL;
+}
+
+static char *value_excerpt(json_object *value) {
+        const char *text =
+                json_object_to_json_string_ext(value, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE);
+
+        return excerpt(text, strlen(text));
+}
+
+/* A hint if a number or a boolean is in quotes. */
+static const char *quotes_hint(const char *expected, json_object *value) {
+        const char *text = json_object_get_string(value);
+        bool is_string = json_object_is_type(value, json_type_string);
+
+        if (is_string && g_str_equal(expected, "true or false") &&
+            (g_str_equal(text, "true") || g_str_equal(text, "false")))
+                return "; write it without quotes";
+        if (is_string && g_str_has_suffix(expected, "number") &&
+            g_regex_match_simple("^-?(0|[1-9][0-9]*)(\\.[0-9]+)?$", text, G_REGEX_DOLLAR_ENDONLY, 0))
+                return "; write it without quotes";
+
+        return "";
+}
+
+int param_report_kind(const ParamSetter *setter, const Place *place, const char *expected, json_object *value) {
+        g_autofree char *variable = param_variable_at(setter, place), *shown = value_excerpt(value);
+
+        if (variable)
+                return param_report(setter, place, "expected %s, but {%s} is %s", expected, variable, shown);
+
+        return param_report(setter, place, "expected %s, not %s%s", expected, shown, quotes_hint(expected, value));
+}
+
+/* The limits as text: "between 1 and 5". */
+static char *describe_limits(const char *min, const char *max) {
+        if (min && max)
+                return g_str_equal(min, max) ? g_strdup(min) : g_strdup_printf("between %s and %s", min, max);
+        if (min)
+                return g_strdup_printf("at least %s", min);
+
+        return max ? g_strdup_printf("at most %s", max) : NULL;
+}
+
+bool param_has_min(const Param *param) {
+        return param->min != 0 || param->max != 0;
+}
+
+bool param_has_max(const Param *param) {
+        return param->max != 0 || param->min < 0;
+}
+
+static char *describe_range(const Param *param) {
+        g_autofree char *min = NULL, *max = NULL;
+
+        if (param->positive && param->kind == PARAM_NUMBER && param_has_max(param))
+                return g_strdup_printf("above 0 and at most %" PRId64, param->max);
+        if (param->positive)
+                return g_strdup("above 0");
+
+        switch (param->kind) {
+        case PARAM_INT:
+        case PARAM_NUMBER:
+                min = param_has_min(param) && param->min > INT64_MIN ? g_strdup_printf("%" PRId64, param->min) : NULL;
+                max = param_has_max(param) && param->max < UINT32_MAX ? g_strdup_printf("%" PRId64, param->max) : NULL;
+                break;
+        case PARAM_SPAN:
+                min = param->min > 0 ? span_format((uint64_t) param->min) : NULL;
+                max = param->max > 0 && param->max < INT64_MAX ? span_format((uint64_t) param->max) : NULL;
+                break;
+        default:
+                return NULL;
+        }
+
+        return describe_limits(min, max);
+}
+
+int param_report_range(const ParamSetter *setter, const Place *place, const Param *param, json_object *value) {
+        g_autofree char *range = describe_range(param), *shown = value_excerpt(value);
+
+        return param_report(setter, place, "%s is out of range; it must be %s", shown, range ?: "a 64-bit number");
+}
+
+int param_report_bare_number(const ParamSetter *setter, const Place *place, json_object *value) {
+        g_autofree char *variable = param_variable_at(setter, place), *shown = value_excerpt(value);
+
+        if (variable)
+                return param_report_kind(setter, place, PARAM_SPAN_EXPECTED, value);
+
+        return param_report(setter, place, "expected " PARAM_SPAN_EXPECTED ", not the number %s; a number has no unit",
+                            shown);
+}
+
+int param_report_bad_span(const ParamSetter *setter, const Place *place, json_object *value) {
+        g_autofree char *shown = value_excerpt(value);
+        const char *text = json_object_get_string(value);
+        bool no_unit = *text && text[strspn(text, "0123456789. ")] == 0;
+
+        return param_report(setter, place, "%s is not " PARAM_SPAN_EXPECTED "%s", shown,
+                            no_unit ? "; it has no unit" : "");
+}
+
+int param_report_long_span(const ParamSetter *setter, const Place *place, json_object *value) {
+        g_autofree char *shown = value_excerpt(value);
+
+        return param_report(setter, place, "%s is too long a time; \"infinity\" means no limit", shown);
+}
+
+char *param_names_describe(const Param *param) {
+        GString *list = g_string_new(NULL);
+
+        for (size_t i = 0; param->values[i]; i++)
+                g_string_append_printf(list, "%s\"%s\"", i > 0 ? ", " : "", param->values[i]);
+
+        return g_string_free(list, false);
+}
+
+int param_report_enum(const ParamSetter *setter, const Place *place, const Param *param, json_object *value) {
+        g_autofree char *values = param_names_describe(param), *shown = value_excerpt(value);
+        Nearest nearest = { .word = json_object_get_string(value) };
+
+        for (size_t i = 0; param->values[i]; i++)
+                nearest_offer(&nearest, param->values[i]);
+
+        if (!nearest.best)
+                return param_report(setter, place, "%s is none of %s", shown, values);
+
+        return param_report_instead(
+                setter, place, false, nearest.best,
+                g_strdup_printf("%s is none of %s; did you mean \"%s\"?", shown, values, nearest.best));
+}
+
+int param_report_empty(const ParamSetter *setter, const Place *place, const char *what) {
+        return param_report(setter, place, "the %s is empty; it needs at least one entry", what);
+}
+
+int param_check_format(const ParamSetter *setter, const Place *place, bool at_key, const TextFormat *format,
+                       const char *text) {
+        g_autofree char *shown = excerpt(text, strlen(text));
+        char *problem = NULL, *trap;
+
+        if (format->problem)
+                problem = format->problem(text);
+        else if (!format->valid(text))
+                problem = g_strdup_printf("'%s' is not %s such as \"%s\"", shown, format->name, format->example);
+        if (problem)
+                return param_report_instead(setter, place, at_key, NULL, problem);
+
+        trap = format->trap ? format->trap(text) : NULL;
+        if (trap)
+                setter->report(&(ParamFinding){ .place = place, .at_key = at_key, .trap = true, .text = trap },
+                               setter->userdata);
+        return 0;
+}
+
+const char *param_nearest_member(const Param *param, const char *key) {
+        Nearest nearest = { .word = key };
+
+        for (const Param *member = param->members; member->name; member++)
+                nearest_offer(&nearest, member->name);
+
+        return nearest.best;
+}
+
+int param_report_unknown(const ParamSetter *setter, const Place *place, const Param *param, const char *key) {
+        Place at = { .parent = place, .key = key };
+        g_autofree char *shown = excerpt(key, strlen(key));
+        const char *nearest = param_nearest_member(param, key);
+        GString *text = g_string_new(NULL);
+
+        g_string_append_printf(text, "unknown key '%s'", shown);
+        if (nearest)
+                g_string_append_printf(text, "; did you mean '%s'?", nearest);
+        for (const Param *member = param->members; member->name; member++)
+                g_string_append_printf(text, "%s%s", member != param->members ? ", " : " (it takes: ", member->name);
+        g_string_append_c(text, ')');
+
+        return param_report_instead(setter, &at, true, nearest, g_string_free(text, false));
+}
