@@ -14,12 +14,10 @@
 #include <stdint.h>
 #include <systemd/sd-bus.h>
 
-#include "bus/signal-pattern.h"
+#include "bus/matches.h"
 
 typedef struct Connection Connection;
 typedef struct Call Call;
-typedef struct Match Match;
-typedef struct Names Names;
 typedef struct Properties Properties;
 
 /* The maximum number of calls in flight; a dbus-daemon refuses the 129th of a connection. */
@@ -90,11 +88,8 @@ GMainContext *connection_context(const Connection *connection);
 /* Receives the signals of a pattern until the Match is freed, also after reconnections (see connection_listen() for
  * those). Equal patterns share one rule on the bus. ready (may be NULL) is called each time that the bus has confirmed
  * the rule and named the owner of the sender's name: from then on no signal is missed. */
-typedef void (*MatchSignal)(sd_bus_message *message, void *userdata);
-typedef void (*MatchReady)(void *userdata);
 Match *connection_match(Connection *connection, const SignalPattern *pattern, MatchSignal signal, MatchReady ready,
                         void *userdata);
-void match_free(Match *match);
 
 /* State that all users of the connection share: the owners of names, see bus/names.h, and the values of properties, see
  * bus/property-watch.h. */
@@ -113,5 +108,4 @@ void listener_free(Listener *listener);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Connection, connection_free)
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Call, call_free)
-G_DEFINE_AUTOPTR_CLEANUP_FUNC(Match, match_free)
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Listener, listener_free)

@@ -6,7 +6,7 @@
  */
 
 #include "basic/audience.h"
-#include "bus/rules.h"
+#include "bus/matches.h"
 
 typedef enum NameState {
         NAME_UNKNOWN, /* the bus is not connected, or has not replied yet */

@@ -23,100 +23,31 @@
 #define PROPERTIES_INTERFACE "org.freedesktop.DBus.Properties"
 #define OBJECT_MANAGER_INTERFACE "org.freedesktop.DBus.ObjectManager"
 
-typedef struct PropertyHandler {
-        /* Is the property watched? */
-        bool (*wanted)(const char *name, void *userdata);
-        /* Reads the value, which is next in the message. Negative: it could not. */
-        int (*changed)(const char *name, sd_bus_message *message, void *userdata);
-        /* The value has changed and must be asked for. */
-        void (*invalidated)(const char *name, void *userdata);
-} PropertyHandler;
-
-static int read_entry(sd_bus_message *message, const PropertyHandler *handler, void *userdata) {
-        const char *name;
-        int r = sd_bus_message_read(message, "s", &name);
-
-        if (r < 0)
-                return r;
-
-        if (handler->wanted(name, userdata))
-                r = handler->changed(name, message, userdata);
-        else
-                r = sd_bus_message_skip(message, "v");
-        return r < 0 ? r : sd_bus_message_exit_container(message);
-}
-
-static int read_values(sd_bus_message *message, const PropertyHandler *handler, void *userdata) {
-        int r = sd_bus_message_enter_container(message, 'a', "{sv}");
-
-        if (r < 0)
-                return r;
-
-        while ((r = sd_bus_message_enter_container(message, 'e', "sv")) > 0) {
-                r = read_entry(message, handler, userdata);
-                if (r < 0)
-                        return r;
-        }
-        return r < 0 ? r : sd_bus_message_exit_container(message);
-}
-
-static int read_invalidated(sd_bus_message *message, const PropertyHandler *handler, void *userdata) {
-        const char *name;
-        int r = sd_bus_message_enter_container(message, 'a', "s");
-
-        if (r < 0)
-                return r;
-
-        while ((r = sd_bus_message_read(message, "s", &name)) > 0)
-                if (handler->wanted(name, userdata))
-                        handler->invalidated(name, userdata);
-        return r;
-}
-
-static int properties_changed_read(sd_bus_message *message, const PropertyHandler *handler, void *userdata) {
-        int r = sd_bus_message_skip(message, "s");
-
-        if (r >= 0)
-                r = read_values(message, handler, userdata);
-        return r < 0 ? r : read_invalidated(message, handler, userdata);
-}
-
-static bool interfaces_added_has(sd_bus_message *message, const char *interface) {
-        const char *name;
-
-        if (sd_bus_message_skip(message, "o") < 0 || sd_bus_message_enter_container(message, 'a', "{sa{sv}}") < 0)
-                return false;
-
-        while (sd_bus_message_enter_container(message, 'e', "sa{sv}") > 0) {
-                if (sd_bus_message_read(message, "s", &name) < 0)
-                        return false;
-                if (g_str_equal(name, interface))
-                        return true;
-                if (sd_bus_message_skip(message, "a{sv}") < 0 || sd_bus_message_exit_container(message) < 0)
-                        return false;
-        }
-        return false;
-}
-
-static bool interfaces_removed_has(sd_bus_message *message, const char *interface) {
-        const char *name;
-
-        if (sd_bus_message_skip(message, "o") < 0 || sd_bus_message_enter_container(message, 'a', "s") < 0)
-                return false;
-
-        while (sd_bus_message_read(message, "s", &name) > 0)
-                if (g_str_equal(name, interface))
-                        return true;
-        return false;
-}
-
-/* One property that is watched: its value, or why it has none, and the question for it. */
-typedef struct Property Property;
-struct Property {
+struct Properties {
         Connection *connection;
-        PropertyAddress address; /* borrowed, but for the name of the property */
-        void (*unused)(Property *property);
-        void *userdata;
+        GHashTable *interfaces; /* by their keys */
+};
+
+#define N_MATCHES 2u
+
+/* An interface of an object. */
+typedef struct Interface {
+        Properties *all;
+        char *key;
+        char *destination, *path, *name;
+        Listener *listener;
+        NameUse owner;
+        Match *changes, *object;
+        unsigned n_ready; /* of these N_MATCHES */
+        bool had_owner;
+        GHashTable *properties; /* by their names */
+        unsigned n_kept;        /* must not be freed while this is not 0 */
+} Interface;
+
+/* One property that is watched: its value, or why it has none, and the query for it. */
+typedef struct Property {
+        Interface *interface;
+        char *name;
 
         PropertyState state;
         json_object *value;
@@ -128,7 +59,7 @@ struct Property {
         bool passed;    /* the last reply was dropped, since it was stale */
         Audience audience;
         bool kept; /* must not be freed yet, even without watches */
-};
+} Property;
 
 static void problem_clear(PropertyProblem *problem) {
         g_free(problem->text);
@@ -136,32 +67,45 @@ static void problem_clear(PropertyProblem *problem) {
         *problem = (PropertyProblem){ 0 };
 }
 
-static Property *property_new(Connection *connection, const PropertyAddress *address,
-                              void (*unused)(Property *property), void *userdata) {
-        Property *property = g_new0(Property, 1);
-
-        property->connection = connection;
-        property->address = *address;
-        property->address.property = g_strdup(address->property);
-        property->unused = unused;
-        property->userdata = userdata;
-        return property;
-}
-
-static void property_free(Property *property) {
-        if (!property)
-                return;
+static void property_free(void *p) {
+        Property *property = p;
 
         call_free(property->get);
         json_object_put(property->value);
         problem_clear(&property->problem);
-        g_free((char *) property->address.property);
+        g_free(property->name);
         g_free(property);
 }
 
+static void interface_free(void *p) {
+        Interface *interface = p;
+
+        g_hash_table_unref(interface->properties);
+        match_free(interface->changes);
+        match_free(interface->object);
+        name_leave(&interface->owner);
+        listener_free(interface->listener);
+        g_free(interface->key);
+        g_free(interface->destination);
+        g_free(interface->path);
+        g_free(interface->name);
+        g_free(interface);
+}
+
+static void interface_drop_unused(Interface *interface) {
+        if (g_hash_table_size(interface->properties) == 0 && interface->n_kept == 0)
+                g_hash_table_remove(interface->all->interfaces, interface->key);
+}
+
+/* The interface may be freed with it. */
 static void property_drop_unused(Property *property) {
-        if (audience_is_over(&property->audience) && !property->kept)
-                property->unused(property);
+        Interface *interface = property->interface;
+
+        if (!audience_is_over(&property->audience) || property->kept)
+                return;
+
+        g_hash_table_remove(interface->properties, property->name);
+        interface_drop_unused(interface);
 }
 
 static void property_notify(Property *property) {
@@ -194,14 +138,13 @@ static void property_set_unknown(Property *property, PropertyProblem problem) {
 }
 
 static void property_unreadable(Property *property, const char *reason) {
-        PropertyProblem problem = { .text = g_strdup_printf("%s cannot be read: %s", property->address.property,
-                                                            reason) };
+        PropertyProblem problem = { .text = g_strdup_printf("%s cannot be read: %s", property->name, reason) };
 
         property_set_unknown(property, problem);
 }
 
 static PropertyProblem absence(const Property *property) {
-        return (PropertyProblem){ .text = g_strdup_printf("%s is not on the bus", property->address.destination) };
+        return (PropertyProblem){ .text = g_strdup_printf("%s is not on the bus", property->interface->destination) };
 }
 
 static void property_failed(Property *property, const sd_bus_error *error) {
@@ -212,7 +155,7 @@ static void property_failed(Property *property, const sd_bus_error *error) {
                 return;
         }
 
-        problem.text = g_strdup_printf("%s cannot be read: %s: %s", property->address.property, error->name,
+        problem.text = g_strdup_printf("%s cannot be read: %s: %s", property->name, error->name,
                                        error->message ?: "no reason given");
         sd_bus_error_copy(&problem.error, error);
         property_set_unknown(property, problem);
@@ -229,14 +172,14 @@ static void property_absent(Property *property) {
 }
 
 static void property_gone(Property *property) {
-        const PropertyAddress *address = &property->address;
-        PropertyProblem problem = { .text = g_strdup_printf("%s of %s is gone", address->interface, address->path) };
+        const Interface *interface = property->interface;
+        PropertyProblem problem = { .text = g_strdup_printf("%s of %s is gone", interface->name, interface->path) };
 
         property_forget(property, problem);
 }
 
 static void property_lost(Property *property) {
-        const char *bus = connection_name(property->connection);
+        const char *bus = connection_name(property->interface->all->connection);
         PropertyProblem problem = { .text = g_strdup_printf("the connection to the bus '%s' was lost", bus),
                                     .lost = true };
 
@@ -280,15 +223,15 @@ static void on_value(sd_bus_message *reply, const sd_bus_error *error, void *use
 
 static int make_get(sd_bus *bus, sd_bus_message **ret_message, void *userdata) {
         const Property *property = userdata;
-        const PropertyAddress *address = &property->address;
+        const Interface *interface = property->interface;
         g_autoptr(sd_bus_message) message = NULL;
-        int r = sd_bus_message_new_method_call(bus, &message, address->destination, address->path, PROPERTIES_INTERFACE,
-                                               "Get");
+        int r = sd_bus_message_new_method_call(bus, &message, interface->destination, interface->path,
+                                               PROPERTIES_INTERFACE, "Get");
 
         if (r >= 0)
                 r = sd_bus_message_set_auto_start(message, property->may_start);
         if (r >= 0)
-                r = sd_bus_message_append(message, "ss", address->interface, address->property);
+                r = sd_bus_message_append(message, "ss", interface->name, property->name);
         if (r < 0)
                 return r;
 
@@ -299,8 +242,8 @@ static int make_get(sd_bus *bus, sd_bus_message **ret_message, void *userdata) {
 static void property_get(Property *property) {
         call_free(property->get);
         property->stale = property->moot = false;
-        property->get =
-                connection_call_made(property->connection, property->address.destination, make_get, on_value, property);
+        property->get = connection_call_made(property->interface->all->connection, property->interface->destination,
+                                             make_get, on_value, property);
 }
 
 static void property_get_unless_asked(Property *property) {
@@ -331,51 +274,10 @@ static int property_read(Property *property, sd_bus_message *message) {
         return 0;
 }
 
-struct Properties {
-        Connection *connection;
-        GHashTable *interfaces; /* by their keys */
-};
-
-#define N_MATCHES 2u
-
-/* An interface of an object. */
-typedef struct Interface {
-        Properties *all;
-        char *key;
-        char *destination, *path, *name;
-        Listener *listener;
-        NameUse owner;
-        Match *changes, *object;
-        unsigned n_ready; /* of these N_MATCHES */
-        bool had_owner;
-        GHashTable *properties; /* by their names */
-        unsigned n_kept;        /* must not be freed while this is not 0 */
-} Interface;
-
 struct PropertyWatch {
         Follower follower;  /* first: a Follower is its PropertyWatch */
         Property *property; /* NULL: the connection was freed */
 };
-
-static void interface_free(void *p) {
-        Interface *interface = p;
-
-        g_hash_table_unref(interface->properties);
-        match_free(interface->changes);
-        match_free(interface->object);
-        name_leave(&interface->owner);
-        listener_free(interface->listener);
-        g_free(interface->key);
-        g_free(interface->destination);
-        g_free(interface->path);
-        g_free(interface->name);
-        g_free(interface);
-}
-
-static void interface_drop_unused(Interface *interface) {
-        if (g_hash_table_size(interface->properties) == 0 && interface->n_kept == 0)
-                g_hash_table_remove(interface->all->interfaces, interface->key);
-}
 
 static bool interface_is_ready(const Interface *interface) {
         return interface->n_ready == N_MATCHES;
@@ -403,7 +305,7 @@ static void interface_foreach(Interface *interface, void (*function)(Property *p
 
 /* A missing service may be started once for each watch. */
 static void property_ask(Property *property) {
-        const Interface *interface = property->userdata;
+        const Interface *interface = property->interface;
 
         if (!property->may_start && !name_owner(&interface->owner)) {
                 property_absent(property);
@@ -448,40 +350,97 @@ static void on_lost(Connection *connection, void *userdata) {
         interface_foreach(interface, property_lost);
 }
 
-static bool property_is_wanted(const char *name, void *userdata) {
-        const Interface *interface = userdata;
+static int read_entry(sd_bus_message *message, Interface *interface) {
+        Property *property;
+        const char *name;
+        int r = sd_bus_message_read(message, "s", &name);
 
-        return g_hash_table_contains(interface->properties, name);
+        if (r < 0)
+                return r;
+
+        property = g_hash_table_lookup(interface->properties, name);
+        r = property ? property_read(property, message) : sd_bus_message_skip(message, "v");
+        return r < 0 ? r : sd_bus_message_exit_container(message);
 }
 
-static int property_changed(const char *name, sd_bus_message *message, void *userdata) {
-        const Interface *interface = userdata;
+static int read_values(sd_bus_message *message, Interface *interface) {
+        int r = sd_bus_message_enter_container(message, 'a', "{sv}");
 
-        return property_read(g_hash_table_lookup(interface->properties, name), message);
+        if (r < 0)
+                return r;
+
+        while ((r = sd_bus_message_enter_container(message, 'e', "sv")) > 0) {
+                r = read_entry(message, interface);
+                if (r < 0)
+                        return r;
+        }
+        return r < 0 ? r : sd_bus_message_exit_container(message);
 }
 
-static void property_invalidated(const char *name, void *userdata) {
-        const Interface *interface = userdata;
+static int read_invalidated(sd_bus_message *message, Interface *interface) {
+        const char *name;
+        int r = sd_bus_message_enter_container(message, 'a', "s");
 
-        property_invalidate(g_hash_table_lookup(interface->properties, name));
+        if (r < 0)
+                return r;
+
+        while ((r = sd_bus_message_read(message, "s", &name)) > 0) {
+                Property *property = g_hash_table_lookup(interface->properties, name);
+
+                if (property)
+                        property_invalidate(property);
+        }
+        return r;
+}
+
+static int properties_changed_read(sd_bus_message *message, Interface *interface) {
+        int r = sd_bus_message_skip(message, "s");
+
+        if (r >= 0)
+                r = read_values(message, interface);
+        return r < 0 ? r : read_invalidated(message, interface);
 }
 
 static void on_changed(sd_bus_message *message, void *userdata) {
-        static const PropertyHandler handler = {
-                .wanted = property_is_wanted,
-                .changed = property_changed,
-                .invalidated = property_invalidated,
-        };
         Interface *interface = userdata;
 
         if (!interface_is_ready(interface))
                 return;
 
         interface->n_kept++;
-        if (properties_changed_read(message, &handler, interface) < 0)
+        if (properties_changed_read(message, interface) < 0)
                 interface_foreach(interface, property_invalidate);
         interface->n_kept--;
         interface_drop_unused(interface);
+}
+
+static bool interfaces_added_has(sd_bus_message *message, const char *interface) {
+        const char *name;
+
+        if (sd_bus_message_skip(message, "o") < 0 || sd_bus_message_enter_container(message, 'a', "{sa{sv}}") < 0)
+                return false;
+
+        while (sd_bus_message_enter_container(message, 'e', "sa{sv}") > 0) {
+                if (sd_bus_message_read(message, "s", &name) < 0)
+                        return false;
+                if (g_str_equal(name, interface))
+                        return true;
+                if (sd_bus_message_skip(message, "a{sv}") < 0 || sd_bus_message_exit_container(message) < 0)
+                        return false;
+        }
+        return false;
+}
+
+static bool interfaces_removed_has(sd_bus_message *message, const char *interface) {
+        const char *name;
+
+        if (sd_bus_message_skip(message, "o") < 0 || sd_bus_message_enter_container(message, 'a', "s") < 0)
+                return false;
+
+        while (sd_bus_message_read(message, "s", &name) > 0)
+                if (g_str_equal(name, interface))
+                        return true;
+        return false;
 }
 
 static void on_object(sd_bus_message *message, void *userdata) {
@@ -536,28 +495,22 @@ static Interface *interface_get(Properties *all, const PropertyAddress *address)
         interface->destination = g_strdup(address->destination);
         interface->path = g_strdup(address->path);
         interface->name = g_strdup(address->interface);
-        interface->properties = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, (GDestroyNotify) property_free);
+        interface->properties = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, property_free);
         g_hash_table_insert(all->interfaces, interface->key, interface);
         interface_listen(interface);
         return interface;
 }
 
-static void on_unused(Property *property) {
-        Interface *interface = property->userdata;
-
-        g_hash_table_remove(interface->properties, property->address.property);
-        interface_drop_unused(interface);
-}
-
 static Property *interface_property(Interface *interface, const char *name) {
-        PropertyAddress address = { interface->destination, interface->path, interface->name, name };
         Property *property = g_hash_table_lookup(interface->properties, name);
 
         if (property)
                 return property;
 
-        property = property_new(interface->all->connection, &address, on_unused, interface);
-        g_hash_table_insert(interface->properties, (char *) property->address.property, property);
+        property = g_new0(Property, 1);
+        property->interface = interface;
+        property->name = g_strdup(name);
+        g_hash_table_insert(interface->properties, property->name, property);
         return property;
 }
 

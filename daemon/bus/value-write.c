@@ -16,7 +16,6 @@
 #include <systemd/sd-bus.h>
 
 #include "basic/cleanup.h"
-#include "bus/signature.h"
 #include "bus/value.h"
 
 /* The place of a value in the JSON, with the places around it. */
@@ -231,7 +230,7 @@ static int write_boolean(Writer *writer, const Place *place, json_object *value)
 }
 
 static bool is_signature(const char *text) {
-        g_autofree char *problem = signature_problem(text);
+        g_autofree char *problem = signature_error(text);
 
         return !problem;
 }

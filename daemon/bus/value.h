@@ -18,7 +18,16 @@
 
 #include <json-c/json_object.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <systemd/sd-bus.h>
+
+/* NULL: the signature is valid (D-Bus specification, "Valid Signatures"); else an error message, to be freed. */
+char *signature_error(const char *signature);
+bool signature_is_basic(char type);
+bool signature_has(const char *signature, char type);
+/* The length of the first complete type, and how many there are, of a valid signature. */
+size_t signature_first(const char *signature);
+unsigned signature_count(const char *signature);
 
 /* Can values of this signature be converted? -EINVAL with an error message. */
 int value_check_signature(const char *signature, char **ret_error);

@@ -3,7 +3,6 @@
 /* DBusSignal: waits for a signal. */
 
 #include "basic/cleanup.h"
-#include "bus/signature.h"
 #include "bus/value.h"
 #include "engine/tree.h"
 #include "leaves/dbus/dbus-outputs.h"
