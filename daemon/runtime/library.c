@@ -592,3 +592,15 @@ static bool is_listed(const Entry *entry) {
 GPtrArray *library_list(const Library *library) {
         return find_entries(library, is_listed);
 }
+
+unsigned library_count(const Library *library) {
+        GHashTableIter iter;
+        unsigned n = 0;
+        void *value;
+
+        g_hash_table_iter_init(&iter, library->entries);
+        while (g_hash_table_iter_next(&iter, NULL, &value))
+                n += is_listed(value);
+
+        return n;
+}

@@ -67,6 +67,8 @@ const LibraryEntry *library_get(const Library *library, const char *name);
 const char *library_nearest(const Library *library, const char *name);
 /* Sorted by name. The caller frees the array only. */
 GPtrArray *library_list(const Library *library);
+/* How many trees library_list() has. */
+unsigned library_count(const Library *library);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Library, library_free)
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LibraryScan, library_scan_free)

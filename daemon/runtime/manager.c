@@ -331,6 +331,10 @@ GPtrArray *manager_trees(Manager *manager) {
         return library_list(manager->library);
 }
 
+unsigned manager_n_trees(const Manager *manager) {
+        return library_count(manager->library);
+}
+
 const GPtrArray *manager_runs(Manager *manager) {
         return runs_list(manager->runs);
 }

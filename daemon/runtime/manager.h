@@ -165,7 +165,8 @@ int manager_find_run(Manager *manager, const char *id, Run **ret_run, char **ret
 
 const LibraryEntry *manager_tree(Manager *manager, const char *name); /* NULL for a masked tree, too */
 Run *manager_run(Manager *manager, const char *id);
-GPtrArray *manager_trees(Manager *manager);      /* LibraryEntry, sorted by name; free the array only */
+GPtrArray *manager_trees(Manager *manager); /* LibraryEntry, sorted by name; free the array only */
+unsigned manager_n_trees(const Manager *manager);
 const GPtrArray *manager_runs(Manager *manager); /* Run, in order of start */
 unsigned manager_n_running(const Manager *manager);
 const Limits *manager_limits(const Manager *manager);

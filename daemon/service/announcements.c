@@ -16,12 +16,25 @@ struct Announcements {
         ObjectChanges *changes;
 };
 
-static void change(const Announcements *announcements, const char *path, const char *interface, const char *property) {
-        object_changes_property(announcements->changes, path, interface, property);
+static void touch_manager(Announcements *announcements, PropertyChange event) {
+        object_changes_touch(announcements->changes, SERVICE_PATH, &manager_kind, event);
 }
 
-static void change_manager(Announcements *announcements, const char *property) {
-        change(announcements, SERVICE_PATH, MANAGER_INTERFACE, property);
+/* A removed tree can still have runs. */
+static void touch_above(Announcements *announcements, const Run *run, PropertyChange event) {
+        g_autofree char *path = object_path_of_tree(run_tree(run));
+
+        if (manager_tree(announcements->manager, run_tree(run)))
+                object_changes_touch(announcements->changes, path, &tree_kind, event);
+        touch_manager(announcements, event);
+}
+
+/* An event of a run is one of its tree and of the manager, too. */
+static void touch_run(Announcements *announcements, const Run *run, PropertyChange event) {
+        g_autofree char *path = object_path_of_run(run_id(run));
+
+        object_changes_touch(announcements->changes, path, &run_kind, event);
+        touch_above(announcements, run, event);
 }
 
 /* Collected and sent later, because a reload may add thousands of trees at once. */
@@ -29,35 +42,27 @@ static void on_tree_added(const LibraryEntry *entry, void *userdata) {
         Announcements *announcements = userdata;
         g_autofree char *path = object_path_of_tree(entry->name);
 
-        object_changes_add(announcements->changes, path, TREE_INTERFACE);
-        change_manager(announcements, "NTrees");
+        object_changes_add(announcements->changes, path, &tree_kind);
+        touch_manager(announcements, ON_TREE_ADDED);
 }
 
 static void on_tree_changed(const LibraryEntry *entry, void *userdata) {
-        static const char *const properties[] = { "Description", "SourcePath", "Hash",       "Autostart",
-                                                  "NodeCount",   "State",      "Diagnostics" };
-        g_autofree char *path = object_path_of_tree(entry->name);
         Announcements *announcements = userdata;
+        g_autofree char *path = object_path_of_tree(entry->name);
 
-        object_changes_properties(announcements->changes, path, TREE_INTERFACE, properties, G_N_ELEMENTS(properties));
+        object_changes_touch(announcements->changes, path, &tree_kind, ON_TREE_CHANGED);
+        touch_manager(announcements, ON_TREE_CHANGED);
 }
 
 static void on_tree_removed(const LibraryEntry *entry, void *userdata) {
         Announcements *announcements = userdata;
         g_autofree char *path = object_path_of_tree(entry->name);
 
-        object_changes_remove(announcements->changes, path, TREE_INTERFACE);
-        change_manager(announcements, "NTrees");
+        object_changes_remove(announcements->changes, path, &tree_kind);
+        touch_manager(announcements, ON_TREE_REMOVED);
 }
 
-/* A removed tree can still have runs. */
-static void change_tree_of_run(Announcements *announcements, const Run *run, const char *property) {
-        g_autofree char *path = object_path_of_tree(run_tree(run));
-
-        if (manager_tree(announcements->manager, run_tree(run)))
-                change(announcements, path, TREE_INTERFACE, property);
-}
-
+/* InterfacesAdded contains the properties of the run. */
 static void on_run_added(Run *run, void *userdata) {
         Announcements *announcements = userdata;
         g_autofree char *path = object_path_of_run(run_id(run));
@@ -65,11 +70,10 @@ static void on_run_added(Run *run, void *userdata) {
         run_set_watched(run, subscribers_any(announcements->subscribers));
         (void) sd_bus_emit_object_added(announcements->bus, path);
         manager_bus_emit_run_new(announcements->bus, run);
-        change_manager(announcements, "NRunning");
-        change_tree_of_run(announcements, run, "Runs");
-        change_tree_of_run(announcements, run, "NRunning");
+        touch_above(announcements, run, ON_RUN_ADDED);
 }
 
+/* Properties do not change with the nodes: NodesChanged tells subscribers of those. */
 static void on_run_changed(Run *run, void *userdata) {
         Announcements *announcements = userdata;
 
@@ -82,57 +86,40 @@ static void on_run_changed(Run *run, void *userdata) {
                         run_bus_tell_nodes(announcements->bus, i->data, run, nodes);
 }
 
-static void on_run_halting(Run *run, void *userdata) {
-        g_autofree char *path = object_path_of_run(run_id(run));
-
-        change(userdata, path, RUN_INTERFACE, "Status");
-        change(userdata, path, RUN_INTERFACE, "Cause");
-        change(userdata, path, RUN_INTERFACE, "CauseChain");
+static void on_run_state_changed(Run *run, void *userdata) {
+        touch_run(userdata, run, ON_RUN_STATE);
 }
 
-static void on_run_state_changed(Run *run, void *userdata) {
-        g_autofree char *path = object_path_of_run(run_id(run));
+static void on_run_halting(Run *run, void *userdata) {
+        touch_run(userdata, run, ON_RUN_HALTING);
+}
 
-        change(userdata, path, RUN_INTERFACE, "Status");
-        change(userdata, path, RUN_INTERFACE, "Breakpoints");
-        change(userdata, path, RUN_INTERFACE, "StandsBefore");
-        change(userdata, path, RUN_INTERFACE, "Durable");
-        change(userdata, path, RUN_INTERFACE, "NotDurable");
+static void on_restart_changed(Run *run, void *userdata) {
+        touch_run(userdata, run, ON_RESTART);
 }
 
 static void on_run_ready(Run *run, void *userdata) {
         Announcements *announcements = userdata;
-        g_autofree char *path = object_path_of_run(run_id(run));
 
-        change(announcements, path, RUN_INTERFACE, "Ready");
+        touch_run(announcements, run, ON_RUN_READY);
         manager_bus_emit_run_ready(announcements->bus, run);
 }
 
 static void on_run_finished(Run *run, void *userdata) {
         Announcements *announcements = userdata;
-        g_autofree char *path = object_path_of_run(run_id(run));
 
-        change(announcements, path, RUN_INTERFACE, "Status");
-        change(announcements, path, RUN_INTERFACE, "Cause");
-        change(announcements, path, RUN_INTERFACE, "CauseChain");
-        change(announcements, path, RUN_INTERFACE, "Ready");
-        change(announcements, path, RUN_INTERFACE, "Finished");
-        change(announcements, path, RUN_INTERFACE, "Restart");
-        change_manager(announcements, "NRunning");
-        change_tree_of_run(announcements, run, "NRunning");
+        touch_run(announcements, run, ON_RUN_FINISHED);
         run_bus_emit_finished(announcements->bus, run);
         manager_bus_emit_run_finished(announcements->bus, run);
 }
 
-static void on_restart_changed(Run *run, void *userdata) {
-        g_autofree char *path = object_path_of_run(run_id(run));
-
-        change(userdata, path, RUN_INTERFACE, "Restart");
-}
-
 static void on_restart_dropped(const char *tree, const char *instance, void *userdata) {
-        const Announcements *announcements = userdata;
+        Announcements *announcements = userdata;
+        const GPtrArray *runs = manager_runs(announcements->manager);
 
+        for (unsigned i = 0; i < runs->len; i++)
+                if (g_str_equal(run_tree(runs->pdata[i]), tree) && g_str_equal(run_instance(runs->pdata[i]), instance))
+                        touch_run(announcements, runs->pdata[i], ON_RESTART);
         manager_bus_emit_restart_dropped(announcements->bus, tree, instance);
 }
 
@@ -140,9 +127,9 @@ static void on_run_removed(Run *run, void *userdata) {
         Announcements *announcements = userdata;
         g_autofree char *path = object_path_of_run(run_id(run));
 
+        touch_above(announcements, run, ON_RUN_REMOVED);
         object_changes_forget(announcements->changes, path);
         (void) sd_bus_emit_object_removed(announcements->bus, path);
-        change_tree_of_run(announcements, run, "Runs");
 }
 
 static void on_reloaded(const GPtrArray *messages, void *userdata) {
@@ -152,15 +139,15 @@ static void on_reloaded(const GPtrArray *messages, void *userdata) {
 }
 
 void announcements_status_changed(Announcements *announcements) {
-        change_manager(announcements, "Status");
-}
-
-static void on_disk_changed(void *userdata) {
-        change_manager(userdata, "Disk");
+        touch_manager(announcements, ON_STATUS);
 }
 
 static void on_stopping(void *userdata) {
-        announcements_status_changed(userdata);
+        touch_manager(userdata, ON_STATUS);
+}
+
+static void on_disk_changed(void *userdata) {
+        touch_manager(userdata, ON_DISK);
 }
 
 static const ManagerObserver observer = {

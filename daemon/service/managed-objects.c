@@ -30,43 +30,39 @@ static int begin(Answer *answer, sd_bus_error *ret_error) {
         return 0;
 }
 
-static int append_property(Answer *answer, const char *path, const char *interface, const sd_bus_vtable *property,
+static int append_property(Answer *answer, const char *path, const char *interface, const Property *property,
                            sd_bus_error *ret_error) {
         sd_bus_message *reply = answer->reply;
-        const char *name = property->x.property.member, *type = property->x.property.signature;
         int r = sd_bus_message_open_container(reply, 'e', "sv");
 
         if (r >= 0)
-                r = sd_bus_message_append(reply, "s", name);
+                r = sd_bus_message_append(reply, "s", property->name);
         if (r >= 0)
-                r = sd_bus_message_open_container(reply, 'v', type);
+                r = sd_bus_message_open_container(reply, 'v', property->type);
         if (r >= 0)
-                r = property->x.property.get(sd_bus_message_get_bus(reply), path, interface, name, reply,
-                                             answer->userdata, ret_error);
+                r = property->get(sd_bus_message_get_bus(reply), path, interface, property->name, reply,
+                                  answer->userdata, ret_error);
         if (r >= 0)
                 r = sd_bus_message_close_container(reply);
         return r < 0 ? r : sd_bus_message_close_container(reply);
 }
 
-static int append_interface(Answer *answer, const char *path, const char *interface, const sd_bus_vtable *vtable,
-                            sd_bus_error *ret_error) {
+static int append_interface(Answer *answer, const char *path, const ObjectKind *kind, sd_bus_error *ret_error) {
         sd_bus_message *reply = answer->reply;
         int r = sd_bus_message_open_container(reply, 'e', "sa{sv}");
 
         if (r >= 0)
-                r = sd_bus_message_append(reply, "s", interface);
+                r = sd_bus_message_append(reply, "s", kind->interface);
         if (r >= 0)
                 r = sd_bus_message_open_container(reply, 'a', "{sv}");
-        for (; r >= 0 && vtable->type != _SD_BUS_VTABLE_END; vtable++)
-                if (vtable->type == _SD_BUS_VTABLE_PROPERTY)
-                        r = append_property(answer, path, interface, vtable, ret_error);
+        for (const Property *property = kind->properties; r >= 0 && property->name; property++)
+                r = append_property(answer, path, kind->interface, property, ret_error);
         if (r >= 0)
                 r = sd_bus_message_close_container(reply);
         return r < 0 ? r : sd_bus_message_close_container(reply);
 }
 
-static int append_object(Answer *answer, const char *path, const char *interface, const sd_bus_vtable *vtable,
-                         sd_bus_error *ret_error) {
+static int append_object(Answer *answer, const char *path, const ObjectKind *kind, sd_bus_error *ret_error) {
         sd_bus_message *reply = answer->reply;
         int r = sd_bus_message_open_container(reply, 'e', "oa{sa{sv}}");
 
@@ -79,7 +75,7 @@ static int append_object(Answer *answer, const char *path, const char *interface
                                           "org.freedesktop.DBus.Introspectable", 0, "org.freedesktop.DBus.Properties",
                                           0);
         if (r >= 0)
-                r = append_interface(answer, path, interface, vtable, ret_error);
+                r = append_interface(answer, path, kind, ret_error);
         if (r >= 0)
                 r = sd_bus_message_close_container(reply);
         return r < 0 ? r : sd_bus_message_close_container(reply);
@@ -96,9 +92,9 @@ static int append(Answer *answer, sd_bus_error *ret_error) {
 
         path = g_ptr_array_index(answer->names, answer->next++);
         if (tree_bus_find(bus, path, TREE_INTERFACE, answer->userdata, &found, ret_error) > 0)
-                r = append_object(answer, path, TREE_INTERFACE, tree_vtable, ret_error);
+                r = append_object(answer, path, &tree_kind, ret_error);
         else if (run_bus_find(bus, path, RUN_INTERFACE, answer->userdata, &found, ret_error) > 0)
-                r = append_object(answer, path, RUN_INTERFACE, run_vtable, ret_error);
+                r = append_object(answer, path, &run_kind, ret_error);
         return r < 0 ? r : 1;
 }
 

@@ -11,6 +11,7 @@
 #include "service/history-bus.h"
 #include "service/manager-bus.h"
 #include "service/object-path.h"
+#include "service/property.h"
 #include "service/run-bus.h"
 #include "service/tree-bus.h"
 #include "service/variables-bus.h"
@@ -477,61 +478,40 @@ static int method_unsubscribe(sd_bus_message *message, void *userdata, sd_bus_er
         return sd_bus_reply_method_return(message, NULL);
 }
 
-static int property_get_version(sd_bus *bus, const char *path, const char *interface, const char *property,
-                                sd_bus_message *reply, void *userdata, sd_bus_error *ret_error) {
-        return sd_bus_message_append(reply, "s", published_info(userdata)->version);
-}
+#define MANAGER_PROPERTY(name, type, value)                                                                            \
+        PROPERTY_GET(name, type, G_GNUC_UNUSED const Published *published = userdata, value)
 
-static int property_get_mode(sd_bus *bus, const char *path, const char *interface, const char *property,
-                             sd_bus_message *reply, void *userdata, sd_bus_error *ret_error) {
-        return sd_bus_message_append(reply, "s", published_info(userdata)->mode);
-}
+MANAGER_PROPERTY(version, "s", published->info->version)
+MANAGER_PROPERTY(mode, "s", published->info->mode)
+MANAGER_PROPERTY(n_trees, "u", manager_n_trees(published->manager))
+MANAGER_PROPERTY(n_running, "u", manager_n_running(published->manager))
+MANAGER_PROPERTY(status, "s", published_status(published))
+MANAGER_PROPERTY(lost_log_messages, "t", log_n_dropped())
 
-static int property_get_tree_path(sd_bus *bus, const char *path, const char *interface, const char *property,
-                                  sd_bus_message *reply, void *userdata, sd_bus_error *ret_error) {
+PROPERTY_GETTER(tree_path) {
         return sd_bus_message_append_strv(reply, (char **) published_info(userdata)->tree_path);
 }
 
-static int property_get_n_trees(sd_bus *bus, const char *path, const char *interface, const char *property,
-                                sd_bus_message *reply, void *userdata, sd_bus_error *ret_error) {
-        g_autoptr(GPtrArray) entries = manager_trees(published_manager(userdata));
-
-        return sd_bus_message_append(reply, "u", entries->len);
-}
-
-static int property_get_n_running(sd_bus *bus, const char *path, const char *interface, const char *property,
-                                  sd_bus_message *reply, void *userdata, sd_bus_error *ret_error) {
-        return sd_bus_message_append(reply, "u", manager_n_running(published_manager(userdata)));
-}
-
-static int property_get_status(sd_bus *bus, const char *path, const char *interface, const char *property,
-                               sd_bus_message *reply, void *userdata, sd_bus_error *ret_error) {
-        return sd_bus_message_append(reply, "s", published_status(userdata));
-}
-
-static int property_get_lost_log_messages(sd_bus *bus, const char *path, const char *interface, const char *property,
-                                          sd_bus_message *reply, void *userdata, sd_bus_error *ret_error) {
-        return sd_bus_message_append(reply, "t", log_n_dropped());
-}
-
-static int property_get_disk(sd_bus *bus, const char *path, const char *interface, const char *property,
-                             sd_bus_message *reply, void *userdata, sd_bus_error *ret_error) {
+PROPERTY_GETTER(disk) {
         g_autofree char *late = manager_disk(published_manager(userdata));
 
         return sd_bus_message_append(reply, "s", late);
 }
 
-const sd_bus_vtable manager_vtable[] = {
-        SD_BUS_VTABLE_START(0),
+static const Property properties[] = {
+        { "Version", "s", property_get_version, CHANGES_NEVER },
+        { "Mode", "s", property_get_mode, CHANGES_NEVER },
+        { "TreePath", "as", property_get_tree_path, CHANGES_NEVER },
+        { "NTrees", "u", property_get_n_trees, ON_TREE_ADDED | ON_TREE_REMOVED },
+        { "NRunning", "u", property_get_n_running, ON_RUN_ADDED | ON_RUN_FINISHED },
+        { "Status", "s", property_get_status, ON_STATUS },
+        { "Disk", "s", property_get_disk, ON_DISK },
+        { "LostLogMessages", "t", property_get_lost_log_messages, CHANGES_SILENTLY },
+        {},
+};
 
-        SD_BUS_PROPERTY("Version", "s", property_get_version, 0, SD_BUS_VTABLE_PROPERTY_CONST),
-        SD_BUS_PROPERTY("Mode", "s", property_get_mode, 0, SD_BUS_VTABLE_PROPERTY_CONST),
-        SD_BUS_PROPERTY("TreePath", "as", property_get_tree_path, 0, SD_BUS_VTABLE_PROPERTY_CONST),
-        SD_BUS_PROPERTY("NTrees", "u", property_get_n_trees, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
-        SD_BUS_PROPERTY("NRunning", "u", property_get_n_running, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
-        SD_BUS_PROPERTY("Status", "s", property_get_status, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
-        SD_BUS_PROPERTY("Disk", "s", property_get_disk, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
-        SD_BUS_PROPERTY("LostLogMessages", "t", property_get_lost_log_messages, 0, 0),
+static const sd_bus_vtable methods[] = {
+        SD_BUS_VTABLE_START(0),
 
         SD_BUS_METHOD_WITH_ARGS("StartTree", SD_BUS_ARGS("s", tree, "s", instance, "a{ss}", variables),
                                 SD_BUS_RESULT("s", id, "o", run), method_start_tree, SD_BUS_VTABLE_UNPRIVILEGED),
@@ -575,6 +555,12 @@ const sd_bus_vtable manager_vtable[] = {
         SD_BUS_SIGNAL_WITH_ARGS("Reloaded", SD_BUS_ARGS("as", errors), 0),
 
         SD_BUS_VTABLE_END,
+};
+
+const ObjectKind manager_kind = {
+        .interface = MANAGER_INTERFACE,
+        .properties = properties,
+        .methods = methods,
 };
 
 static void check_emitted(const char *name, int r) {

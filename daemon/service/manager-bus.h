@@ -5,9 +5,10 @@
  * Describes the object /org/btd1 with the interface org.btd1.Manager to sd-bus. The userdata is a Published.
  */
 
+#include "service/property.h"
 #include "service/published.h"
 
-extern const sd_bus_vtable manager_vtable[];
+extern const ObjectKind manager_kind;
 
 void manager_bus_emit_run_new(sd_bus *bus, const Run *run);
 void manager_bus_emit_run_ready(sd_bus *bus, const Run *run);

@@ -21,15 +21,10 @@ struct ObjectChanges {
 };
 
 typedef struct Object {
-        const char *interface;
-        GPtrArray *names;    /* changed properties; literals */
+        const ObjectKind *kind;
+        unsigned events;     /* PropertyChange */
         bool removed, added; /* both true: removed, then added again */
 } Object;
-
-static void object_free(Object *object) {
-        g_ptr_array_unref(object->names);
-        g_free(object);
-}
 
 ObjectChanges *object_changes_new(GMainContext *context, sd_bus *bus, const char *manager) {
         ObjectChanges *changes = g_new0(ObjectChanges, 1);
@@ -37,7 +32,7 @@ ObjectChanges *object_changes_new(GMainContext *context, sd_bus *bus, const char
         changes->context = context;
         changes->bus = sd_bus_ref(bus);
         changes->manager = manager;
-        changes->objects = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, (GDestroyNotify) object_free);
+        changes->objects = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
         return changes;
 }
 
@@ -61,17 +56,14 @@ static int send_removed(const ObjectChanges *changes, const char *path, const Ob
         if (r >= 0)
                 r = sd_bus_message_append(signal, "oas", path, 4, "org.freedesktop.DBus.Peer",
                                           "org.freedesktop.DBus.Introspectable", "org.freedesktop.DBus.Properties",
-                                          object->interface);
+                                          object->kind->interface);
         return r < 0 ? r : sd_bus_send(changes->bus, signal, NULL);
 }
 
 static int send_properties(const ObjectChanges *changes, const char *path, const Object *object) {
-        if (object->names->len == 0)
-                return 0;
+        g_autofree char **names = object_kind_changed(object->kind, object->events);
 
-        g_ptr_array_add(object->names, NULL);
-        return sd_bus_emit_properties_changed_strv(changes->bus, path, object->interface,
-                                                   (char **) object->names->pdata);
+        return sd_bus_emit_properties_changed_strv(changes->bus, path, object->kind->interface, names);
 }
 
 /* InterfacesAdded already contains the properties. */
@@ -122,12 +114,12 @@ static void schedule(ObjectChanges *changes, int64_t pause) {
         g_source_unref(changes->due);
 }
 
-static Object *change(ObjectChanges *changes, const char *path, const char *interface) {
+static Object *change(ObjectChanges *changes, const char *path, const ObjectKind *kind) {
         Object *object = g_hash_table_lookup(changes->objects, path);
 
         if (!object) {
                 object = g_new(Object, 1);
-                *object = (Object){ .interface = interface, .names = g_ptr_array_new() };
+                *object = (Object){ .kind = kind };
                 g_hash_table_insert(changes->objects, g_strdup(path), object);
         }
 
@@ -135,27 +127,18 @@ static Object *change(ObjectChanges *changes, const char *path, const char *inte
         return object;
 }
 
-void object_changes_property(ObjectChanges *changes, const char *path, const char *interface, const char *name) {
-        object_changes_properties(changes, path, interface, &name, 1);
+void object_changes_touch(ObjectChanges *changes, const char *path, const ObjectKind *kind, unsigned events) {
+        if (object_kind_changes(kind, events))
+                change(changes, path, kind)->events |= events;
 }
 
-void object_changes_properties(ObjectChanges *changes, const char *path, const char *interface,
-                               const char *const *names, size_t n_names) {
-        const Object *object = change(changes, path, interface);
-
-        for (size_t i = 0; i < n_names; i++)
-                if (!g_ptr_array_find_with_equal_func(object->names, names[i], g_str_equal, NULL))
-                        g_ptr_array_add(object->names, (void *) names[i]);
+void object_changes_add(ObjectChanges *changes, const char *path, const ObjectKind *kind) {
+        change(changes, path, kind)->added = true;
 }
 
-void object_changes_add(ObjectChanges *changes, const char *path, const char *interface) {
-        change(changes, path, interface)->added = true;
-}
+void object_changes_remove(ObjectChanges *changes, const char *path, const ObjectKind *kind) {
+        Object *object = change(changes, path, kind);
 
-void object_changes_remove(ObjectChanges *changes, const char *path, const char *interface) {
-        Object *object = change(changes, path, interface);
-
-        g_ptr_array_set_size(object->names, 0);
         object->removed |= !object->added;
         object->added = false;
         if (!object->removed)

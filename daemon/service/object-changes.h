@@ -8,7 +8,8 @@
  */
 
 #include <glib.h>
-#include <systemd/sd-bus.h>
+
+#include "service/property.h"
 
 typedef struct ObjectChanges ObjectChanges;
 
@@ -16,13 +17,11 @@ typedef struct ObjectChanges ObjectChanges;
 ObjectChanges *object_changes_new(GMainContext *context, sd_bus *bus, const char *manager);
 void object_changes_free(ObjectChanges *changes);
 
-/* interface and names must be literals; they are not copied. */
-void object_changes_property(ObjectChanges *changes, const char *path, const char *interface, const char *name);
-void object_changes_properties(ObjectChanges *changes, const char *path, const char *interface,
-                               const char *const *names, size_t n_names);
+/* events: PropertyChange. Sends the properties that can have changed with one of them. */
+void object_changes_touch(ObjectChanges *changes, const char *path, const ObjectKind *kind, unsigned events);
 /* The object was added or removed. If it is removed before it was announced, no signal is sent. */
-void object_changes_add(ObjectChanges *changes, const char *path, const char *interface);
-void object_changes_remove(ObjectChanges *changes, const char *path, const char *interface);
+void object_changes_add(ObjectChanges *changes, const char *path, const ObjectKind *kind);
+void object_changes_remove(ObjectChanges *changes, const char *path, const ObjectKind *kind);
 /* Drops all changes of the object, because another signal announces its removal. */
 void object_changes_forget(ObjectChanges *changes, const char *path);
 

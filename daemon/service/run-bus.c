@@ -14,6 +14,7 @@
 #include "service/cause-bus.h"
 #include "service/errors.h"
 #include "service/object-path.h"
+#include "service/property.h"
 #include "service/run-bus.h"
 #include "service/run-control-bus.h"
 #include "service/title-bus.h"
@@ -234,60 +235,30 @@ static int method_get_variable(sd_bus_message *message, void *userdata, sd_bus_e
         return r < 0 ? r : published_answer_long(userdata, message, &kind, ret_error);
 }
 
-static int property_get_nodes(sd_bus *bus, const char *path, const char *interface, const char *property,
-                              sd_bus_message *reply, void *userdata, sd_bus_error *ret_error) {
-        const Run *run = run_at(userdata, path);
-        const GArray *nodes = g_str_equal(property, "StandsBefore") ? run_stops(run) : run_breakpoints(run);
+/* Defines the getter of a property: its value is an expression of the run. */
+#define RUN_PROPERTY(name, type, value) PROPERTY_GET(name, type, const Run *run = run_at(userdata, path), value)
 
-        return sd_bus_message_append_array(reply, SD_BUS_TYPE_UINT32, nodes ? nodes->data : NULL,
-                                           nodes ? nodes->len * sizeof(NodeId) : 0);
-}
+RUN_PROPERTY(id, "s", run_id(run))
+RUN_PROPERTY(tree, "s", run_tree(run))
+RUN_PROPERTY(instance, "s", run_instance(run))
+RUN_PROPERTY(token, "s", run_token(run))
+RUN_PROPERTY(hash, "s", definition_hash(run_definition(run)))
+RUN_PROPERTY(started, "t", run_started(run))
+RUN_PROPERTY(ready, "t", run_ready(run))
+RUN_PROPERTY(finished, "t", run_finished(run))
+RUN_PROPERTY(status, "s", run_status_text(run))
+RUN_PROPERTY(cause, "s", run_cause(run))
+RUN_PROPERTY(durable, "b", (int) run_is_durable(run))
+RUN_PROPERTY(not_durable, "s", run_not_durable(run))
 
-static int property_get_text(sd_bus *bus, const char *path, const char *interface, const char *property,
-                             sd_bus_message *reply, void *userdata, sd_bus_error *ret_error) {
-        static const struct {
-                const char *property;
-                const char *(*get)(const Run *run);
-        } texts[] = {
-                { "Id", run_id },
-                { "Tree", run_tree },
-                { "Instance", run_instance },
-                { "Token", run_token },
-                { "Status", run_status_text },
-                { "Cause", run_cause },
-                { "NotDurable", run_not_durable },
-        };
-        const Run *run = run_at(userdata, path);
-
-        for (size_t i = 0; i < G_N_ELEMENTS(texts); i++)
-                if (g_str_equal(texts[i].property, property))
-                        return sd_bus_message_append(reply, "s", texts[i].get(run));
-
-        return -ENOENT;
-}
-
-static int property_get_restart(sd_bus *bus, const char *path, const char *interface, const char *property,
-                                sd_bus_message *reply, void *userdata, sd_bus_error *ret_error) {
-        g_autofree char *text = manager_describe_restart(published_manager(userdata), run_at(userdata, path));
-
-        return sd_bus_message_append(reply, "s", text);
-}
-
-static int property_get_tree_path(sd_bus *bus, const char *path, const char *interface, const char *property,
-                                  sd_bus_message *reply, void *userdata, sd_bus_error *ret_error) {
+PROPERTY_GETTER(tree_path) {
         g_autofree char *tree_path = object_path_of_tree(run_tree(run_at(userdata, path)));
 
         return sd_bus_message_append(reply, "o", tree_path);
 }
 
-static int property_get_hash(sd_bus *bus, const char *path, const char *interface, const char *property,
-                             sd_bus_message *reply, void *userdata, sd_bus_error *ret_error) {
-        return sd_bus_message_append(reply, "s", definition_hash(run_definition(run_at(userdata, path))));
-}
-
 /* A run continues with the tree that it was started with. */
-static int property_get_tree_changed(sd_bus *bus, const char *path, const char *interface, const char *property,
-                                     sd_bus_message *reply, void *userdata, sd_bus_error *ret_error) {
+PROPERTY_GETTER(tree_changed) {
         const Run *run = run_at(userdata, path);
         const LibraryEntry *entry = manager_tree(published_manager(userdata), run_tree(run));
         bool changed = entry && entry->definition &&
@@ -296,29 +267,27 @@ static int property_get_tree_changed(sd_bus *bus, const char *path, const char *
         return sd_bus_message_append(reply, "b", changed);
 }
 
-static int property_get_started(sd_bus *bus, const char *path, const char *interface, const char *property,
-                                sd_bus_message *reply, void *userdata, sd_bus_error *ret_error) {
-        return sd_bus_message_append(reply, "t", run_started(run_at(userdata, path)));
+PROPERTY_GETTER(restart) {
+        g_autofree char *text = manager_describe_restart(published_manager(userdata), run_at(userdata, path));
+
+        return sd_bus_message_append(reply, "s", text);
 }
 
-static int property_get_finished(sd_bus *bus, const char *path, const char *interface, const char *property,
-                                 sd_bus_message *reply, void *userdata, sd_bus_error *ret_error) {
-        return sd_bus_message_append(reply, "t", run_finished(run_at(userdata, path)));
-}
-
-static int property_get_ready(sd_bus *bus, const char *path, const char *interface, const char *property,
-                              sd_bus_message *reply, void *userdata, sd_bus_error *ret_error) {
-        return sd_bus_message_append(reply, "t", run_ready(run_at(userdata, path)));
-}
-
-static int property_get_durable(sd_bus *bus, const char *path, const char *interface, const char *property,
-                                sd_bus_message *reply, void *userdata, sd_bus_error *ret_error) {
-        return sd_bus_message_append(reply, "b", (int) run_is_durable(run_at(userdata, path)));
-}
-
-static int property_get_cause_chain(sd_bus *bus, const char *path, const char *interface, const char *property,
-                                    sd_bus_message *reply, void *userdata, sd_bus_error *ret_error) {
+PROPERTY_GETTER(cause_chain) {
         return cause_bus_append_run(reply, run_at(userdata, path));
+}
+
+static int append_node_ids(sd_bus_message *message, const GArray *nodes) {
+        return sd_bus_message_append_array(message, SD_BUS_TYPE_UINT32, nodes ? nodes->data : NULL,
+                                           nodes ? nodes->len * sizeof(NodeId) : 0);
+}
+
+PROPERTY_GETTER(breakpoints) {
+        return append_node_ids(reply, run_breakpoints(run_at(userdata, path)));
+}
+
+PROPERTY_GETTER(stands_before) {
+        return append_node_ids(reply, run_stops(run_at(userdata, path)));
 }
 
 static int method_get_cause_chain(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
@@ -355,29 +324,31 @@ static int method_get_causes(sd_bus_message *message, void *userdata, sd_bus_err
         return published_answer_long(userdata, message, &kind, ret_error);
 }
 
-const sd_bus_vtable run_vtable[] = {
-        SD_BUS_VTABLE_START(0),
-
-        SD_BUS_PROPERTY("Id", "s", property_get_text, 0, SD_BUS_VTABLE_PROPERTY_CONST),
-        SD_BUS_PROPERTY("Tree", "s", property_get_text, 0, SD_BUS_VTABLE_PROPERTY_CONST),
-        SD_BUS_PROPERTY("TreePath", "o", property_get_tree_path, 0, SD_BUS_VTABLE_PROPERTY_CONST),
-        SD_BUS_PROPERTY("Instance", "s", property_get_text, 0, SD_BUS_VTABLE_PROPERTY_CONST),
-        SD_BUS_PROPERTY("Token", "s", property_get_text, 0, SD_BUS_VTABLE_PROPERTY_CONST),
-        SD_BUS_PROPERTY("Hash", "s", property_get_hash, 0, SD_BUS_VTABLE_PROPERTY_CONST),
-        SD_BUS_PROPERTY("TreeChanged", "b", property_get_tree_changed, 0, 0),
-        SD_BUS_PROPERTY("Started", "t", property_get_started, 0, SD_BUS_VTABLE_PROPERTY_CONST),
-        SD_BUS_PROPERTY("Ready", "t", property_get_ready, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
-        SD_BUS_PROPERTY("Finished", "t", property_get_finished, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
-        SD_BUS_PROPERTY("Status", "s", property_get_text, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
-        SD_BUS_PROPERTY("Cause", "s", property_get_text, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
+static const Property properties[] = {
+        { "Id", "s", property_get_id, CHANGES_NEVER },
+        { "Tree", "s", property_get_tree, CHANGES_NEVER },
+        { "TreePath", "o", property_get_tree_path, CHANGES_NEVER },
+        { "Instance", "s", property_get_instance, CHANGES_NEVER },
+        { "Token", "s", property_get_token, CHANGES_NEVER },
+        { "Hash", "s", property_get_hash, CHANGES_NEVER },
+        { "TreeChanged", "b", property_get_tree_changed, CHANGES_SILENTLY },
+        { "Started", "t", property_get_started, CHANGES_NEVER },
+        { "Ready", "t", property_get_ready, ON_RUN_READY | ON_RUN_FINISHED },
+        { "Finished", "t", property_get_finished, ON_RUN_FINISHED },
+        { "Status", "s", property_get_status, ON_RUN_STATE | ON_RUN_HALTING | ON_RUN_FINISHED },
+        { "Cause", "s", property_get_cause, ON_RUN_HALTING | ON_RUN_FINISHED },
         /* The text contains the remaining time, so it changes all the time. */
-        SD_BUS_PROPERTY("Restart", "s", property_get_restart, 0, SD_BUS_VTABLE_PROPERTY_EMITS_INVALIDATION),
-        SD_BUS_PROPERTY("CauseChain", "aa{sv}", property_get_cause_chain, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
+        { "Restart", "s", property_get_restart, WITHOUT_VALUE | ON_RUN_FINISHED | ON_RESTART },
+        { "CauseChain", "aa{sv}", property_get_cause_chain, ON_RUN_HALTING | ON_RUN_FINISHED },
+        { "Breakpoints", "au", property_get_breakpoints, ON_RUN_STATE },
+        { "StandsBefore", "au", property_get_stands_before, ON_RUN_STATE },
+        { "Durable", "b", property_get_durable, ON_RUN_STATE },
+        { "NotDurable", "s", property_get_not_durable, ON_RUN_STATE },
+        {},
+};
 
-        SD_BUS_PROPERTY("Breakpoints", "au", property_get_nodes, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
-        SD_BUS_PROPERTY("StandsBefore", "au", property_get_nodes, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
-        SD_BUS_PROPERTY("Durable", "b", property_get_durable, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
-        SD_BUS_PROPERTY("NotDurable", "s", property_get_text, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
+static const sd_bus_vtable methods[] = {
+        SD_BUS_VTABLE_START(0),
 
         SD_BUS_METHOD_WITH_ARGS("Halt", SD_BUS_NO_ARGS, SD_BUS_NO_RESULT, method_halt, SD_BUS_VTABLE_UNPRIVILEGED),
         SD_BUS_METHOD_WITH_ARGS("GetNodes", SD_BUS_NO_ARGS, SD_BUS_RESULT("a" NODE_SIGNATURE, nodes), method_get_nodes,
@@ -410,6 +381,12 @@ const sd_bus_vtable run_vtable[] = {
         SD_BUS_SIGNAL_WITH_ARGS("Finished", SD_BUS_ARGS("s", status, "s", cause), 0),
 
         SD_BUS_VTABLE_END,
+};
+
+const ObjectKind run_kind = {
+        .interface = RUN_INTERFACE,
+        .properties = properties,
+        .methods = methods,
 };
 
 static int tell_nodes(sd_bus *bus, const char *destination, const Run *run, const GArray *nodes) {

@@ -6,9 +6,10 @@
  * run is found by the path.
  */
 
+#include "service/property.h"
 #include "service/published.h"
 
-extern const sd_bus_vtable run_vtable[];
+extern const ObjectKind run_kind;
 
 int run_bus_find(sd_bus *bus, const char *path, const char *interface, void *userdata, void **ret_found,
                  sd_bus_error *ret_error);

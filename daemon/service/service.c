@@ -42,9 +42,10 @@
 typedef struct Publication {
         sd_bus *bus;
         sd_bus_slot *slots[7]; /* of the published objects */
-        sd_bus_slot *name;     /* of the current call about the name */
-        Timer *patience;       /* while btd waits in the queue for the name */
-        bool impatient;        /* waited long enough */
+        sd_bus_vtable *manager_vtable, *tree_vtable, *run_vtable;
+        sd_bus_slot *name; /* of the current call about the name */
+        Timer *patience;   /* while btd waits in the queue for the name */
+        bool impatient;    /* waited long enough */
         Published published;
         Announcements *announcements;
 } Publication;
@@ -70,6 +71,9 @@ static void publication_free(Publication *publication) {
         operations_free(publication->published.operations);
         for (size_t i = 0; i < G_N_ELEMENTS(publication->slots); i++)
                 sd_bus_slot_unref(publication->slots[i]);
+        g_free(publication->manager_vtable);
+        g_free(publication->tree_vtable);
+        g_free(publication->run_vtable);
         sd_bus_slot_unref(publication->name);
         timer_free(publication->patience);
         sd_bus_unref(publication->bus);
@@ -131,14 +135,7 @@ static void stop_waiting(Service *service) {
 }
 
 static int on_message(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
-        static const struct {
-                const char *interface;
-                const sd_bus_vtable *vtable;
-        } interfaces[] = {
-                { MANAGER_INTERFACE, manager_vtable },
-                { TREE_INTERFACE, tree_vtable },
-                { RUN_INTERFACE, run_vtable },
-        };
+        static const ObjectKind *const kinds[] = { &manager_kind, &tree_kind, &run_kind };
 
         if (is_about_name(message, "NameLost")) {
                 lose_name(userdata);
@@ -153,9 +150,9 @@ static int on_message(sd_bus_message *message, void *userdata, sd_bus_error *ret
         if (managed_objects_is_call(message))
                 return managed_objects_get(&((Service *) userdata)->publication->published, message, ret_error);
 
-        for (size_t i = 0; i < G_N_ELEMENTS(interfaces); i++)
-                if (sd_bus_message_is_method_call(message, interfaces[i].interface, NULL))
-                        return arguments_check(message, interfaces[i].vtable);
+        for (size_t i = 0; i < G_N_ELEMENTS(kinds); i++)
+                if (sd_bus_message_is_method_call(message, kinds[i]->interface, NULL))
+                        return arguments_check(message, kinds[i]->methods);
 
         return 0;
 }
@@ -283,7 +280,8 @@ static int request_name(Service *service, uint64_t queue) {
 }
 
 static int publish(Service *service) {
-        sd_bus *bus = service->publication->bus;
+        const Publication *publication = service->publication;
+        sd_bus *bus = publication->bus;
         Published *published = &service->publication->published;
         sd_bus_slot **slot = service->publication->slots;
         int r = sd_bus_add_filter(bus, slot++, on_message, service);
@@ -291,15 +289,16 @@ static int publish(Service *service) {
         if (r >= 0)
                 r = sd_bus_add_object_manager(bus, slot++, SERVICE_PATH);
         if (r >= 0)
-                r = sd_bus_add_object_vtable(bus, slot++, SERVICE_PATH, MANAGER_INTERFACE, manager_vtable, published);
+                r = sd_bus_add_object_vtable(bus, slot++, SERVICE_PATH, manager_kind.interface,
+                                             publication->manager_vtable, published);
         if (r >= 0)
-                r = sd_bus_add_fallback_vtable(bus, slot++, TREE_PREFIX, TREE_INTERFACE, tree_vtable, tree_bus_find,
-                                               published);
+                r = sd_bus_add_fallback_vtable(bus, slot++, TREE_PREFIX, tree_kind.interface, publication->tree_vtable,
+                                               tree_bus_find, published);
         if (r >= 0)
                 r = sd_bus_add_node_enumerator(bus, slot++, TREE_PREFIX, tree_bus_enumerate, published);
         if (r >= 0)
-                r = sd_bus_add_fallback_vtable(bus, slot++, RUN_PREFIX, RUN_INTERFACE, run_vtable, run_bus_find,
-                                               published);
+                r = sd_bus_add_fallback_vtable(bus, slot++, RUN_PREFIX, run_kind.interface, publication->run_vtable,
+                                               run_bus_find, published);
         if (r >= 0)
                 r = sd_bus_add_node_enumerator(bus, slot++, RUN_PREFIX, run_bus_enumerate, published);
         if (r >= 0)
@@ -330,6 +329,9 @@ static void on_connected(Connection *connection, void *userdata) {
         int r;
 
         publication->bus = sd_bus_ref(connection_bus(connection));
+        publication->manager_vtable = object_kind_vtable(&manager_kind);
+        publication->tree_vtable = object_kind_vtable(&tree_kind);
+        publication->run_vtable = object_kind_vtable(&run_kind);
         published->manager = service->manager;
         published->info = service->info;
         published->workers = service->workers;

@@ -9,6 +9,7 @@
 #include "basic/excerpt.h"
 #include "service/errors.h"
 #include "service/object-path.h"
+#include "service/property.h"
 #include "service/title-bus.h"
 #include "service/tree-bus.h"
 #include "service/variables-bus.h"
@@ -188,51 +189,22 @@ static int method_get_titles(sd_bus_message *message, void *userdata, sd_bus_err
         return published_answer_long(userdata, message, &kind, ret_error);
 }
 
-static int property_get_name(sd_bus *bus, const char *path, const char *interface, const char *property,
-                             sd_bus_message *reply, void *userdata, sd_bus_error *ret_error) {
-        return sd_bus_message_append(reply, "s", tree_at(userdata, path)->name);
-}
+#define TREE_PROPERTY(name, type, value)                                                                               \
+        PROPERTY_GET(name, type, const LibraryEntry *entry = tree_at(userdata, path), value)
+/* absent: the value if the tree has no definition. */
+#define DEFINITION_PROPERTY(name, type, value, absent)                                                                 \
+        PROPERTY_GET(name, type, const Definition *definition = tree_at(userdata, path)->definition,                   \
+                     definition ? value : absent)
 
-static int property_get_description(sd_bus *bus, const char *path, const char *interface, const char *property,
-                                    sd_bus_message *reply, void *userdata, sd_bus_error *ret_error) {
-        const Definition *definition = tree_at(userdata, path)->definition;
+TREE_PROPERTY(name, "s", entry->name)
+TREE_PROPERTY(source_path, "s", entry->path)
+TREE_PROPERTY(state, "s", tree_bus_state(entry))
+DEFINITION_PROPERTY(description, "s", definition_description(definition), NULL)
+DEFINITION_PROPERTY(hash, "s", definition_hash(definition), NULL)
+DEFINITION_PROPERTY(autostart, "b", (int) definition_autostart(definition), 0)
+DEFINITION_PROPERTY(node_count, "u", definition_tree(definition)->n_nodes, 0)
 
-        return sd_bus_message_append(reply, "s", definition ? definition_description(definition) : NULL);
-}
-
-static int property_get_source_path(sd_bus *bus, const char *path, const char *interface, const char *property,
-                                    sd_bus_message *reply, void *userdata, sd_bus_error *ret_error) {
-        return sd_bus_message_append(reply, "s", tree_at(userdata, path)->path);
-}
-
-static int property_get_hash(sd_bus *bus, const char *path, const char *interface, const char *property,
-                             sd_bus_message *reply, void *userdata, sd_bus_error *ret_error) {
-        const Definition *definition = tree_at(userdata, path)->definition;
-
-        return sd_bus_message_append(reply, "s", definition ? definition_hash(definition) : NULL);
-}
-
-static int property_get_autostart(sd_bus *bus, const char *path, const char *interface, const char *property,
-                                  sd_bus_message *reply, void *userdata, sd_bus_error *ret_error) {
-        const Definition *definition = tree_at(userdata, path)->definition;
-
-        return sd_bus_message_append(reply, "b", definition && definition_autostart(definition));
-}
-
-static int property_get_node_count(sd_bus *bus, const char *path, const char *interface, const char *property,
-                                   sd_bus_message *reply, void *userdata, sd_bus_error *ret_error) {
-        const Definition *definition = tree_at(userdata, path)->definition;
-
-        return sd_bus_message_append(reply, "u", definition ? definition_tree(definition)->n_nodes : 0);
-}
-
-static int property_get_state(sd_bus *bus, const char *path, const char *interface, const char *property,
-                              sd_bus_message *reply, void *userdata, sd_bus_error *ret_error) {
-        return sd_bus_message_append(reply, "s", tree_bus_state(tree_at(userdata, path)));
-}
-
-static int property_get_diagnostics(sd_bus *bus, const char *path, const char *interface, const char *property,
-                                    sd_bus_message *reply, void *userdata, sd_bus_error *ret_error) {
+PROPERTY_GETTER(diagnostics) {
         const Diagnostics *diagnostics = tree_at(userdata, path)->diagnostics;
         int r = sd_bus_message_open_container(reply, 'a', "s");
 
@@ -245,8 +217,7 @@ static int property_get_diagnostics(sd_bus *bus, const char *path, const char *i
         return r < 0 ? r : sd_bus_message_close_container(reply);
 }
 
-static int property_get_runs(sd_bus *bus, const char *path, const char *interface, const char *property,
-                             sd_bus_message *reply, void *userdata, sd_bus_error *ret_error) {
+PROPERTY_GETTER(runs) {
         const GPtrArray *runs = manager_runs(published_manager(userdata));
         const char *name = tree_at(userdata, path)->name;
         int r = sd_bus_message_open_container(reply, 'a', "o");
@@ -265,8 +236,7 @@ static int property_get_runs(sd_bus *bus, const char *path, const char *interfac
         return r < 0 ? r : sd_bus_message_close_container(reply);
 }
 
-static int property_get_n_running(sd_bus *bus, const char *path, const char *interface, const char *property,
-                                  sd_bus_message *reply, void *userdata, sd_bus_error *ret_error) {
+PROPERTY_GETTER(n_running) {
         const GPtrArray *runs = manager_runs(published_manager(userdata));
         const char *name = tree_at(userdata, path)->name;
         unsigned n = 0;
@@ -280,19 +250,22 @@ static int property_get_n_running(sd_bus *bus, const char *path, const char *int
         return sd_bus_message_append(reply, "u", n);
 }
 
-const sd_bus_vtable tree_vtable[] = {
-        SD_BUS_VTABLE_START(0),
+static const Property properties[] = {
+        { "Name", "s", property_get_name, CHANGES_NEVER },
+        { "Description", "s", property_get_description, ON_TREE_CHANGED },
+        { "SourcePath", "s", property_get_source_path, ON_TREE_CHANGED },
+        { "Hash", "s", property_get_hash, ON_TREE_CHANGED },
+        { "Autostart", "b", property_get_autostart, ON_TREE_CHANGED },
+        { "NodeCount", "u", property_get_node_count, ON_TREE_CHANGED },
+        { "State", "s", property_get_state, ON_TREE_CHANGED },
+        { "Diagnostics", "as", property_get_diagnostics, ON_TREE_CHANGED },
+        { "Runs", "ao", property_get_runs, ON_RUN_ADDED | ON_RUN_REMOVED },
+        { "NRunning", "u", property_get_n_running, ON_RUN_ADDED | ON_RUN_FINISHED },
+        {},
+};
 
-        SD_BUS_PROPERTY("Name", "s", property_get_name, 0, SD_BUS_VTABLE_PROPERTY_CONST),
-        SD_BUS_PROPERTY("Description", "s", property_get_description, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
-        SD_BUS_PROPERTY("SourcePath", "s", property_get_source_path, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
-        SD_BUS_PROPERTY("Hash", "s", property_get_hash, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
-        SD_BUS_PROPERTY("Autostart", "b", property_get_autostart, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
-        SD_BUS_PROPERTY("NodeCount", "u", property_get_node_count, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
-        SD_BUS_PROPERTY("State", "s", property_get_state, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
-        SD_BUS_PROPERTY("Diagnostics", "as", property_get_diagnostics, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
-        SD_BUS_PROPERTY("Runs", "ao", property_get_runs, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
-        SD_BUS_PROPERTY("NRunning", "u", property_get_n_running, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
+static const sd_bus_vtable methods[] = {
+        SD_BUS_VTABLE_START(0),
 
         SD_BUS_METHOD_WITH_ARGS("Start", SD_BUS_ARGS("s", instance, "a{ss}", variables),
                                 SD_BUS_RESULT("s", id, "o", run), method_start, SD_BUS_VTABLE_UNPRIVILEGED),
@@ -306,4 +279,10 @@ const sd_bus_vtable tree_vtable[] = {
                                 method_get_titles, SD_BUS_VTABLE_UNPRIVILEGED),
 
         SD_BUS_VTABLE_END,
+};
+
+const ObjectKind tree_kind = {
+        .interface = TREE_INTERFACE,
+        .properties = properties,
+        .methods = methods,
 };

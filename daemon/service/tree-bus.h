@@ -6,9 +6,10 @@
  * the tree is found by the path.
  */
 
+#include "service/property.h"
 #include "service/published.h"
 
-extern const sd_bus_vtable tree_vtable[];
+extern const ObjectKind tree_kind;
 
 int tree_bus_find(sd_bus *bus, const char *path, const char *interface, void *userdata, void **ret_found,
                   sd_bus_error *ret_error);

@@ -211,6 +211,43 @@ def test_properties_change_with_signals(btd):
     changed("/org/btd1/tree/nap", NRunning=0)
 
 
+def test_all_that_changes_is_told(btd):
+    """The values that signals have told are those that one reads."""
+    btd.tree("nap", SLEEP)
+    btd.start()
+    btd.client.subscribe("org.freedesktop.DBus.Properties")
+    run, path = btd.client.start("nap")
+    objects = {"/org/btd1": MANAGER, "/org/btd1/tree/nap": TREE, path: RUN}
+
+    def read(at):
+        values = btd.client.call(at, "org.freedesktop.DBus.Properties", "GetAll", "s", objects[at])
+        return {name: value for name, value in values.items() if name not in ("TreeChanged", "LostLogMessages")}
+    told = {at: read(at) for at in objects}
+
+    def take_signals():
+        for signal in btd.client.signals:
+            if signal.path in told:
+                told[signal.path].update(signal.args[1])
+        btd.client.signals.clear()
+        return told
+
+    def check(what):
+        now = {at: read(at) for at in objects}
+        wait(lambda: take_signals() == now, f"the signals after {what}")
+
+    for method, *arguments in (("Pause",), ("SetBreakpoint", "ub", 0, True), ("Resume",)):
+        btd.client.call(path, RUN, method, *arguments)
+        check(method)
+    btd.client.call(path, RUN, "Halt")
+    btd.client.finish(path)
+    check("Halt")
+    assert told[path]["Status"] == "halted" and told[path]["Breakpoints"] == [0]
+    btd.tree("nap", {"type": "AlwaysSuccess"}, description="another")
+    btd.client.manager("Reload")
+    check("Reload")
+    assert told["/org/btd1/tree/nap"]["Description"] == "another"
+
+
 def test_a_run_tells_its_story(btd):
     btd.tree("story", {"type": "Sequence", "name": "Story", "children": [
         {"type": "AlwaysSuccess", "name": "First"},
