@@ -261,6 +261,49 @@ static void test_errors(void) {
         assert_none(CONTROL("Switch", ", \"of\": \"1 + 1\", \"cases\": [\"a\"]", ACT ", " ACT));
 }
 
+/* The message with the number, as "PATH: TEXT", of a file with errors. */
+static char *message_of(const char *root, size_t number) {
+        g_autofree char *text = g_strdup_printf("{ \"btd\": 1, \"root\": %s }", root);
+        g_autoptr(Diagnostics) diagnostics = diagnostics_new("t");
+        g_autoptr(Definition) definition = NULL;
+        const Diagnostic *diagnostic;
+
+        g_assert_cmpint(definition_load_text(text, strlen(text), tables, NULL, diagnostics, &definition), ==, -EINVAL);
+        g_assert_cmpuint(diagnostics_count(diagnostics), ==, 2);
+        diagnostic = diagnostics_get(diagnostics, number);
+        return g_strdup_printf("%s: %s", diagnostic->where, diagnostic->text);
+}
+
+/* Warnings that do not follow from a wrong node are given beside its errors. */
+static void test_beside_errors(void) {
+        g_autofree char *before = message_of(
+                CONTROL("Sequence", "", BAD ", " CONTROL("Parallel", ", \"success_count\": 5", ACT ", " ACT)), 0);
+        g_autofree char *below = message_of(
+                CONTROL("IfThenElse", "", CONTROL("Sequence", "", BAD ", " ACT) ", " ACT ", " ACT ", " ACT), 1);
+        g_autofree char *about = message_of(
+                CONTROL("RecoveryNode", ", \"number_of_retries\": 0", ACT ", { \"type\": \"Inverter\" }"), 0);
+
+        g_assert_cmpstr(before, ==, "Sequence: 'Bad' can never succeed, so the nodes after it can never run");
+        g_assert_cmpstr(below, ==, "IfThenElse/Sequence: 'Bad' can never succeed, so the nodes after it can never run");
+        g_assert_cmpstr(about, ==, "RecoveryNode: number_of_retries is 0, so 'Inverter' can never run");
+}
+
+/* Nobody knows what a wrong node will do when it is correct, so no warning follows from its outcome. */
+static void test_wrong_nodes(void) {
+        assert_error(CONTROL("Sequence", "", CONTROL("Parallel", ", \"success_count\": 5", ACT ", " ACT) ", " ACT),
+                     "success_count: 5 is higher than the number of children, 2");
+        assert_error(CONTROL("Fallback", "", CONTROL("ParallelAll", ", \"max_failures\": 3", ACT ", " ACT) ", " ACT),
+                     "max_failures: 3 is higher than the number of children, 2");
+        assert_error(CONTROL("Sequence", "", "{ \"type\": \"Bad\", \"skip_if\": 5 }, " ACT),
+                     "skip_if: expected an expression, a string, not 5");
+        assert_error(
+                CONTROL("Sequence", "", CONTROL("Fallback", "", "{ \"type\": \"Bad\", \"colour\": 5 }, " BAD) ", " ACT),
+                "unknown key 'colour' (any node takes: type, name, description, fail_if, success_if, skip_if, while, "
+                "on_success, on_failure, on_halted, always, lock, uninterruptible, halt_timeout, clock, ready)");
+        assert_error(DECORATOR("WaitFor", "", "{ \"type\": \"Check\", \"while\": 5 }"),
+                     "while: expected an expression, a string, not 5");
+}
+
 /* What is known of a node is handed up: each of these stands first in a Sequence, before an Act. */
 static void test_never_succeeds(void) {
         static const struct {
@@ -355,6 +398,8 @@ int main(int argc, char **argv) {
         g_test_add_func("/warnings/ways-out", test_ways_out);
         g_test_add_func("/warnings/never-ends", test_never_ends);
         g_test_add_func("/warnings/errors", test_errors);
+        g_test_add_func("/warnings/beside-errors", test_beside_errors);
+        g_test_add_func("/warnings/wrong-nodes", test_wrong_nodes);
         g_test_add_func("/warnings/never-succeeds", test_never_succeeds);
         g_test_add_func("/warnings/ready", test_ready);
 

@@ -93,12 +93,13 @@ static void report_lock(Expander *expander, const Plan *plan, uint32_t from, Ori
         g_autofree char *path = plan_path(holder.plan, holder.node);
         uint32_t item = loader_find_member(expander->loader, plan->file, node->item, "lock");
 
-        if (!node->has_findings)
+        if (!node->has_errors)
                 loader_error_in(expander->loader, (Plan *) plan, from, text_offset(&plan->file->text, item),
                                 g_strdup_printf("lock: '%s' holds '%s' already while this runs, which would wait for "
                                                 "it for ever",
                                                 path, node->attributes->lock));
-        node->has_findings = true;
+        node->has_errors = true;
+        node->correct = false;
 }
 
 /* Returns the name of the lock to release when the node is closed, or NULL. */
@@ -141,19 +142,22 @@ static NodeId open_node(Expander *expander, const Plan *plan, uint32_t from) {
         const PlanNode *node = plan_node(plan, from);
         const PlanUse *use = node->use != PLAN_NONE && !node->malformed ? plan_use(plan, node->use) : NULL;
         Origin origin = { .plan = plan, .node = from };
+        const char *name = node->name;
         NodeId id;
 
-        /* A SubTree without a name gets the name of its tree. */
-        id = tree_builder_open(expander->builder, type_of(node, from),
-                               node->name
-                                       ?: use && use->tree ? use->tree->name
-                                                           : NULL,
-                               node->params);
+        /* A SubTree without a name gets the name of its tree, and a node with errors keeps its own in messages. */
+        if (!name && use && use->tree)
+                name = use->tree->name;
+        else if (!name && node->malformed && node->type)
+                name = node->type->name;
+        id = tree_builder_open(expander->builder, type_of(node, from), name, node->params);
         expander->n_nodes++;
         if (expander->expansion->origins)
                 g_array_append_val(expander->expansion->origins, origin);
         add_templates(expander, plan, from, id);
         add_attributes(expander, node, id);
+        if (expander->expansion->doubtful && !node->correct)
+                tree_builder_set_flags(expander->builder, id, NODE_GUARDED);
         return id;
 }
 
@@ -224,10 +228,11 @@ static void copy_all(Expander *expander) {
         }
 }
 
-void expansion_make(Expansion *expansion, Loader *loader, Plan *root) {
+void expansion_make(Expansion *expansion, Loader *loader, Plan *root, bool doubtful) {
         Expander expander = { .loader = loader, .expansion = expansion };
 
         *expansion = (Expansion){ .root = root,
+                                  .doubtful = doubtful,
                                   .templates = g_array_new(false, false, sizeof(Template)),
                                   .attributes = g_array_new(false, false, sizeof(NodeAttributes)),
                                   .scopes = g_array_new(false, false, sizeof(ScopeInfo)),

@@ -89,7 +89,9 @@ typedef struct NodeCheck {
         const Tree *tree;
         NodeId id;
         Origin origin;
+        bool warnings; /* reports only warnings; else only errors */
         bool found;
+        bool passed_over; /* there are warnings that are not reported yet */
 } NodeCheck;
 
 static bool is_wrong(const PlanNode *node, const char *param) {
@@ -118,12 +120,13 @@ static uint32_t find_item(const NodeCheck *check, const PlanNode *node, const ch
  * reported, and if the node has errors, only findings about its parameters are. */
 static void on_finding(Findings *findings, const char *param, int element, bool is_error, char *text) {
         NodeCheck *check = (NodeCheck *) findings;
-        const PlanNode *node = plan_node(check->origin.plan, check->origin.node);
+        PlanNode *node = plan_node(check->origin.plan, check->origin.node);
         const TreeFile *file = check->origin.plan->file;
         Diagnostics *diagnostics = check->loader->diagnostics;
         size_t offset;
 
-        if ((param ? is_wrong(node, param) : !node->correct) ||
+        check->passed_over |= !is_error;
+        if (is_error == check->warnings || (param ? is_wrong(node, param) : !node->correct) ||
             (!is_error && check->origin.plan->unit->file->number > 0)) {
                 g_free(text);
                 return;
@@ -143,22 +146,54 @@ static void check_ready(const Tree *tree, NodeId id, const CommonAttributes *att
                               tree_node_name(tree, id));
 }
 
-/* If something is found for a copy of a node, the other copies are not checked. */
-static void check_node(Loader *loader, const Tree *tree, NodeId id, Origin origin) {
-        NodeCheck check = { .findings = { on_finding }, .loader = loader, .tree = tree, .id = id, .origin = origin };
+/* If something is found for a copy of a node, the other copies are not checked. True: there are warnings, which are not
+ * reported yet. */
+static bool check_node(Loader *loader, const Tree *tree, NodeId id, Origin origin, bool warnings) {
+        NodeCheck check = { .findings = { on_finding },
+                            .loader = loader,
+                            .tree = tree,
+                            .id = id,
+                            .origin = origin,
+                            .warnings = warnings };
         PlanNode *node = plan_node(origin.plan, origin.node);
 
-        if (node->malformed || node->has_findings)
-                return;
+        if (node->malformed || (warnings ? node->has_warnings : node->has_errors))
+                return false;
 
         tree_check_node(tree, id, &check.findings);
         check_ready(tree, id, node->attributes, &check.findings);
-        node->has_findings = check.found;
+        if (warnings)
+                node->has_warnings = check.found;
+        else if (check.found) {
+                node->has_errors = true;
+                node->correct = false;
+        }
+
+        return check.passed_over;
 }
 
-static void check_tree(Loader *loader, const Expansion *expansion) {
+static bool check_nodes(Loader *loader, const Expansion *expansion, bool warnings) {
+        bool passed_over = false;
+
         for (NodeId node = 0; node < expansion->tree->n_nodes; node++)
-                check_node(loader, expansion->tree, node, expansion_origin(expansion, node));
+                passed_over |= check_node(loader, expansion->tree, node, expansion_origin(expansion, node), warnings);
+
+        return passed_over;
+}
+
+/* Errors are found first. No warning follows from the outcomes of a wrong node, because nobody knows what it will be
+ * when it is correct: so the tree is made again if it has errors. */
+static void check_tree(Loader *loader, Expansion *expansion) {
+        Plan *root = expansion->root;
+
+        if (!check_nodes(loader, expansion, false))
+                return;
+
+        if (diagnostics_count_errors(loader->diagnostics) > 0) {
+                expansion_clear(expansion);
+                expansion_make(expansion, loader, root, true);
+        }
+        check_nodes(loader, expansion, true);
 }
 
 /* Trees that are not used are expanded, too, but only to check them, up to the limit of nodes. */
@@ -173,7 +208,7 @@ static void check_unused(Loader *loader) {
                         continue;
 
                 n_left -= plan->n_nodes;
-                expansion_make(&expansion, loader, plan);
+                expansion_make(&expansion, loader, plan, false);
                 check_tree(loader, &expansion);
                 expansion_clear(&expansion);
         }
@@ -193,7 +228,7 @@ static void make_tree(Loader *loader, const Unit *unit, Loaded *loaded) {
         Expansion expansion;
 
         if (unit->root && !unit->root->unbuildable) {
-                expansion_make(&expansion, loader, unit->root);
+                expansion_make(&expansion, loader, unit->root, false);
                 check_tree(loader, &expansion);
                 keep_expansion(loaded, &expansion, unit->header.interval);
         }

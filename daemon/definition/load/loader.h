@@ -232,12 +232,14 @@ typedef struct Origin {
 } Origin;
 
 typedef struct Expansion {
-        const Plan *root;
+        Plan *root;
+        bool doubtful;
         Tree *tree;
         GArray *templates, *attributes, *scopes, *scope_starts; /* as in Loaded */
         GArray *origins;                                        /* NULL: all nodes are those of the root, in order */
 } Expansion;
 
-void expansion_make(Expansion *expansion, Loader *loader, Plan *root);
+/* doubtful: every outcome is possible for nodes with errors, as for nodes with guards. */
+void expansion_make(Expansion *expansion, Loader *loader, Plan *root, bool doubtful);
 Origin expansion_origin(const Expansion *expansion, NodeId node);
 void expansion_clear(Expansion *expansion);

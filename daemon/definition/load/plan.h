@@ -51,8 +51,8 @@ typedef struct PlanNode {
         uint32_t use;                       /* of a SubTree or ForEach; else PLAN_NONE */
         uint64_t wrong_params;              /* bits by index in the type's table: wrong values */
         bool correct;                       /* it has no errors */
-        bool malformed;    /* its type or its children are not known, so it cannot be checked as a whole */
-        bool has_findings; /* the check has found something in a copy of it */
+        bool malformed;                /* its type or its children are not known, so it cannot be checked as a whole */
+        bool has_errors, has_warnings; /* the check has found them in a copy of it, and reported them */
 } PlanNode;
 
 /* A node whose expansion copies other nodes. */
