@@ -102,8 +102,7 @@ static char *lock_text(const EventLog *log, const Record *record) {
 
 /* How long the machine was suspended since the last such record: "8h". */
 static char *suspended_text(const EventLog *log, const Record *record) {
-        uint64_t before = progress_suspended(replay_progress(log->replay)),
-                 usec = json_object_get_uint64(detail(record, "usec"));
+        uint64_t before = run_suspended(replay_run(log->replay)), usec = json_object_get_uint64(detail(record, "usec"));
 
         return span_format_rounded(usec - MIN(before, usec));
 }
@@ -209,7 +208,7 @@ static void on_computed(NodeId node, void *userdata) {
                 return;
 
         add(log, (LogEvent){
-                         .time = progress_now(replay_progress(log->replay)) - start_of(log),
+                         .time = run_now(replay_run(log->replay)) - start_of(log),
                          .node = node,
                          .what = "set",
                          .values = json_object_get(log->set),
@@ -230,11 +229,11 @@ static bool is_news(EventLog *log, NodeId node, Status status) {
 
 static void on_changed(NodeId node, void *userdata) {
         EventLog *log = userdata;
-        const Progress *progress = replay_progress(log->replay);
-        const History *history = progress_history(progress);
+        const Run *run = replay_run(log->replay);
+        const History *history = run_history(run);
         Status status = history_status(history, node);
         const Cause *cause = status == STATUS_RUNNING ? NULL : history_cause(history, node);
-        uint64_t now = progress_now(progress);
+        uint64_t now = run_now(run);
 
         add_records(log);
         if (!is_news(log, node, status))
@@ -252,7 +251,7 @@ static void on_changed(NodeId node, void *userdata) {
 
 /* Adds the nodes that were running when the kept part of the log begins. */
 static void add_running(EventLog *log, uint64_t time) {
-        const History *history = progress_history(replay_progress(log->replay));
+        const History *history = run_history(replay_run(log->replay));
 
         for (NodeId node = 0; node < tree_of(log)->n_nodes; node++)
                 if (history_status(history, node) == STATUS_RUNNING && is_news(log, node, STATUS_RUNNING))
@@ -274,9 +273,9 @@ static bool contains_node(const GArray *breakpoints, NodeId node) {
 
 /* Adds the breakpoints that the run has just reached. */
 static void add_breakpoints(EventLog *log, uint64_t time) {
-        Progress *progress = replay_progress(log->replay);
+        Run *run = replay_run(log->replay);
         g_autoptr(GArray) before = log->breakpoints;
-        const GArray *now = progress_stops(progress);
+        const GArray *now = run_stops(run);
 
         log->breakpoints = g_array_new(FALSE, FALSE, sizeof(NodeId));
         if (now)
@@ -291,14 +290,14 @@ static void add_breakpoints(EventLog *log, uint64_t time) {
 
 /* Adds the status of the run, at its end or at the end of the log. */
 static void add_status(EventLog *log, uint64_t time) {
-        const Progress *progress = replay_progress(log->replay);
-        const Cause *cause = progress_cause(progress);
-        Status status = progress_status(progress);
+        const Run *run = replay_run(log->replay);
+        const Cause *cause = run_cause_chain(run);
+        Status status = run_status(run);
 
         add(log, (LogEvent){
                          .time = time,
                          .node = NODE_NONE,
-                         .what = progress_status_text(progress),
+                         .what = run_status_text(run),
                          .status = status,
                          .duration = time,
                          .text = cause ? cause_describe(tree_of(log), cause, NODE_NONE) : NULL,
@@ -307,14 +306,14 @@ static void add_status(EventLog *log, uint64_t time) {
 
 /* Adds the cause of a halt, which is known only after the whole record. */
 static void complete(const EventLog *log, LogEvent *event) {
-        const Progress *progress = replay_progress(log->replay);
+        const Run *run = replay_run(log->replay);
         g_autoptr(Cause) cause = NULL;
 
         if (event->node == NODE_NONE || event->status != STATUS_HALTED || event->text ||
-            history_status(progress_history(progress), event->node) != STATUS_HALTED)
+            history_status(run_history(run), event->node) != STATUS_HALTED)
                 return;
 
-        cause = progress_node_cause(progress, event->node);
+        cause = run_node_cause(run, event->node);
         event->text = cause ? g_strdup(cause->text) : NULL;
 }
 
@@ -379,13 +378,13 @@ static void on_ready(void *userdata) {
 
         add_records(log);
         add(log, (LogEvent){
-                         .time = progress_now(replay_progress(log->replay)) - start_of(log),
+                         .time = run_now(replay_run(log->replay)) - start_of(log),
                          .node = NODE_NONE,
                          .what = "ready",
                  });
 }
 
-static const ProgressObserver progress_observer = {
+static const RunObserver run_observer = {
         .changed = on_changed,
         .computed = on_computed,
         .ready = on_ready,
@@ -411,8 +410,8 @@ int event_log_new(const Recording *recording, EventLogObserver observer, void *u
         if (r < 0)
                 return r;
 
-        progress_observe(replay_progress(log->replay), &progress_observer, log);
-        blackboard_observe(variables_outermost(progress_variables(replay_progress(log->replay))), on_set, log);
+        run_observe(replay_run(log->replay), &run_observer, log);
+        blackboard_observe(variables_outermost(run_variables(replay_run(log->replay))), on_set, log);
         *ret_story = g_steal_pointer(&log);
         return 0;
 }

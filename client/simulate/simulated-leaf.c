@@ -43,7 +43,7 @@ static const void *find_param(const SimulatedLeaf *leaf, const char *name, Param
 }
 
 static Blackboard *scope_of(const SimulatedLeaf *leaf) {
-        return variables_scope(progress_variables(leaf->context->progress), leaf->node);
+        return variables_scope(run_variables(leaf->context->run), leaf->node);
 }
 
 static Status result_of(const SimulatedLeaf *leaf) {
@@ -111,8 +111,8 @@ static void give_outputs(const SimulatedLeaf *leaf) {
         if (!leaf->outcome->outputs)
                 return;
 
-        json_object_object_foreach(leaf->outcome->outputs, key, value) progress_set_output(
-                context->progress, leaf->node, key, json_object_get(value), event_queue_now(context->queue));
+        json_object_object_foreach(leaf->outcome->outputs, key, value)
+                input_output(context->run, leaf->node, key, json_object_get(value), event_queue_now(context->queue));
 }
 
 static void perform(SimulatedLeaf *leaf) {
@@ -126,7 +126,7 @@ static void perform(SimulatedLeaf *leaf) {
 static void give_up(SimulatedLeaf *leaf) {
         const SimulationContext *context = leaf->context;
 
-        set_cause(leaf, reason_of_halt_timeout(progress_definition(context->progress), leaf->node,
+        set_cause(leaf, reason_of_halt_timeout(run_definition(context->run), leaf->node,
                                                leaf->timed_out ? leaf->cause : NULL));
         context->remarked(leaf->node, "warning", leaf->cause->text, context->userdata);
 }
@@ -155,7 +155,7 @@ static void end_after(SimulatedLeaf *leaf, uint64_t delay) {
 
 /* Stopping takes time, but not more than its halt_timeout. */
 static void end_halted(SimulatedLeaf *leaf) {
-        uint64_t limit = definition_halt_timeout(progress_definition(leaf->context->progress), leaf->node);
+        uint64_t limit = definition_halt_timeout(run_definition(leaf->context->run), leaf->node);
 
         leaf->given_up = leaf->outcome->halt > limit;
         end_after(leaf, MIN(leaf->outcome->halt, limit));
@@ -166,7 +166,7 @@ static void on_timeout(NodeId node, void *userdata) {
 
         leaf->timeout = NULL;
         leaf->timed_out = true;
-        set_cause(leaf, reason_of_timeout(definition_tree(progress_definition(leaf->context->progress)), node,
+        set_cause(leaf, reason_of_timeout(definition_tree(run_definition(leaf->context->run)), node,
                                           leaf->type->timeout_offset, timeout_of(leaf)));
         if (leaf->outcome->halt > 0) {
                 end_halted(leaf);
@@ -273,7 +273,7 @@ static void start_condition(SimulatedLeaf *leaf) {
  * would fail. */
 static void fill_in_params(SimulatedLeaf *leaf) {
         const SimulationContext *context = leaf->context;
-        const Definition *definition = progress_definition(context->progress);
+        const Definition *definition = run_definition(context->run);
         g_autofree char *error = NULL, *warning = NULL;
 
         if (definition_params(definition, leaf->node, scope_of(leaf), &leaf->params, &error) >= 0)
@@ -285,7 +285,7 @@ static void fill_in_params(SimulatedLeaf *leaf) {
 }
 
 SimulatedLeaf *simulated_leaf_start(const SimulationContext *context, NodeId node, uint32_t n) {
-        const Tree *tree = definition_tree(progress_definition(context->progress));
+        const Tree *tree = definition_tree(run_definition(context->run));
         SimulatedLeaf *leaf = g_new(SimulatedLeaf, 1);
 
         *leaf = (SimulatedLeaf){

@@ -8,13 +8,13 @@
 
 #include "client/simulate/event-queue.h"
 #include "client/simulate/scenario.h"
-#include "run/progress.h"
+#include "run/run-inputs.h"
 
 typedef struct SimulatedLeaf SimulatedLeaf;
 
 /* Shared by all leaves of a simulation. */
 typedef struct SimulationContext {
-        Progress *progress; /* of the run */
+        Run *run;
         const Scenario *scenario;
         EventQueue *queue;
         void (*ended)(SimulatedLeaf *leaf, void *userdata);   /* an action; never from within its start or halt */

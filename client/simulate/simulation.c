@@ -36,7 +36,7 @@ static void report_started(Simulation *simulation, NodeId node) {
 
 /* The text of a node's own cause; NULL: its children give the reason. A leaf's text always counts. */
 static const char *own_text(const Simulation *simulation, NodeId node, const SimulatedLeaf *leaf) {
-        const Cause *cause = history_cause(progress_history(simulation->context.progress), node);
+        const Cause *cause = history_cause(run_history(simulation->context.run), node);
         bool of_leaf = leaf && cause == simulated_leaf_cause(leaf);
 
         return cause && (of_leaf || !g_str_equal(cause->kind, CAUSE_FAILED)) ? cause->text : NULL;
@@ -67,8 +67,8 @@ static bool has_ended(const Simulation *simulation, NodeId node, Status status, 
 
 static void on_changed(NodeId node, void *userdata) {
         Simulation *simulation = userdata;
-        const SimulatedLeaf *leaf = progress_leaf(simulation->context.progress, node);
-        Status status = history_status(progress_history(simulation->context.progress), node);
+        const SimulatedLeaf *leaf = run_leaf(simulation->context.run, node);
+        Status status = history_status(run_history(simulation->context.run), node);
         bool ending = leaf && simulated_leaf_is_ending(leaf);
 
         if (!is_news(simulation, node, status, leaf))
@@ -82,7 +82,7 @@ static void on_ready(void *userdata) {
         report(userdata, NODE_NONE, "ready", NULL);
 }
 
-static const ProgressObserver progress_observer = { .changed = on_changed, .ready = on_ready };
+static const RunObserver run_observer = { .changed = on_changed, .ready = on_ready };
 
 static uint64_t now(const Simulation *simulation) {
         return event_queue_now(simulation->context.queue);
@@ -91,7 +91,7 @@ static uint64_t now(const Simulation *simulation) {
 /* A leaf that had to wait for the node it replaces is already RUNNING for its run, so its start is reported here. */
 static void *host_leaf_start(NodeId node, uint32_t attempt, json_object *noted, void *userdata) {
         Simulation *simulation = userdata;
-        const Machine *machine = progress_machine(simulation->context.progress);
+        const Machine *machine = run_machine(simulation->context.run);
         SimulatedLeaf *leaf = simulated_leaf_start(&simulation->context, node, simulation->starts[node]++);
 
         simulation->reported[node] = STATUS_IDLE;
@@ -124,7 +124,7 @@ static void host_leaf_free(void *leaf) {
 static void on_leaf_ended(SimulatedLeaf *leaf, void *userdata) {
         Simulation *simulation = userdata;
 
-        if (!progress_leaf_ended(simulation->context.progress, simulated_leaf_node(leaf), now(simulation)))
+        if (!input_leaf_ended(simulation->context.run, simulated_leaf_node(leaf), now(simulation)))
                 return;
 
         report(simulation, simulated_leaf_node(leaf), status_to_string(STATUS_HALTED), NULL);
@@ -134,7 +134,7 @@ static void on_leaf_ended(SimulatedLeaf *leaf, void *userdata) {
 static void on_turned(NodeId node, void *userdata) {
         Simulation *simulation = userdata;
 
-        progress_condition_turned(simulation->context.progress, node, now(simulation));
+        input_condition_turned(simulation->context.run, node, now(simulation));
 }
 
 /* A run that is ticking takes no inputs, so the change is queued. */
@@ -142,10 +142,10 @@ static void on_leaf_changed(SimulatedLeaf *leaf, void *userdata) {
         Simulation *simulation = userdata;
         NodeId node = simulated_leaf_node(leaf);
 
-        if (progress_is_busy(simulation->context.progress))
+        if (run_is_busy(simulation->context.run))
                 event_queue_add(simulation->context.queue, 0, on_turned, node, simulation);
         else
-                progress_condition_changed(simulation->context.progress, node, now(simulation));
+                input_condition_changed(simulation->context.run, node, now(simulation));
 }
 
 static void on_leaf_remarked(NodeId node, const char *kind, const char *text, void *userdata) {
@@ -160,7 +160,7 @@ static void on_timer(NodeId node, void *userdata) {
         Simulation *simulation = userdata;
 
         *timer_of(simulation, node) = NULL;
-        progress_timer_expired(simulation->context.progress, node, now(simulation));
+        input_timer_expired(simulation->context.run, node, now(simulation));
 }
 
 static void host_timer_arm(NodeId node, uint64_t deadline, void *userdata) {
@@ -199,7 +199,7 @@ static void on_granted(NodeId node, void *userdata) {
         Simulation *simulation = userdata;
 
         if (node_locks_has(simulation->node_locks, node))
-                progress_lock_granted(simulation->context.progress, node, now(simulation));
+                input_lock_granted(simulation->context.run, node, now(simulation));
 }
 
 /* Queued, because the run that released the lock is ticking. */
@@ -209,7 +209,7 @@ static void on_lock_granted(NodeId node, void *userdata) {
         event_queue_add(simulation->context.queue, 0, on_granted, node, simulation);
 }
 
-static const ProgressHost progress_host = {
+static const RunHost run_host = {
         .leaf_start = host_leaf_start,
         .leaf_status = host_leaf_status,
         .leaf_evaluate = host_leaf_evaluate,
@@ -224,18 +224,18 @@ static const ProgressHost progress_host = {
 
 static void on_halt(NodeId node, void *userdata) {
         Simulation *simulation = userdata;
-        Progress *progress = simulation->context.progress;
+        Run *run = simulation->context.run;
 
-        if (progress_is_halting(progress))
+        if (run_halting(run))
                 return;
 
         report(simulation, NODE_NONE, "halting", NULL);
-        progress_halt(progress, cause_new(CAUSE_HALTED, NULL, "halted by the script"),
-                      event_queue_now(simulation->context.queue));
+        input_halt(run, cause_new(CAUSE_HALTED, NULL, "halted by the script"),
+                   event_queue_now(simulation->context.queue));
 }
 
 static bool is_running(const Simulation *simulation, NodeId node) {
-        const Machine *machine = progress_machine(simulation->context.progress);
+        const Machine *machine = run_machine(simulation->context.run);
 
         return machine_node_status(machine, node) == STATUS_RUNNING || machine_node_ending(machine, node);
 }
@@ -259,7 +259,7 @@ static char *advance(Simulation *simulation, uint64_t until) {
 
         if (simulation->n_ticks >= SIMULATION_TICKS_MAX)
                 return g_strdup_printf("not finished after %u ticks: the run seems endless", SIMULATION_TICKS_MAX);
-        if (progress_wants_tick(simulation->context.progress))
+        if (run_wants_tick(simulation->context.run))
                 return NULL;
         if (!event_queue_next(queue, &next))
                 return describe_waiting(simulation);
@@ -277,7 +277,7 @@ static char *advance(Simulation *simulation, uint64_t until) {
 
 /* Reports, before the last line, that btd would restart the run. */
 static void report_restart(Simulation *simulation, Status status) {
-        const RestartPolicy *policy = definition_restart(progress_definition(simulation->context.progress));
+        const RestartPolicy *policy = definition_restart(run_definition(simulation->context.run));
         g_autofree char *text = NULL;
 
         if (!restart_is_wanted(policy, status))
@@ -288,34 +288,34 @@ static void report_restart(Simulation *simulation, Status status) {
         report(simulation, NODE_NONE, "warning", text);
 }
 
-static Status run(Simulation *simulation, uint64_t until) {
-        Progress *progress = simulation->context.progress;
+static Status run_to_end(Simulation *simulation, uint64_t until) {
+        Run *run = simulation->context.run;
         g_autofree char *left = NULL;
         Status status;
 
-        progress_start(progress, 0);
-        while (progress_status(progress) == STATUS_RUNNING && !left) {
-                if (progress_wants_tick(progress)) {
-                        progress_tick(progress, event_queue_now(simulation->context.queue));
+        input_start(run, 0);
+        while (run_status(run) == STATUS_RUNNING && !left) {
+                if (run_wants_tick(run)) {
+                        input_tick(run, event_queue_now(simulation->context.queue));
                         simulation->n_ticks++;
                 }
-                if (progress_status(progress) == STATUS_RUNNING)
+                if (run_status(run) == STATUS_RUNNING)
                         left = advance(simulation, until);
         }
 
-        status = progress_status(progress);
+        status = run_status(run);
         report_restart(simulation, status);
         report(simulation, NODE_NONE, status_to_string(status),
-               status == STATUS_ERROR ? progress_cause(progress)->text : left);
+               status == STATUS_ERROR ? run_cause_chain(run)->text : left);
         return status;
 }
 
 /* Frees the leaves that are still running. */
 static void simulation_clear(Simulation *simulation) {
         for (NodeId node = 0; node < simulation->tree->n_nodes; node++)
-                simulated_leaf_free(progress_leaf(simulation->context.progress, node));
+                simulated_leaf_free(run_leaf(simulation->context.run, node));
 
-        progress_free(simulation->context.progress);
+        run_free(simulation->context.run);
         node_locks_free(simulation->node_locks);
         locks_free(simulation->locks);
         event_queue_free(simulation->context.queue);
@@ -336,11 +336,12 @@ Status simulate(Definition *definition, const Scenario *scenario, const Simulati
                 .reported = g_new0(uint8_t, tree->n_nodes),
                 .locks = locks_new(),
         };
-        Progress *progress = progress_new(definition, options->seed, 0, &progress_host, &simulation);
+        RunOrigin origin = { .id = "", .tree = "", .instance = "", .seed = options->seed };
+        Run *run = run_make(&origin, definition, &run_host, &simulation);
         Status status;
 
         simulation.context = (SimulationContext){
-                .progress = progress,
+                .run = run,
                 .scenario = scenario,
                 .queue = event_queue_new(),
                 .ended = on_leaf_ended,
@@ -350,11 +351,11 @@ Status simulate(Definition *definition, const Scenario *scenario, const Simulati
         };
         simulation.node_locks = node_locks_new(simulation.locks, definition, NULL, on_lock_granted, &simulation);
         if (options->variables)
-                progress_give(progress, options->variables);
-        progress_observe(progress, &progress_observer, &simulation);
+                run_give(run, options->variables);
+        run_observe(run, &run_observer, &simulation);
         event_queue_add(simulation.context.queue, scenario_halt(scenario), on_halt, NODE_NONE, &simulation);
 
-        status = run(&simulation, options->until);
+        status = run_to_end(&simulation, options->until);
         simulation_clear(&simulation);
         return status;
 }

@@ -14,26 +14,26 @@
 #include "run/replay.h"
 
 static RunInfo *run_at(const Recording *recording, const Replay *replay, uint64_t time) {
-        const Progress *progress = replay_progress(replay);
+        const Run *run = replay_run(replay);
         const JournalHeader *header = &recording->journal->header;
-        const Cause *cause = progress_cause(progress);
-        bool over = progress_status(progress) != STATUS_RUNNING, ready = progress_ready(progress) != UINT64_MAX;
-        RunInfo *run = g_new0(RunInfo, 1);
+        const Cause *cause = run_cause_chain(run);
+        bool over = run_status(run) != STATUS_RUNNING;
+        RunInfo *info = g_new0(RunInfo, 1);
 
-        *run = (RunInfo){
+        *info = (RunInfo){
                 .id = g_strdup(header->run),
                 .tree = g_strdup(header->tree),
                 .instance = g_strdup(header->instance),
-                .status = g_strdup(progress_status_text(progress)),
+                .status = g_strdup(run_status_text(run)),
                 .started = header->started,
-                .ready = ready ? header->started + (progress_ready(progress) - header->start) : 0,
-                .finished = over ? header->started + (progress_now(progress) - header->start) : 0,
+                .ready = run_ready(run),
+                .finished = over ? header->started + (run_now(run) - header->start) : 0,
                 .as_of = header->started + time,
                 .cause =
                         cause ? cause_describe(definition_tree(recording->definition), cause, NODE_NONE) : g_strdup(""),
                 .restart = g_strdup(""),
         };
-        return run;
+        return info;
 }
 
 static const ReplayLeaf *find_leaf(const Replay *replay, NodeId node) {
@@ -51,7 +51,7 @@ static char *lock_detail(const Recording *recording, const Replay *replay, NodeI
         const GArray *locks = replay_locks(replay);
 
         for (unsigned i = 0; i < locks->len; i++) {
-                const ProgressLock *lock = &g_array_index(locks, ProgressLock, i);
+                const RunLock *lock = &g_array_index(locks, RunLock, i);
 
                 if (lock->node == node && !lock->held)
                         return g_strdup_printf("waits for the lock '%s'", definition_lock(recording->definition, node));
@@ -62,14 +62,14 @@ static char *lock_detail(const Recording *recording, const Replay *replay, NodeI
 
 /* A running leaf gives no detail of its own here, because only its run record is known. */
 static char *node_detail(const Recording *recording, const Replay *replay, NodeId node, uint64_t now) {
-        const Progress *progress = replay_progress(replay);
-        uint64_t deadline = progress_deadline(progress, node), left = UINT64_MAX;
+        const Run *run = replay_run(replay);
+        uint64_t deadline = run_deadline(run, node), left = UINT64_MAX;
         const ReplayLeaf *leaf = find_leaf(replay, node);
         char *lock;
 
-        if (progress_stands_at(progress, node))
+        if (run_is_at_breakpoint(run, node))
                 return g_strdup("paused at a breakpoint");
-        if (leaf ? leaf->halted : progress_is_ending(progress, node))
+        if (leaf ? leaf->halted : run_node_is_ending(run, node))
                 return g_strdup("ending");
 
         lock = lock_detail(recording, replay, node);
@@ -77,17 +77,17 @@ static char *node_detail(const Recording *recording, const Replay *replay, NodeI
                 return lock;
 
         if (deadline != UINT64_MAX && definition_uses_boottime(recording->definition, node)) {
-                deadline = progress_boottime_deadline(progress, node);
-                now += progress_suspended(progress);
+                deadline = run_boottime_deadline(run, node);
+                now += run_suspended(run);
         }
         if (deadline != UINT64_MAX)
                 left = deadline - MIN(now, deadline);
-        return detail_text(definition_tree(recording->definition), progress_history(progress), node, left);
+        return detail_text(definition_tree(recording->definition), run_history(run), node, left);
 }
 
 static NodeInfo *node_info(const Recording *recording, const Replay *replay, NodeId id, uint64_t now) {
         const JournalHeader *header = &recording->journal->header;
-        const History *history = progress_history(replay_progress(replay));
+        const History *history = run_history(replay_run(replay));
         const Tree *tree = definition_tree(recording->definition);
         uint64_t since = history_since(history, id);
         char *detail = node_detail(recording, replay, id, now);
@@ -147,15 +147,15 @@ static void add_node(const Recording *recording, const History *history, json_ob
         add_text(level, "status", status_to_string(history_status(history, node)));
 }
 
-static json_object *cause_level(const Recording *recording, const Progress *progress, const Cause *cause) {
+static json_object *cause_level(const Recording *recording, const Run *run, const Cause *cause) {
         const Tree *tree = definition_tree(recording->definition);
-        const History *history = progress_history(progress);
+        const History *history = run_history(run);
         json_object *level = json_object_new_object();
         g_autofree char *child = cause->text ? NULL : describe_child(tree, history, cause->because);
 
         if (cause->node == NODE_NONE) {
                 add_text(level, "run", recording->journal->header.run);
-                add_text(level, "status", progress_status_text(progress));
+                add_text(level, "status", run_status_text(run));
         } else {
                 add_node(recording, history, level, cause->node);
         }
@@ -168,11 +168,11 @@ static json_object *cause_level(const Recording *recording, const Progress *prog
 }
 
 static json_object *causes_at(const Recording *recording, const Replay *replay) {
-        const Progress *progress = replay_progress(replay);
+        const Run *run = replay_run(replay);
         json_object *chain = json_object_new_array();
 
-        for (const Cause *cause = progress_cause(progress); cause; cause = cause->because)
-                json_object_array_add(chain, cause_level(recording, progress, cause));
+        for (const Cause *cause = run_cause_chain(run); cause; cause = cause->because)
+                json_object_array_add(chain, cause_level(recording, run, cause));
 
         return chain;
 }

@@ -4,7 +4,7 @@
 /*
  * The deterministic machine that executes one tree: inputs in, effects out. The same tree and
  * the same inputs give the same states and the same effects in the same order. Its host is the
- * execution of a run (run/progress.h).
+ * run (run/run.h).
  *
  * An input says what happened; it only marks the path from its node to the root. machine_tick()
  * then walks the marked paths and asks the host for effects. Nothing here reads a clock, does

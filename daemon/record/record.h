@@ -29,7 +29,7 @@ typedef enum RecordKind {
         RECORD_INTERVAL,  /* the run's own timer has expired */
         RECORD_SET,       /* {key: value, ...}: variables were set from outside, or by an action: NODE */
         RECORD_NOTE,      /* NODE {...}: data of an action for its recovery; also in the middle of an input */
-        RECORD_SUSPENDED, /* {usec}: the total time for which the machine was suspended, see progress_suspended() */
+        RECORD_SUSPENDED, /* {usec}: the total time for which the machine was suspended, see run_suspended() */
         RECORD_LOCKED,    /* NODE: it got the lock for which it waited */
         RECORD_HALT,      /* {cause} */
         RECORD_PAUSE,

@@ -13,15 +13,15 @@
 #include "basic/log.h"
 #include "basic/span.h"
 #include "basic/timers.h"
-#include "run/activity.h"
 #include "run/leaf-params.h"
 #include "run/reasons.h"
+#include "run/run-state.h"
 #include "script/secrets.h"
 
 struct Activity {
         Leaf leaf; /* must be the first member, see activity_of() */
-        ActivityContext *context;
-        GList link;         /* in the context's activities */
+        Run *run;
+        GList link;         /* in the run's activities */
         json_object *noted; /* the values of the variables in its parameters, or NULL */
         Params params;
         Secrets secrets; /* secrets in the parameters */
@@ -62,14 +62,14 @@ static Status bound(Activity *activity, Status status) {
 /* An action that has ended is released at once. Report the end before that: after the release, systemd may forget its
  * unit, so the run record must have the end already. */
 static void settle(Activity *activity, Status status) {
-        const ActivityContext *context = activity->context;
+        Run *run = activity->run;
 
         g_clear_pointer(&activity->timeout, timer_free);
         g_clear_pointer(&activity->halt_timeout, timer_free);
         activity->status = bound(activity, status);
         if (is_condition(activity))
-                context->callbacks->changed(activity, context->userdata);
-        else if (context->callbacks->ended(activity, context->userdata))
+                run_condition_changed(run, activity->leaf.node);
+        else if (run_leaf_ended(run, activity->leaf.node))
                 activity_free(activity);
         else
                 release(activity);
@@ -84,7 +84,7 @@ static void replace_cause(Activity *activity, Cause *cause) {
 static void on_halt_timeout(void *userdata) {
         Activity *activity = userdata;
         const Leaf *leaf = &activity->leaf;
-        Cause *cause = reason_of_halt_timeout(activity->context->definition, leaf->node,
+        Cause *cause = reason_of_halt_timeout(activity->run->definition, leaf->node,
                                               activity->failed ? activity->cause : NULL);
 
         log_message(LOG_WARNING, &(LogSubject){ .tree = leaf->tree, .run = leaf->run, .node = leaf->name }, "%s",
@@ -94,15 +94,15 @@ static void on_halt_timeout(void *userdata) {
 }
 
 static bool stop(Activity *activity) {
-        const ActivityContext *context = activity->context;
-        uint64_t limit = definition_halt_timeout(context->definition, activity->leaf.node);
+        Run *run = activity->run;
+        uint64_t limit = definition_halt_timeout(run->definition, activity->leaf.node);
 
         activity->stopping = true;
         if (!kind_of(activity)->halt || kind_of(activity)->halt(&activity->leaf))
                 return true;
 
         if (limit != SPAN_INFINITY)
-                activity->halt_timeout = timer_new(context->services->timers, limit, on_halt_timeout, activity);
+                activity->halt_timeout = timer_new(run->services->leaves->timers, limit, on_halt_timeout, activity);
         return false;
 }
 
@@ -119,7 +119,7 @@ static void on_timeout(void *userdata) {
         Activity *activity = userdata;
 
         leaf_give_cause(&activity->leaf,
-                        reason_of_timeout(definition_tree(activity->context->definition), activity->leaf.node,
+                        reason_of_timeout(definition_tree(activity->run->definition), activity->leaf.node,
                                           activity->leaf.type->timeout_offset, timeout_of(activity)));
         activity->failed = true;
         if (stop(activity))
@@ -130,7 +130,7 @@ static Status fill_params_with(Activity *activity, Secrets *secrets) {
         g_autofree char *error = NULL;
         int r;
 
-        r = definition_params_revealed(activity->context->definition, activity->leaf.node, activity->leaf.blackboard,
+        r = definition_params_revealed(activity->run->definition, activity->leaf.node, activity->leaf.blackboard,
                                        activity->noted, secrets, &activity->params, &error);
         if (r < 0) {
                 leaf_set_cause_of(&activity->leaf, CAUSE_PARAMETER, NULL, "%s", error);
@@ -142,7 +142,7 @@ static Status fill_params_with(Activity *activity, Secrets *secrets) {
 }
 
 static Status fill_params(Activity *activity) {
-        activity->secrets.directory = activity->context->services->credentials;
+        activity->secrets.directory = activity->run->services->leaves->credentials;
         return fill_params_with(activity, &activity->secrets);
 }
 
@@ -167,39 +167,39 @@ static void call_start(Activity *activity) {
         set_begun(activity, bound(activity, kind_of(activity)->start(&activity->leaf)));
 }
 
-static Activity *activity_new(ActivityContext *context, NodeId node, uint32_t attempt, json_object *noted,
-                              uint64_t started, uint64_t suspended) {
-        const Tree *tree = definition_tree(context->definition);
+static Activity *activity_new(Run *run, NodeId node, uint32_t attempt, json_object *noted, uint64_t started,
+                              uint64_t suspended) {
+        const Tree *tree = definition_tree(run->definition);
         const NodeType *type = tree->nodes[node].type;
-        const LeafKind *kind = context->services->kind_of(type);
+        const LeafKind *kind = run->services->leaves->kind_of(type);
         Activity *activity = g_malloc0(sizeof(Activity) + kind->op_size);
 
-        activity->context = context;
+        activity->run = run;
         activity->link.data = activity;
         activity->noted = json_object_get(noted);
         activity->leaf = (Leaf){
                 .type = type,
                 .kind = kind,
                 .op = activity->op,
-                .services = context->services,
-                .blackboard = variables_scope(context->variables, node),
-                .tree = context->tree,
-                .run = context->run,
+                .services = run->services->leaves,
+                .blackboard = variables_scope(run->variables, node),
+                .tree = run->tree,
+                .run = run->id,
                 .name = tree_node_name(tree, node),
                 .node = node,
                 .attempt = attempt,
                 .started = started,
-                .clock = definition_uses_boottime(context->definition, node) ? TIMER_BOOTTIME : TIMER_MONOTONIC,
+                .clock = definition_uses_boottime(run->definition, node) ? TIMER_BOOTTIME : TIMER_MONOTONIC,
                 .suspended = suspended,
-                .durable = context->durable,
+                .durable = run->durable,
         };
-        g_queue_push_tail_link(&context->activities, &activity->link);
+        g_queue_push_tail_link(&run->activities, &activity->link);
         return activity;
 }
 
-Activity *activity_start(ActivityContext *context, NodeId node, uint32_t attempt, json_object *noted) {
-        Activity *activity = activity_new(context, node, attempt, noted, (uint64_t) g_get_monotonic_time(),
-                                          definition_uses_boottime(context->definition, node) ? timers_suspended() : 0);
+Activity *activity_start(Run *run, NodeId node, uint32_t attempt, json_object *noted) {
+        Activity *activity = activity_new(run, node, attempt, noted, (uint64_t) g_get_monotonic_time(),
+                                          definition_uses_boottime(run->definition, node) ? timers_suspended() : 0);
 
         activity->status = fill_params(activity);
         if (activity->status == STATUS_RUNNING)
@@ -220,7 +220,7 @@ void activity_free(Activity *activity) {
         timer_free(activity->timeout);
         timer_free(activity->halt_timeout);
         release(activity);
-        g_queue_unlink(&activity->context->activities, &activity->link);
+        g_queue_unlink(&activity->run->activities, &activity->link);
         params_clear(&activity->params);
         secrets_clear(&activity->secrets);
         cause_unref(activity->cause);
@@ -268,8 +268,8 @@ void activity_report(const Activity *activity, LeafReport *ret_report) {
                 .suspended = activity->leaf.suspended,
                 .begun = true,
                 .halted = activity->halted,
-                .remembers = activity->leaf.has_memo,
-                .memory = activity->leaf.memo,
+                .has_memo = activity->leaf.has_memo,
+                .memo = activity->leaf.memo,
                 .noted = activity->noted,
         };
 }
@@ -341,7 +341,7 @@ static bool is_to_run_again(const Activity *activity) {
 }
 
 static void start_again(Activity *activity) {
-        activity->context->callbacks->rerun(activity, activity->context->userdata);
+        run_note_rerun(activity->run, activity->leaf.node, activity->noted);
         g_clear_pointer(&activity->timeout, timer_free);
         activity->leaf.started = (uint64_t) g_get_monotonic_time();
         activity->leaf.suspended = activity->leaf.clock == TIMER_BOOTTIME ? timers_suspended() : 0;
@@ -402,12 +402,11 @@ static void recover_condition(Activity *activity, const ReplayLeaf *past) {
         activity->status = status == STATUS_RUNNING ? past->status : status;
 }
 
-Activity *activity_recover(ActivityContext *context, const ReplayLeaf *past) {
-        Activity *activity =
-                activity_new(context, past->node, past->attempt, past->noted, past->since, past->suspended);
+Activity *activity_recover(Run *run, const ReplayLeaf *past) {
+        Activity *activity = activity_new(run, past->node, past->attempt, past->noted, past->since, past->suspended);
 
-        activity->leaf.has_memo = past->remembers;
-        activity->leaf.memo = json_object_get(past->memory);
+        activity->leaf.has_memo = past->has_memo;
+        activity->leaf.memo = json_object_get(past->memo);
         activity->cause = past->cause ? cause_ref(past->cause) : NULL;
         if (!is_condition(activity) && past->status != STATUS_RUNNING) {
                 activity->status = past->status;
@@ -457,7 +456,7 @@ void leaf_value_changed(Leaf *leaf) {
         assert(is_condition(activity) && kind_of(activity)->evaluate);
 
         if (!activity->stopping)
-                activity->context->callbacks->changed(activity, activity->context->userdata);
+                run_condition_changed(activity->run, leaf->node);
 }
 
 char *leaf_hide_secrets(Leaf *leaf, const char *text) {
@@ -505,7 +504,7 @@ void leaf_set_output(Leaf *leaf, const char *key, json_object *value) {
         g_autofree char *text = NULL;
 
         if (blackboard_has_room(leaf->blackboard, blackboard_growth(leaf->blackboard, key, hidden))) {
-                activity->context->callbacks->output(activity, key, hidden, activity->context->userdata);
+                run_set_output(activity->run, leaf->node, key, hidden);
                 return;
         }
 
@@ -515,14 +514,14 @@ void leaf_set_output(Leaf *leaf, const char *key, json_object *value) {
         json_object_put(hidden);
 }
 
-void leaf_set_memo(Leaf *leaf, json_object *memory) {
+void leaf_set_memo(Leaf *leaf, json_object *memo) {
         Activity *activity = activity_of(leaf);
 
         json_object_put(leaf->memo);
-        leaf->memo = memory;
+        leaf->memo = memo;
         leaf->has_memo = true;
-        if (activity->context->durable)
-                activity->context->callbacks->remember(activity, memory, activity->context->userdata);
+        if (activity->run->durable)
+                run_store_memo(activity->run, leaf->node, memo);
 }
 
 void leaf_lost(Leaf *leaf) {
@@ -536,7 +535,5 @@ void leaf_lost(Leaf *leaf) {
 }
 
 bool leaf_is_awaited_by(const Leaf *leaf, const char *unit, bool stop) {
-        const ActivityContext *context = activity_of((Leaf *) leaf)->context;
-
-        return context->callbacks->awaited_by && context->callbacks->awaited_by(unit, stop, context->userdata);
+        return run_is_awaited_by(activity_of((Leaf *) leaf)->run, unit, stop);
 }

@@ -136,7 +136,7 @@ char *leaf_hide_secrets(Leaf *leaf, const char *text);
 
 /* To be called before the leaf does something that a later btd cannot see: records a memo for the recovery of this
  * leaf. Takes the object; NULL: only records that the leaf has acted. */
-void leaf_set_memo(Leaf *leaf, json_object *memory);
+void leaf_set_memo(Leaf *leaf, json_object *memo);
 /* To be called after recover, from the main loop; see there. The leaf may be freed, or started again, before this
  * returns.
  */

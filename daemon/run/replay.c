@@ -18,11 +18,11 @@
 
 struct Replay {
         const Journal *journal;
-        Progress *progress;
+        Run *run;
         unsigned begin;    /* index of the first record that was used */
         unsigned position; /* index of the next record */
         GQueue leaves;     /* of ReplayLeaf */
-        GArray *locks;     /* of ProgressLock, after the progress was taken */
+        GArray *locks;     /* of RunLock, after the run was taken */
         char *error;       /* the first mismatch, or NULL */
 };
 
@@ -37,7 +37,7 @@ static json_object *detail_of(const Record *record, const char *name) {
 }
 
 static const Tree *tree_of(const Replay *replay) {
-        return definition_tree(progress_definition(replay->progress));
+        return definition_tree(run_definition(replay->run));
 }
 
 static const Record *next_record(const Replay *replay) {
@@ -186,21 +186,21 @@ static void set_outputs(Replay *replay, NodeId node, json_object *values, uint64
                 return;
 
         json_object_object_foreach(values, key, value)
-                progress_set_output(replay->progress, node, key, json_object_get(value), now);
+                input_output(replay->run, node, key, json_object_get(value), now);
 }
 
 static void begin_again(ReplayLeaf *leaf, uint64_t now) {
         leaf->begun = true;
         leaf->since = now;
-        leaf->suspended = progress_suspended(leaf->replay->progress);
-        leaf->remembers = false;
-        g_clear_pointer(&leaf->memory, json_object_put);
+        leaf->suspended = run_suspended(leaf->replay->run);
+        leaf->has_memo = false;
+        g_clear_pointer(&leaf->memo, json_object_put);
 }
 
 static void keep_memo(ReplayLeaf *leaf, const Record *record) {
-        leaf->remembers = true;
-        json_object_put(leaf->memory);
-        leaf->memory = json_object_get(record->details);
+        leaf->has_memo = true;
+        json_object_put(leaf->memo);
+        leaf->memo = json_object_get(record->details);
 }
 
 static const Script *code_of(const Node *node) {
@@ -214,7 +214,7 @@ static const Script *code_of(const Node *node) {
 /* Computes the outcome again, for a leaf that has ended and only uses variables: it is not recorded. */
 static void compute(ReplayLeaf *leaf) {
         const Script *code = code_of(&tree_of(leaf->replay)->nodes[leaf->node]);
-        Blackboard *scope = variables_scope(progress_variables(leaf->replay->progress), leaf->node);
+        Blackboard *scope = variables_scope(run_variables(leaf->replay->run), leaf->node);
         g_autoptr(Cause) cause = NULL;
 
         /* A failed leaf did not run its code; code itself cannot fail. */
@@ -294,8 +294,8 @@ static void *on_leaf_start(NodeId node, uint32_t attempt, json_object *noted, vo
                 .attempt = attempt,
                 .status = STATUS_RUNNING,
                 .noted = json_object_get(noted),
-                .since = progress_now(replay->progress),
-                .suspended = progress_suspended(replay->progress),
+                .since = run_now(replay->run),
+                .suspended = run_suspended(replay->run),
                 .replay = replay,
                 .link.data = leaf,
         };
@@ -343,7 +343,7 @@ static bool on_leaf_halt(void *data) {
 static void leaf_free(ReplayLeaf *leaf) {
         g_queue_unlink(&leaf->replay->leaves, &leaf->link);
         cause_unref(leaf->cause);
-        json_object_put(leaf->memory);
+        json_object_put(leaf->memo);
         json_object_put(leaf->noted);
         g_free(leaf);
 }
@@ -360,12 +360,12 @@ static bool is_idle_interval(const Replay *replay, NodeId node) {
         return node == NODE_NONE && has_idle_intervals(replay);
 }
 
-/* The progress itself knows which timers are armed. */
+/* The run itself knows which timers are armed. */
 static void on_timer_arm(NodeId node, uint64_t deadline, void *userdata) {
         Replay *replay = userdata;
         const Record *record = is_idle_interval(replay, node) ? take_answer(replay, RECORD_ARM, node)
                                                               : take_effect(replay, RECORD_ARM, node);
-        uint64_t now = progress_now(replay->progress), after = record ? after_of(record) : 0;
+        uint64_t now = run_now(replay->run), after = record ? after_of(record) : 0;
 
         if (record && deadline != (after < UINT64_MAX - now ? now + after : UINT64_MAX))
                 mismatch(replay, "it arms a timer for %" PRIu64 "us, but this engine for %" PRIu64 "us", after,
@@ -402,13 +402,13 @@ static void on_leaf_report(void *data, LeafReport *ret_report) {
                 .suspended = leaf->suspended,
                 .begun = leaf->begun,
                 .halted = leaf->halted,
-                .remembers = leaf->remembers,
-                .memory = leaf->memory,
+                .has_memo = leaf->has_memo,
+                .memo = leaf->memo,
                 .noted = leaf->noted,
         };
 }
 
-static const ProgressHost replay_host = {
+static const RunHost replay_host = {
         .leaf_start = on_leaf_start,
         .leaf_status = on_leaf_status,
         .leaf_evaluate = on_leaf_evaluate,
@@ -435,8 +435,8 @@ static void *make_leaf(NodeId node, Status status, Cause *cause, const LeafRepor
                 .cause = cause ? cause_ref(cause) : NULL,
                 .begun = report->begun,
                 .halted = report->halted,
-                .remembers = report->remembers,
-                .memory = json_object_get(report->memory),
+                .has_memo = report->has_memo,
+                .memo = json_object_get(report->memo),
                 .noted = json_object_get(report->noted),
                 .since = report->since,
                 .suspended = report->suspended,
@@ -458,7 +458,7 @@ static gint compare_leaves(gconstpointer a, gconstpointer b, gpointer userdata) 
 }
 
 static void restore(Replay *replay, const Record *record, uint64_t now) {
-        if (!record->details || !snapshot_restore(replay->progress, record->details, now, make_leaf, replay))
+        if (!record->details || !snapshot_restore(replay->run, record->details, now, make_leaf, replay))
                 mismatch(replay, "no run can be like that");
 
         g_queue_sort(&replay->leaves, compare_leaves, NULL);
@@ -468,7 +468,7 @@ static void restore(Replay *replay, const Record *record, uint64_t now) {
 
 static void set_suspended(Replay *replay, json_object *usec) {
         if (json_object_is_type(usec, json_type_int) && json_object_get_uint64(usec) <= RECORD_TIME_MAX)
-                progress_set_suspended(replay->progress, json_object_get_uint64(usec));
+                run_set_suspended(replay->run, json_object_get_uint64(usec));
         else
                 mismatch(replay, "it does not say for how long the machine was suspended");
 }
@@ -483,11 +483,11 @@ static void apply_start(Replay *replay, const Record *record, uint64_t now) {
         if (replay->position > 1 || replay->begin > 0)
                 mismatch(replay, "the run has begun already");
         else
-                progress_start(replay->progress, now);
+                input_start(replay->run, now);
 }
 
 static void apply_tick(Replay *replay, const Record *record, uint64_t now) {
-        progress_tick(replay->progress, now);
+        input_tick(replay->run, now);
 }
 
 static bool is_of_class(const Replay *replay, const Record *record, NodeClass class) {
@@ -495,7 +495,7 @@ static bool is_of_class(const Replay *replay, const Record *record, NodeClass cl
 }
 
 static void apply_ended(Replay *replay, const Record *record, uint64_t now) {
-        ReplayLeaf *leaf = progress_leaf(replay->progress, record->node);
+        ReplayLeaf *leaf = run_leaf(replay->run, record->node);
 
         if (!leaf || leaf->status != STATUS_RUNNING || !is_of_class(replay, record, NODE_ACTION)) {
                 mismatch(replay, "node #%u is not running", record->node);
@@ -509,17 +509,17 @@ static void apply_ended(Replay *replay, const Record *record, uint64_t now) {
         }
 
         compute(leaf);
-        if (progress_leaf_ended(replay->progress, record->node, now))
+        if (input_leaf_ended(replay->run, record->node, now))
                 leaf_free(leaf);
 }
 
 static void apply_changed(Replay *replay, const Record *record, uint64_t now) {
-        if (!progress_leaf(replay->progress, record->node) || !is_of_class(replay, record, NODE_CONDITION))
+        if (!run_leaf(replay->run, record->node) || !is_of_class(replay, record, NODE_CONDITION))
                 mismatch(replay, "nothing looks at node #%u", record->node);
         else if (record->kind == RECORD_TURNED)
-                progress_condition_turned(replay->progress, record->node, now);
+                input_condition_turned(replay->run, record->node, now);
         else
-                progress_condition_changed(replay->progress, record->node, now);
+                input_condition_changed(replay->run, record->node, now);
 }
 
 static bool is_expiry_of_idle(const Replay *replay, const Record *record) {
@@ -527,23 +527,23 @@ static bool is_expiry_of_idle(const Replay *replay, const Record *record) {
 }
 
 static void apply_timer(Replay *replay, const Record *record, uint64_t now) {
-        if (progress_deadline(replay->progress, record->node) == UINT64_MAX && !is_expiry_of_idle(replay, record))
+        if (run_deadline(replay->run, record->node) == UINT64_MAX && !is_expiry_of_idle(replay, record))
                 mismatch(replay, "there is no such timer");
         else
-                progress_timer_expired(replay->progress, record->node, now);
+                input_timer_expired(replay->run, record->node, now);
 }
 
 static void apply_set(Replay *replay, const Record *record, uint64_t now) {
         if (!record->details)
                 mismatch(replay, "it has no variables");
         else if (record->node == NODE_NONE)
-                progress_set_variables(replay->progress, record->details, now);
+                input_variables(replay->run, record->details, now);
         else
                 set_outputs(replay, record->node, record->details, now);
 }
 
 static void apply_note(Replay *replay, const Record *record, uint64_t now) {
-        ReplayLeaf *leaf = progress_leaf(replay->progress, record->node);
+        ReplayLeaf *leaf = run_leaf(replay->run, record->node);
 
         if (leaf)
                 keep_memo(leaf, record);
@@ -552,8 +552,8 @@ static void apply_note(Replay *replay, const Record *record, uint64_t now) {
 }
 
 static void apply_locked(Replay *replay, const Record *record, uint64_t now) {
-        if (progress_waits_for_lock(replay->progress, record->node))
-                progress_lock_granted(replay->progress, record->node, now);
+        if (run_waits_for_lock(replay->run, record->node))
+                input_lock_granted(replay->run, record->node, now);
         else
                 mismatch(replay, "node #%u waits for no lock", record->node);
 }
@@ -561,23 +561,23 @@ static void apply_locked(Replay *replay, const Record *record, uint64_t now) {
 static void apply_halt(Replay *replay, const Record *record, uint64_t now) {
         Cause *why = cause_in(replay, record);
 
-        progress_halt(replay->progress, why ?: cause_new(CAUSE_HALTED, NULL, "halted"), now);
+        input_halt(replay->run, why ?: cause_new(CAUSE_HALTED, NULL, "halted"), now);
 }
 
 static void apply_pause(Replay *replay, const Record *record, uint64_t now) {
-        progress_pause(replay->progress, now);
+        input_pause(replay->run, now);
 }
 
 static void apply_resume(Replay *replay, const Record *record, uint64_t now) {
-        progress_resume(replay->progress, now);
+        input_resume(replay->run, now);
 }
 
 static void apply_step(Replay *replay, const Record *record, uint64_t now) {
-        progress_step(replay->progress, now);
+        input_step(replay->run, now);
 }
 
 static void apply_break(Replay *replay, const Record *record, uint64_t now) {
-        progress_set_breakpoint(replay->progress, record->node, json_object_get_boolean(detail_of(record, "set")), now);
+        input_breakpoint(replay->run, record->node, json_object_get_boolean(detail_of(record, "set")), now);
 }
 
 static void apply_force(Replay *replay, const Record *record, uint64_t now) {
@@ -589,15 +589,15 @@ static void apply_force(Replay *replay, const Record *record, uint64_t now) {
                 return;
         }
 
-        progress_force(replay->progress, record->node, status,
-                       why ? g_steal_pointer(&why) : cause_new(CAUSE_FORCED, NULL, "forced"), now);
+        input_force(replay->run, record->node, status,
+                    why ? g_steal_pointer(&why) : cause_new(CAUSE_FORCED, NULL, "forced"), now);
 }
 
 /* From here on, the answers are those of another daemon. */
 static void apply_recovered(Replay *replay, const Record *record, uint64_t now) {}
 
 static void apply_rerun(Replay *replay, const Record *record, uint64_t now) {
-        ReplayLeaf *leaf = progress_leaf(replay->progress, record->node);
+        ReplayLeaf *leaf = run_leaf(replay->run, record->node);
 
         if (!leaf) {
                 mismatch(replay, "node #%u is not running", record->node);
@@ -609,7 +609,7 @@ static void apply_rerun(Replay *replay, const Record *record, uint64_t now) {
 }
 
 static void apply_finished(Replay *replay, const Record *record, uint64_t now) {
-        Status status = progress_status(replay->progress);
+        Status status = run_status(replay->run);
 
         if (status_in(record) != status)
                 mismatch(replay, "the run is %s by then", status_to_string(status));
@@ -680,7 +680,7 @@ static bool has_node(const Replay *replay, const Record *record) {
 static void apply(Replay *replay, const Record *record) {
         const Input *input = &inputs[record->kind];
         const char *kind = record_kind_to_string(record->kind);
-        bool over = progress_status(replay->progress) != STATUS_RUNNING;
+        bool over = run_status(replay->run) != STATUS_RUNNING;
 
         if (record->time > RECORD_TIME_MAX)
                 mismatch(replay, "no run lasts that long");
@@ -691,8 +691,8 @@ static void apply(Replay *replay, const Record *record) {
                 mismatch(replay, "the run has not asked for '%s'", kind);
         else if (over != input->last && record->kind != RECORD_RECOVERED)
                 mismatch(replay, "'%s' does not happen to a run that is %s", kind,
-                         status_to_string(progress_status(replay->progress)));
-        else if (input->waiting && progress_is_halting(replay->progress))
+                         status_to_string(run_status(replay->run)));
+        else if (input->waiting && run_halting(replay->run))
                 mismatch(replay, "'%s' does not happen to a run that is being halted", kind);
         else if (replay->position == 1 && record->kind != RECORD_START && record->kind != RECORD_SNAPSHOT)
                 mismatch(replay, "the run has not begun");
@@ -746,8 +746,17 @@ static int replay_new_from(const Journal *journal, unsigned begin, Definition *d
 
         replay = g_new0(Replay, 1);
         replay->journal = journal;
-        replay->progress = progress_new(definition, header->seed, header->start, &replay_host, replay);
-        progress_give(replay->progress, header->variables);
+        replay->run = run_make(
+                &(RunOrigin){
+                        .id = header->run,
+                        .tree = header->tree,
+                        .instance = header->instance,
+                        .seed = header->seed,
+                        .started = header->started,
+                        .start = header->start,
+                },
+                definition, &replay_host, replay);
+        run_give(replay->run, header->variables);
         check_nodes(replay);
         if (replay->error) {
                 *ret_error = g_strdup(replay->error);
@@ -773,14 +782,14 @@ void replay_free(Replay *replay) {
 
         while (replay->leaves.head)
                 leaf_free(replay->leaves.head->data);
-        progress_free(replay->progress);
+        run_free(replay->run);
         g_clear_pointer(&replay->locks, g_array_unref);
         g_free(replay->error);
         g_free(replay);
 }
 
-Progress *replay_progress(const Replay *replay) {
-        return replay->progress;
+Run *replay_run(const Replay *replay) {
+        return replay->run;
 }
 
 bool replay_has_finished(const Replay *replay) {
@@ -798,13 +807,13 @@ const GQueue *replay_leaves(const Replay *replay) {
 }
 
 const GArray *replay_locks(const Replay *replay) {
-        return replay->progress ? progress_locks(replay->progress) : replay->locks;
+        return replay->run ? run_locks(replay->run) : replay->locks;
 }
 
-Progress *replay_take(Replay *replay) {
-        const GArray *locks = progress_locks(replay->progress);
+Run *replay_take(Replay *replay) {
+        const GArray *locks = run_locks(replay->run);
 
-        replay->locks = g_array_new(FALSE, FALSE, sizeof(ProgressLock));
+        replay->locks = g_array_new(FALSE, FALSE, sizeof(RunLock));
         g_array_append_vals(replay->locks, locks->data, locks->len);
-        return g_steal_pointer(&replay->progress);
+        return g_steal_pointer(&replay->run);
 }

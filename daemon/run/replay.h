@@ -11,23 +11,23 @@
  */
 
 #include "record/journal.h"
-#include "run/progress.h"
+#include "run/run-inputs.h"
 
 typedef struct Replay Replay;
 
 /* A leaf that was started and is still needed. */
 typedef struct ReplayLeaf {
         NodeId node;
-        uint32_t attempt;    /* from 1 */
-        Status status;       /* of an action RUNNING, or an outcome that no tick has seen; of a condition its value */
-        Cause *cause;        /* of the status, or NULL */
-        bool begun;          /* an action that may have had effects outside; else it certainly had none */
-        bool halted;         /* an action that is ending */
-        bool remembers;      /* an action that stored data, see progress_remember() */
-        json_object *memory; /* the last of these data, or NULL */
-        json_object *noted;  /* the variables to which it refers, at its start; or NULL */
-        uint64_t since;      /* the time of its start */
-        uint64_t suspended;  /* at that time, see progress_suspended() */
+        uint32_t attempt;   /* from 1 */
+        Status status;      /* of an action RUNNING, or an outcome that no tick has seen; of a condition its value */
+        Cause *cause;       /* of the status, or NULL */
+        bool begun;         /* an action that may have had effects outside; else it certainly had none */
+        bool halted;        /* an action that is ending */
+        bool has_memo;      /* an action that stored a memo, see input_memo() */
+        json_object *memo;  /* the last memo, or NULL */
+        json_object *noted; /* the variables to which it refers, at its start; or NULL */
+        uint64_t since;     /* the time of its start */
+        uint64_t suspended; /* at that time, see run_suspended() */
 
         Replay *replay;
         GList link;
@@ -46,18 +46,18 @@ int replay_step(Replay *replay, char **ret_error);
 int replay_until(Replay *replay, uint64_t time, char **ret_error);
 
 /* The run in its current state; borrowed. */
-Progress *replay_progress(const Replay *replay);
+Run *replay_run(const Replay *replay);
 /* The number of records that were read. */
 unsigned replay_position(const Replay *replay);
 /* True if the last of these says that the run has finished. */
 bool replay_has_finished(const Replay *replay);
 
-/* Of ReplayLeaf, in order of start; and of ProgressLock. Borrowed, until the next step. */
+/* Of ReplayLeaf, in order of start; and of RunLock. Borrowed, until the next step. */
 const GQueue *replay_leaves(const Replay *replay);
 const GArray *replay_locks(const Replay *replay);
 
-/* Returns the progress, whose leaves have no owner then: use progress_set_host() and progress_set_leaf(). Afterwards,
+/* Returns the run, whose leaves have no owner then: use run_set_host() and run_set_leaf(). Afterwards,
  * only replay_leaves(), replay_locks() and replay_free() may be called. */
-Progress *replay_take(Replay *replay);
+Run *replay_take(Replay *replay);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Replay, replay_free)

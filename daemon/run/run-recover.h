@@ -15,7 +15,7 @@ Run *run_recover(const JournalHeader *header, Replay *replay, JournalWriter *wri
                  const RunCallbacks *callbacks, void *userdata);
 
 /* Step 2: claims a lock again. Claim all held locks before all waiting ones, each group sorted by time. */
-void run_recover_lock(Run *run, const ProgressLock *lock);
+void run_recover_lock(Run *run, const RunLock *lock);
 
 /* Step 3: continues the leaves. If the run had finished, its end is processed; if it had not started, it is started. */
 void run_recover_leaves(Run *run, const Replay *replay);

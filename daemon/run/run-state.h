@@ -2,76 +2,161 @@
 #pragma once
 
 /*
- * Defines the members of a run, for its own files only. Its life is in run.c, inputs in run-inputs.c, control by hand
- * in run-control.c, effects in run-host.c, the run record in run-journal.c, and recovery in run-recover.c.
+ * Defines the members of a run, for the files of this folder only. Inputs and the state are in run.c, requests and
+ * reports of the machine in run-effects.c, the entries of the run record in run-entries.c, and what only live runs have
+ * in live-run.c.
  */
 
 #include "run/activity.h"
+#include "run/causes.h"
 #include "run/node-locks.h"
 #include "run/node-timers.h"
-#include "run/progress.h"
-#include "run/run.h"
+#include "run/run-inputs.h"
+
+typedef struct RunValue {
+        Status status;
+        Cause *cause; /* or NULL */
+} RunValue;
+
+typedef struct NodeTimer {
+        uint64_t span, deadline;
+        uint64_t suspended; /* as of the run, when it was armed */
+        bool armed;
+} NodeTimer;
 
 struct Run {
         const char *id, *tree, *instance; /* stored in names */
-        const RunServices *services;
+        Definition *definition;
+        const RunHost *host;
+        void *host_userdata;
+        JournalWriter *writer;       /* NULL: there is no run record */
+        const RunObserver *observer; /* or NULL */
+        void *observer_userdata;
+
+        Variables *variables;
+        Machine *machine; /* NULL after the run has finished */
+        History *history;
+        Causes forced;          /* the causes of forced outcomes */
+        GHashTable *timers;     /* of NodeTimer, by node; NULL until there is one, as for */
+        GArray *locks;          /* of RunLock; see run_locks() */
+        GHashTable *values;     /* of RunValue: last values of conditions, by node */
+        GHashTable *broken;     /* of Cause: expressions that failed, by node */
+        json_object *outputs;   /* of the leaf that is being started */
+        Cause *last_evaluation; /* why the last evaluated condition is false, or NULL */
+        GArray *breakpoints;    /* of NodeId, sorted; NULL: none, as for */
+        GArray *stops;          /* the breakpoints at which it is paused */
+        Cause *why;             /* why it is halting */
+        Cause *cause;           /* of the result: that of the run, with that of the root below it */
+        json_object *given;     /* the variables of its start, or NULL */
+        uint64_t seed, started; /* see RunOrigin */
+        uint64_t start, now;    /* now: of this input */
+        uint64_t suspended;     /* see run_suspended() */
+        uint64_t ready;         /* the time when a node made it ready; UINT64_MAX: none */
+        NodeId refused;         /* the last SubTree or ForEach with wrong variables, until it has failed */
+        uint32_t n_evaluations; /* evaluations of conditions in this input */
+        Status status : 8;      /* small members are together, since there can be many runs */
+        bool first_evaluation;  /* the last evaluation was the first since the condition was released */
+        bool uses_boottime;
+        bool busy;    /* the machine processes an input */
+        bool halting; /* requested, or after an ERROR */
+        bool paused;  /* it gets no ticks, unless it is halting */
+        bool moved;   /* breakpoints, or whether the run is paused, have changed, and the owner was not told yet */
+
+        /* Only of a live run. */
+        bool ready_reported;
+        bool durable;                /* it has a run record */
+        unsigned unprompted;         /* number of kept inputs since the last input from outside */
+        uint32_t caller;             /* UID of the owner */
+        const RunServices *services; /* NULL: the run is not live */
         TickerEntry turn;
         const RunCallbacks *callbacks;
-        void *userdata;
-
-        char *token;     /* NULL: the id is the token */
-        uint32_t caller; /* UID of the owner */
-        /* Number of kept inputs since the last input from outside. */
-        unsigned unprompted : 31;
-        bool ready_reported : 1;
-        json_object *given; /* the variables of its start, or NULL */
-        Progress *progress;
-        ActivityContext context;
-        NodeTimers *timers;         /* NULL before the first timer, and after the run has finished */
-        NodeLocks *locks;           /* NULL likewise */
-        GArray *kept;               /* inputs kept until the end of the tick; NULL: none */
-        Timer *later;               /* delays kept inputs of a loop; NULL: none */
-        uint64_t started, finished; /* CLOCK_REALTIME */
-        uint64_t start;             /* CLOCK_MONOTONIC */
-        uint64_t seed;
+        void *callbacks_userdata;
+        char *token;       /* NULL: the id is the token */
+        GQueue activities; /* all activities of the run */
+        NodeTimers *armed; /* NULL before the first timer, and after the run has finished */
+        NodeLocks *claims; /* NULL likewise */
+        GArray *kept;      /* inputs kept until the end of the tick; NULL: none */
+        Timer *later;      /* delays kept inputs of a loop; NULL: none */
+        uint64_t finished; /* CLOCK_REALTIME */
         char *not_durable; /* why it does not survive a restart; NULL: it does, or run records are not kept */
         char names[];
 };
 
-/* Makes a run without progress, times and seed. */
-Run *run_make(const char *id, const char *tree, const char *instance, const RunServices *services,
-              const RunCallbacks *callbacks, void *userdata);
-/* Takes the progress; call it once. */
-void run_set_progress(Run *run, Progress *progress);
-/* The run has finished. */
-void run_finish(Run *run);
+/* Call these before and after each call of the machine. */
+void input_begin(Run *run, uint64_t now);
+void input_end(Run *run);
 
-/* Inputs that can occur during a tick. */
-typedef enum RunInput {
-        RUN_INPUT_CONDITION,
-        RUN_INPUT_LOCK,
-} RunInput;
+extern const MachineHost run_machine_host;
 
-void run_input(Run *run, RunInput kind, NodeId node);
-/* Call it after each input, unless the run has finished. */
-void run_settle(Run *run);
+/* Adds a lock to those that nodes hold or wait for. */
+void run_add_lock(Run *run, const RunLock *lock);
+RunLock *run_find_lock(const Run *run, NodeId node);
 
-/* Called from the main loop. */
-void run_on_timer(NodeId node, void *userdata);
-bool run_on_activity_ended(Activity *activity, void *userdata);
-/* Called at any time. */
-void run_on_activity_changed(Activity *activity, void *userdata);
-void run_on_lock_granted(NodeId node, void *userdata);
-void run_on_activity_remembers(Activity *activity, json_object *memory, void *userdata);
-void run_on_activity_rerun(Activity *activity, void *userdata);
-void run_on_activity_output(Activity *activity, const char *key, json_object *value, void *userdata);
+/* Takes the timer; the host is not told. */
+void run_put_timer(Run *run, NodeId node, NodeTimer *timer);
+/* Does nothing if the timer is armed: that of a RateController continues after its child has ended, until the child may
+ * start again. */
+void run_forget_timer(Run *run, NodeId node);
+/* The time for which it was armed, in microseconds; 0: never. */
+uint64_t run_timer_span(const Run *run, NodeId node);
+void run_arm_again(Run *run);
+void run_mark_expired(Run *run, NodeId node);
 
-extern const ProgressHost run_host;
-/* False: the run waits for the lock. */
-bool run_take_lock(Run *run, NodeId node);
+/* Mark and unmark the node as waiting at its breakpoint. */
+void run_stop_at(Run *run, NodeId node);
+void run_leave_stop(Run *run, NodeId node);
+/* Continues all nodes that wait at a breakpoint. */
+void run_pass_breakpoints(Run *run);
 
-/* Tells that the run was paused or resumed, or that a breakpoint was reached. */
-void run_tell_moved(Run *run);
+/* Call the observer, if there is one. */
+void run_tell(const Run *run, NodeId node);
+void run_tell_computed(const Run *run, NodeId node);
+/* Records a change that the machine reports; see MachineHost. */
+void run_record(Run *run, NodeId node, Status status, Reason reason);
+/* Notes that an expression of the node failed. The first failure counts, because it is the one that ends the machine,
+ * if any does, and by then the leaf may be gone or started again. */
+void run_note_broken(Run *run, NodeId node, Cause *why);
+/* The cause of the run, passed on from the root; NULL: the root has succeeded. */
+Cause *run_root_cause(const Run *run);
 
-/* CLOCK_MONOTONIC, microseconds. */
-uint64_t run_now(void);
+/* Write a record, which is pending until run_flush(). */
+void run_note(Run *run, RecordKind kind, NodeId node);
+void run_note_status(Run *run, RecordKind kind, NodeId node, Status status, const Cause *cause);
+void run_note_cause(Run *run, RecordKind kind, const Cause *cause);
+/* values: an object, or NULL. */
+void run_note_values(Run *run, RecordKind kind, NodeId node, json_object *values);
+/* Writes that a leaf is about to be started. noted: see definition_note_variables(), or NULL. */
+void run_note_begin(Run *run, RecordKind kind, NodeId node, json_object *noted);
+void run_note_number(Run *run, RecordKind kind, NodeId node, const char *name, uint64_t number);
+void run_note_breakpoint(Run *run, NodeId node, bool set);
+/* Writes the status of a leaf that was just started, and the variables that it has set. */
+void run_note_start(Run *run, NodeId node, Status status, const Cause *cause);
+/* Writes the value of a condition that was just evaluated, if it is new. */
+void run_note_evaluation(Run *run, NodeId node, Status status, Cause *cause);
+/* The last value of the condition; NULL: not known. */
+const RunValue *run_value(const Run *run, NodeId node);
+void run_put_value(Run *run, NodeId node, Status status, const Cause *cause);
+void run_forget_value(Run *run, NodeId node);
+void run_flush(Run *run);
+/* Writes a snapshot if one is due. Not while the run processes an input. */
+void run_note_snapshot(Run *run);
+/* Writes a snapshot and closes the run record. A negative errno with an error message: the run record is still valid,
+ * but must be replayed. */
+int run_close(Run *run, char **ret_error);
+
+/* Frees what only a live run has; its run record stays. */
+void run_end_live(Run *run);
+
+/* For the activities of a live run, at any time unless said otherwise. */
+
+/* An action has ended, see activity_status(); from the main loop. True: the activity is finished and must be freed. */
+bool run_leaf_ended(Run *run, NodeId node);
+/* The value of a condition is known or may have changed. */
+void run_condition_changed(Run *run, NodeId node);
+/* Takes the value. */
+void run_set_output(Run *run, NodeId node, const char *key, json_object *value);
+void run_store_memo(Run *run, NodeId node, json_object *memo);
+/* Recovery is about to start this action again. */
+void run_note_rerun(Run *run, NodeId node, json_object *noted);
+/* See leaf_is_awaited_by(). */
+bool run_is_awaited_by(const Run *run, const char *unit, bool stop);

@@ -2,20 +2,25 @@
 #pragma once
 
 /*
- * Owns one execution of a tree: its machine, its blackboard, its leaves and timers, and the state of each node. The
- * manager creates runs, and the D-Bus interface reads them.
+ * Owns one execution of a tree: its machine, its variables, the history of its nodes, its result, and its run record.
+ * All of it follows from the inputs in run/run-inputs.h. A run that btd executes is live: it also has leaves, timers
+ * and locks. The manager creates live runs, and the D-Bus interface reads them. A run can also be replayed, see
+ * run/replay.h.
  */
 
 #include "basic/locks.h"
 #include "definition/definition.h"
 #include "engine/machine.h"
+#include "record/journals.h"
+#include "run/history.h"
 #include "run/leaf.h"
 #include "run/ticker.h"
+#include "run/variables.h"
 #include "run/waiters.h"
 
 typedef struct Run Run;
 
-/* What all runs share. It must outlive them. */
+/* What all live runs share. It must outlive them. */
 typedef struct RunServices {
         const LeafServices *leaves;
         Ticker *ticker;
@@ -33,14 +38,14 @@ typedef struct NodeReport {
 
 typedef struct RunCallbacks {
         void (*changed)(Run *run, void *userdata); /* nodes have changed, see run_take_changes() */
-        /* The run was paused or resumed, a breakpoint was set, removed or reached; see run-control.h. Or the run is not
-         * durable any more, which can happen during a tick. */
+        /* The run was paused or resumed, a breakpoint was set, removed or reached. Or the run is not durable any more,
+         * which can happen during a tick. */
         void (*state_changed)(Run *run, void *userdata);
         void (*ready)(Run *run, void *userdata);    /* once, when a node has set the run to ready; may be NULL */
         void (*finished)(Run *run, void *userdata); /* once, from the main loop; does not free the run */
 } RunCallbacks;
 
-/* References the definition, borrows the services. */
+/* Makes a live run. References the definition, borrows the services. */
 Run *run_new(const char *id, const char *tree, const char *instance, Definition *definition,
              const RunServices *services, const RunCallbacks *callbacks, void *userdata);
 void run_free(Run *run);
@@ -67,16 +72,59 @@ void run_tell_awaited(Run *run);
 /* Leaves all that the run has started to the next btd. After this, the run can only be freed. */
 void run_abandon(Run *run);
 
+/* The control of a live run by hand. These functions do nothing for a run that has finished or is halting. */
+
+/* Pauses the run: starts nothing new. What already runs continues, and inputs are kept until the run is resumed. */
+void run_pause(Run *run);
+void run_resume(Run *run);
+/* Does one tick of a paused run. False: there are no inputs to process. */
+bool run_step(Run *run);
+/* Pauses the run before the node starts. The node starts when the run is resumed or stepped. */
+void run_set_breakpoint(Run *run, NodeId node, bool set);
+/* Forces this outcome of the node: SUCCESS, FAILURE or SKIPPED. True: the node is running; it is halted, and then has
+ * the outcome. False: the node has the outcome, once, when it would start next. why: its cause (taken). */
+bool run_force(Run *run, NodeId node, Status status, Cause *why);
+/* Sets all variables of the object, or none. -EINVAL with an error message. */
+int run_set_values(Run *run, json_object *values, char **ret_error);
+
+/* The run record of a live run, from its start to its end. */
+
+/* Creates the run record; call it before run_start(). starter: who starts the run, for messages. Logs a warning if the
+ * run record cannot be created. */
+void run_begin_journal(Run *run, Journals *journals, const char *starter);
+/* The run has no run record, or loses it, because of this error. */
+void run_lose_journal(Run *run, const char *error);
+/* Closes the run record and keeps the file. */
+void run_close_journal(Run *run);
+/* The same for an unfinished run: writes a snapshot first, so that the next btd, which may have another engine, need
+ * not replay anything. */
+void run_leave_journal(Run *run);
+/* Call it when the run has finished. */
+void run_end_journal(Run *run, Journals *journals);
+/* Would the run survive a restart of btd? */
+bool run_is_durable(const Run *run);
+/* Why the run would not survive, for messages; NULL: it would, or run records are not kept at all. */
+const char *run_not_durable(const Run *run);
+
+/* The state of any run. */
+
 const char *run_id(const Run *run);
 const char *run_tree(const Run *run);
 const char *run_instance(const Run *run);
-const Definition *run_definition(const Run *run);
-Blackboard *run_blackboard(Run *run);
+Definition *run_definition(const Run *run);
+Variables *run_variables(const Run *run);
+/* The variables that are visible from outside. */
+Blackboard *run_blackboard(const Run *run);
+const History *run_history(const Run *run);
+/* NULL after the run has finished. */
+const Machine *run_machine(const Run *run);
+
 /* RUNNING until it has finished; then SUCCESS, FAILURE, SKIPPED, HALTED or ERROR. */
 Status run_status(const Run *run);
-bool run_halting(const Run *run);
-/* See progress_status_text(). */
+/* For messages: "running", "paused", "halting" or the result. */
 const char *run_status_text(const Run *run);
+bool run_halting(const Run *run);
+bool run_paused(const Run *run);
 /* Why the result is not SUCCESS, such as "Boot/LoadConfig: exited with status 3"; NULL: no cause. Known already while
  * the run is halting. */
 const char *run_cause(const Run *run);
@@ -84,17 +132,50 @@ const char *run_cause(const Run *run);
 const Cause *run_cause_chain(const Run *run);
 /* Why the node failed, was skipped, was halted, or has an error; NULL: none of these. */
 Cause *run_node_cause(const Run *run, NodeId node);
-/* Has this attempt of the leaf not ended yet? Accepts any numbers. */
+/* True if the node was halted, and nodes below it have not ended yet. For controls and decorators. */
+bool run_node_is_ending(const Run *run, NodeId node);
+/* Has this attempt of the leaf not ended yet? Accepts any numbers. For live runs. */
 bool run_awaits(const Run *run, NodeId node, uint32_t attempt);
+
+/* CLOCK_REALTIME, microseconds. */
 uint64_t run_started(const Run *run);
 uint64_t run_finished(const Run *run); /* 0: not finished */
-/* See progress_ready(); 0: not ready. */
+/* See run_ready_at(); 0: not ready. */
 uint64_t run_ready(const Run *run);
+/* The time when a node made the run ready, or else when the run succeeded: CLOCK_MONOTONIC, microseconds; UINT64_MAX:
+ * it is not ready. */
+uint64_t run_ready_at(const Run *run);
+/* True if a node has made the run ready. */
+bool run_was_made_ready(const Run *run);
+/* The time of the last input: CLOCK_MONOTONIC, microseconds. */
+uint64_t run_now(const Run *run);
+/* How far CLOCK_BOOTTIME is ahead of CLOCK_MONOTONIC, in microseconds, when the run last checked; only for a tree that
+ * uses it. */
+uint64_t run_suspended(const Run *run);
+/* UINT64_MAX: the timer of the node is not armed. NODE_NONE: the timer of the run. */
+uint64_t run_deadline(const Run *run, NodeId node);
+/* The same for CLOCK_BOOTTIME, if the node's times continue while the machine is suspended. */
+uint64_t run_boottime_deadline(const Run *run, NodeId node);
 
+/* The breakpoints that are set, and those at which the run is paused: NodeIds, sorted; NULL: none. */
+const GArray *run_breakpoints(const Run *run);
+const GArray *run_stops(const Run *run);
+bool run_is_at_breakpoint(const Run *run, NodeId node);
+
+/* For live runs. */
 void run_node_report(const Run *run, NodeId node, NodeReport *ret_report);
 /* The nodes that have changed since the last call: NodeIds in order of change, each once; NULL: none. Collected only
  * while the run is watched. */
 void run_set_watched(Run *run, bool watched);
 GArray *run_take_changes(Run *run);
+
+/* Reports the effects of the inputs, in order. The callbacks must not change the run, and may be NULL. */
+typedef struct RunObserver {
+        void (*changed)(NodeId node, void *userdata);  /* the history already has the change */
+        void (*computed)(NodeId node, void *userdata); /* variables that the node itself has set are set */
+        void (*ready)(void *userdata);                 /* a node has made the run ready */
+} RunObserver;
+/* The observer is borrowed. */
+void run_observe(Run *run, const RunObserver *observer, void *userdata);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Run, run_free)

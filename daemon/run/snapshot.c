@@ -11,7 +11,7 @@
 #include "basic/cause-pool.h"
 #include "basic/cleanup.h"
 #include "engine/machine-image.h"
-#include "run/progress-state.h"
+#include "run/run-state.h"
 #include "run/snapshot.h"
 
 static void add_number(json_object *row, uint64_t number) {
@@ -53,12 +53,12 @@ static json_object *nodes_to_json(const Machine *machine) {
         return rows;
 }
 
-static json_object *history_to_json(const Progress *progress) {
+static json_object *history_to_json(const Run *run) {
         json_object *rows = json_object_new_array();
         HistoryImage image;
 
-        for (NodeId node = 0; node < machine_tree(progress->machine)->n_nodes; node++)
-                if (history_image(progress->history, node, &image)) {
+        for (NodeId node = 0; node < machine_tree(run->machine)->n_nodes; node++)
+                if (history_image(run->history, node, &image)) {
                         json_object *row = json_object_new_array();
 
                         add_number(row, node);
@@ -89,12 +89,12 @@ static json_object *causes_to_json(const Causes *causes, CausePool *pool) {
         return rows;
 }
 
-static json_object *timer_to_json(const Progress *progress, NodeId node, const NodeTimer *timer) {
+static json_object *timer_to_json(const Run *run, NodeId node, const NodeTimer *timer) {
         json_object *row = json_object_new_array();
 
         json_object_array_add(row, node == NODE_NONE ? NULL : json_object_new_int64(node));
         add_number(row, timer->span);
-        add_number(row, timer->deadline == UINT64_MAX ? UINT64_MAX : timer->deadline - progress->start);
+        add_number(row, timer->deadline == UINT64_MAX ? UINT64_MAX : timer->deadline - run->start);
         json_object_array_add(row, json_object_new_boolean(timer->armed));
         return row;
 }
@@ -105,28 +105,27 @@ static gint compare_nodes(gconstpointer a, gconstpointer b) {
         return (x > y) - (x < y);
 }
 
-static json_object *timers_to_json(const Progress *progress) {
-        g_autoptr(GList) nodes =
-                progress->timers ? g_list_sort(g_hash_table_get_keys(progress->timers), compare_nodes) : NULL;
+static json_object *timers_to_json(const Run *run) {
+        g_autoptr(GList) nodes = run->timers ? g_list_sort(g_hash_table_get_keys(run->timers), compare_nodes) : NULL;
         json_object *rows = json_object_new_array();
 
         for (const GList *link = nodes; link; link = link->next)
-                json_object_array_add(rows, timer_to_json(progress, GPOINTER_TO_UINT(link->data),
-                                                          g_hash_table_lookup(progress->timers, link->data)));
+                json_object_array_add(rows, timer_to_json(run, GPOINTER_TO_UINT(link->data),
+                                                          g_hash_table_lookup(run->timers, link->data)));
 
         return rows;
 }
 
 /* By node, for timers that were armed after the machine had been suspended. */
-static void add_timers_suspended(const Progress *progress, json_object *json) {
+static void add_timers_suspended(const Run *run, json_object *json) {
         g_autoptr(json_object) by_node = json_object_new_object();
         GHashTableIter iter;
         void *node, *timer;
 
-        if (progress->suspended == 0 || !progress->timers)
+        if (run->suspended == 0 || !run->timers)
                 return;
 
-        g_hash_table_iter_init(&iter, progress->timers);
+        g_hash_table_iter_init(&iter, run->timers);
         while (g_hash_table_iter_next(&iter, &node, &timer)) {
                 uint64_t suspended = ((const NodeTimer *) timer)->suspended;
                 char key[16];
@@ -139,17 +138,17 @@ static void add_timers_suspended(const Progress *progress, json_object *json) {
                 json_object_object_add(json, "timers_suspended", g_steal_pointer(&by_node));
 }
 
-static json_object *locks_to_json(const Progress *progress) {
+static json_object *locks_to_json(const Run *run) {
         json_object *rows = json_object_new_array();
-        const GArray *locks = progress_locks(progress);
+        const GArray *locks = run_locks(run);
 
         for (unsigned i = 0; i < locks->len; i++) {
-                const ProgressLock *lock = &g_array_index(locks, ProgressLock, i);
+                const RunLock *lock = &g_array_index(locks, RunLock, i);
                 json_object *row = json_object_new_array();
 
                 add_number(row, lock->node);
                 json_object_array_add(row, json_object_new_boolean(lock->held));
-                add_number(row, lock->since - progress->start);
+                add_number(row, lock->since - run->start);
                 json_object_array_add(rows, row);
         }
 
@@ -166,18 +165,18 @@ static json_object *node_ids_to_json(const GArray *nodes) {
 }
 
 /* For a condition, the value that the run has seen, not the current one. */
-static ProgressValue value_of(const Progress *progress, NodeId node, void *leaf) {
-        const ProgressValue *seen = progress_value(progress, node);
+static RunValue value_of(const Run *run, NodeId node, void *leaf) {
+        const RunValue *seen = run_value(run, node);
 
-        if (machine_tree(progress->machine)->nodes[node].type->class == NODE_CONDITION)
-                return seen ? *seen : (ProgressValue){ .status = STATUS_RUNNING };
+        if (machine_tree(run->machine)->nodes[node].type->class == NODE_CONDITION)
+                return seen ? *seen : (RunValue){ .status = STATUS_RUNNING };
 
-        return (ProgressValue){ progress->host->leaf_status(leaf), progress->host->leaf_cause(leaf) };
+        return (RunValue){ run->host->leaf_status(leaf), run->host->leaf_cause(leaf) };
 }
 
 /* The variables to which the leaf refers and that had other values at its start. */
-static json_object *noted_to_json(const Progress *progress, NodeId node, json_object *noted) {
-        const Blackboard *blackboard = variables_scope(progress->variables, node);
+static json_object *noted_to_json(const Run *run, NodeId node, json_object *noted) {
+        const Blackboard *blackboard = variables_scope(run->variables, node);
         json_object *json = NULL;
 
         if (!noted)
@@ -195,70 +194,70 @@ static json_object *noted_to_json(const Progress *progress, NodeId node, json_ob
         return json;
 }
 
-static json_object *leaf_to_json(const Progress *progress, NodeId node, void *leaf, CausePool *pool) {
+static json_object *leaf_to_json(const Run *run, NodeId node, void *leaf, CausePool *pool) {
         json_object *json = json_object_new_object();
-        ProgressValue value = value_of(progress, node, leaf);
+        RunValue value = value_of(run, node, leaf);
         json_object *noted;
         LeafReport report = {};
 
-        progress->host->leaf_report(leaf, &report);
+        run->host->leaf_report(leaf, &report);
         json_object_object_add(json, "node", json_object_new_int64(node));
         json_object_object_add(json, "attempt", json_object_new_int64(report.attempt));
-        json_object_object_add(json, "since", json_object_new_uint64(report.since - progress->start));
+        json_object_object_add(json, "since", json_object_new_uint64(report.since - run->start));
         if (report.suspended > 0)
                 json_object_object_add(json, "suspended", json_object_new_uint64(report.suspended));
         json_object_object_add(json, "status", json_object_new_string(status_to_string(value.status)));
         json_object_object_add(json, "cause", cause_pool_add(pool, value.cause));
         json_object_object_add(json, "begun", json_object_new_boolean(report.begun));
         json_object_object_add(json, "halted", json_object_new_boolean(report.halted));
-        json_object_object_add(json, "remembers", json_object_new_boolean(report.remembers));
-        json_object_object_add(json, "memory", json_object_get(report.memory));
-        noted = noted_to_json(progress, node, report.noted);
+        json_object_object_add(json, "remembers", json_object_new_boolean(report.has_memo));
+        json_object_object_add(json, "memory", json_object_get(report.memo));
+        noted = noted_to_json(run, node, report.noted);
         if (noted)
                 json_object_object_add(json, "with", noted);
         return json;
 }
 
-static json_object *leaves_to_json(const Progress *progress, CausePool *pool) {
+static json_object *leaves_to_json(const Run *run, CausePool *pool) {
         json_object *leaves = json_object_new_array();
 
-        for (NodeId node = 0; node < machine_tree(progress->machine)->n_nodes; node++) {
-                void *leaf = progress_leaf(progress, node);
+        for (NodeId node = 0; node < machine_tree(run->machine)->n_nodes; node++) {
+                void *leaf = run_leaf(run, node);
 
                 if (leaf)
-                        json_object_array_add(leaves, leaf_to_json(progress, node, leaf, pool));
+                        json_object_array_add(leaves, leaf_to_json(run, node, leaf, pool));
         }
 
         return leaves;
 }
 
-json_object *snapshot_of(const Progress *progress) {
+json_object *snapshot_of(const Run *run) {
         g_autoptr(CausePool) pool = cause_pool_new();
         json_object *json = json_object_new_object();
 
-        json_object_object_add(json, "halting", json_object_new_boolean(progress->halting));
-        json_object_object_add(json, "paused", json_object_new_boolean(progress->paused));
-        json_object_object_add(json, "first_look", json_object_new_boolean(progress->first_evaluation));
-        if (progress->suspended > 0)
-                json_object_object_add(json, "suspended", json_object_new_uint64(progress->suspended));
-        add_timers_suspended(progress, json);
-        if (progress->ready != UINT64_MAX)
-                json_object_object_add(json, "ready", json_object_new_uint64(progress->ready - progress->start));
-        json_object_object_add(json, "breakpoints", node_ids_to_json(progress->breakpoints));
-        json_object_object_add(json, "stops", node_ids_to_json(progress->stops));
-        json_object_object_add(json, "machine", machine_to_json(progress->machine));
-        json_object_object_add(json, "nodes", nodes_to_json(progress->machine));
-        json_object_object_add(json, "history", history_to_json(progress));
-        json_object_object_add(json, "why", cause_pool_add(pool, progress->why));
-        json_object_object_add(json, "cause", cause_pool_add(pool, progress->cause));
-        json_object_object_add(json, "last_look", cause_pool_add(pool, progress->last_evaluation));
-        json_object_object_add(json, "error", cause_pool_add(pool, variables_error(progress->variables)));
-        json_object_object_add(json, "failed", causes_to_json(history_causes(progress->history), pool));
-        json_object_object_add(json, "forced", causes_to_json(&progress->forced, pool));
-        json_object_object_add(json, "variables", variables_image(progress->variables));
-        json_object_object_add(json, "timers", timers_to_json(progress));
-        json_object_object_add(json, "locks", locks_to_json(progress));
-        json_object_object_add(json, "leaves", leaves_to_json(progress, pool));
+        json_object_object_add(json, "halting", json_object_new_boolean(run->halting));
+        json_object_object_add(json, "paused", json_object_new_boolean(run->paused));
+        json_object_object_add(json, "first_look", json_object_new_boolean(run->first_evaluation));
+        if (run->suspended > 0)
+                json_object_object_add(json, "suspended", json_object_new_uint64(run->suspended));
+        add_timers_suspended(run, json);
+        if (run->ready != UINT64_MAX)
+                json_object_object_add(json, "ready", json_object_new_uint64(run->ready - run->start));
+        json_object_object_add(json, "breakpoints", node_ids_to_json(run->breakpoints));
+        json_object_object_add(json, "stops", node_ids_to_json(run->stops));
+        json_object_object_add(json, "machine", machine_to_json(run->machine));
+        json_object_object_add(json, "nodes", nodes_to_json(run->machine));
+        json_object_object_add(json, "history", history_to_json(run));
+        json_object_object_add(json, "why", cause_pool_add(pool, run->why));
+        json_object_object_add(json, "cause", cause_pool_add(pool, run->cause));
+        json_object_object_add(json, "last_look", cause_pool_add(pool, run->last_evaluation));
+        json_object_object_add(json, "error", cause_pool_add(pool, variables_error(run->variables)));
+        json_object_object_add(json, "failed", causes_to_json(history_causes(run->history), pool));
+        json_object_object_add(json, "forced", causes_to_json(&run->forced, pool));
+        json_object_object_add(json, "variables", variables_image(run->variables));
+        json_object_object_add(json, "timers", timers_to_json(run));
+        json_object_object_add(json, "locks", locks_to_json(run));
+        json_object_object_add(json, "leaves", leaves_to_json(run, pool));
         json_object_object_add(json, "causes", cause_pool_to_json(pool));
         return json;
 }
@@ -268,7 +267,7 @@ json_object *snapshot_of(const Progress *progress) {
 #define NODE_NUMBERS_LEAST 11u
 
 typedef struct Reading {
-        Progress *progress;
+        Run *run;
         const Tree *tree;
         CausePool *pool;
         SnapshotLeaf make_leaf;
@@ -381,13 +380,13 @@ static bool read_machine(const Reading *reading, json_object *json) {
             (error && !get_number(member(json, "error_node", json_type_int), UINT32_MAX, &error_node)))
                 return false;
 
-        return machine_restore(reading->progress->machine, &(MachineImage){
-                                                                   .random = number,
-                                                                   .attention = (uint32_t) attention,
-                                                                   .unprompted = (uint32_t) unprompted,
-                                                                   .error = error ? g_intern_string(error) : NULL,
-                                                                   .error_node = (NodeId) error_node,
-                                                           });
+        return machine_restore(reading->run->machine, &(MachineImage){
+                                                              .random = number,
+                                                              .attention = (uint32_t) attention,
+                                                              .unprompted = (uint32_t) unprompted,
+                                                              .error = error ? g_intern_string(error) : NULL,
+                                                              .error_node = (NodeId) error_node,
+                                                      });
 }
 
 static bool read_node(const Reading *reading, json_object *row) {
@@ -395,7 +394,7 @@ static bool read_node(const Reading *reading, json_object *row) {
         NodeImage before;
         NodeId node;
 
-        if (!get_node(reading, cell(row, 0), &node) || machine_node_image(reading->progress->machine, node, &before))
+        if (!get_node(reading, cell(row, 0), &node) || machine_node_image(reading->run->machine, node, &before))
                 return false;
 
         for (size_t i = 0; i + 1 < json_object_array_length(row); i++) {
@@ -406,7 +405,7 @@ static bool read_node(const Reading *reading, json_object *row) {
                 numbers[i] = (uint32_t) number;
         }
 
-        return machine_restore_node(reading->progress->machine, node, (const NodeImage *) (const void *) numbers);
+        return machine_restore_node(reading->run->machine, node, (const NodeImage *) (const void *) numbers);
 }
 
 static bool read_history(const Reading *reading, json_object *row) {
@@ -421,7 +420,7 @@ static bool read_history(const Reading *reading, json_object *row) {
 
         image.status = (uint32_t) status;
         image.count = (uint32_t) count;
-        return history_restore(reading->progress->history, node, &image);
+        return history_restore(reading->run->history, node, &image);
 }
 
 static bool set_cause(const Reading *reading, Causes *causes, json_object *row) {
@@ -437,15 +436,15 @@ static bool set_cause(const Reading *reading, Causes *causes, json_object *row) 
 }
 
 static bool read_failed(const Reading *reading, json_object *row) {
-        return set_cause(reading, history_causes(reading->progress->history), row);
+        return set_cause(reading, history_causes(reading->run->history), row);
 }
 
 static bool read_forced(const Reading *reading, json_object *row) {
-        return set_cause(reading, &reading->progress->forced, row);
+        return set_cause(reading, &reading->run->forced, row);
 }
 
 static bool read_timer(const Reading *reading, json_object *row) {
-        Progress *progress = reading->progress;
+        Run *run = reading->run;
         NodeId node = NODE_NONE;
         uint64_t span, left;
         NodeTimer *timer;
@@ -457,22 +456,22 @@ static bool read_timer(const Reading *reading, json_object *row) {
         timer = g_new(NodeTimer, 1);
         *timer = (NodeTimer){
                 .span = span,
-                .deadline = left < UINT64_MAX - progress->start ? progress->start + left : UINT64_MAX,
+                .deadline = left < UINT64_MAX - run->start ? run->start + left : UINT64_MAX,
                 .armed = json_object_get_boolean(cell(row, 3)),
         };
-        progress_put_timer(progress, node, timer);
+        run_put_timer(run, node, timer);
         return true;
 }
 
 static bool read_lock(const Reading *reading, json_object *row) {
-        ProgressLock lock = { .held = json_object_get_boolean(cell(row, 1)) };
+        RunLock lock = { .held = json_object_get_boolean(cell(row, 1)) };
 
         if (!get_node(reading, cell(row, 0), &lock.node) || !get_number(cell(row, 2), UINT64_MAX / 2, &lock.since) ||
-            progress_find_lock(reading->progress, lock.node))
+            run_find_lock(reading->run, lock.node))
                 return false;
 
-        lock.since += reading->progress->start;
-        progress_add_lock(reading->progress, &lock);
+        lock.since += reading->run->start;
+        run_add_lock(reading->run, &lock);
         return true;
 }
 
@@ -505,8 +504,8 @@ static Status get_status(json_object *json) {
 /* The values are the current ones, except those in with (or NULL). Older daemons did not write with, so this is an
  * assumption for their snapshots. */
 static json_object *noted_of(const Reading *reading, NodeId node, json_object *with) {
-        json_object *noted = definition_note_variables(reading->progress->definition, node,
-                                                       variables_scope(reading->progress->variables, node));
+        json_object *noted = definition_note_variables(reading->run->definition, node,
+                                                       variables_scope(reading->run->variables, node));
 
         if (noted && with) {
                 json_object_object_foreach(with, name, value) {
@@ -529,8 +528,8 @@ static bool read_leaf(const Reading *reading, json_object *json) {
         LeafReport report = {
                 .begun = flag(json, "begun"),
                 .halted = flag(json, "halted"),
-                .remembers = flag(json, "remembers"),
-                .memory = member(json, "memory", json_type_object),
+                .has_memo = flag(json, "remembers"),
+                .memo = member(json, "memory", json_type_object),
         };
         Status status = get_status(json);
         g_autoptr(json_object) noted = NULL;
@@ -540,36 +539,36 @@ static bool read_leaf(const Reading *reading, json_object *json) {
         void *leaf;
 
         if (!get_node(reading, member(json, "node", json_type_int), &node) || status == STATUS_IDLE ||
-            !(reading->tree->nodes[node].flags & NODE_LEAF) || progress_leaf(reading->progress, node) ||
+            !(reading->tree->nodes[node].flags & NODE_LEAF) || run_leaf(reading->run, node) ||
             !get_number(member(json, "attempt", json_type_int), UINT32_MAX, &attempt) ||
             !get_number(member(json, "since", json_type_int), UINT64_MAX / 2, &report.since) ||
             !read_suspended(json, "suspended", &report.suspended) || !get_cause(reading, json, "cause", &cause))
                 return false;
 
         if (status == STATUS_ERROR && cause)
-                progress_note_broken(reading->progress, node, cause);
+                run_note_broken(reading->run, node, cause);
         report.attempt = (uint32_t) attempt;
-        report.since += reading->progress->start;
+        report.since += reading->run->start;
         report.noted = noted = noted_of(reading, node, member(json, "with", json_type_object));
         leaf = reading->make_leaf(node, status, cause, &report, reading->userdata);
-        machine_node_set_data(reading->progress->machine, node, leaf);
+        machine_node_set_data(reading->run->machine, node, leaf);
         if (reading->tree->nodes[node].type->class == NODE_CONDITION)
-                progress_put_value(reading->progress, node, status, cause);
+                run_put_value(reading->run, node, status, cause);
         return leaf;
 }
 
 static bool forced_fits(const Reading *reading, NodeId node) {
         NodeImage image;
 
-        return !machine_node_image(reading->progress->machine, node, &image) || image.forced == STATUS_IDLE ||
-               causes_get(&reading->progress->forced, node);
+        return !machine_node_image(reading->run->machine, node, &image) || image.forced == STATUS_IDLE ||
+               causes_get(&reading->run->forced, node);
 }
 
 /* Checks that the machine and the host agree about the leaf. */
 static bool leaf_fits(const Reading *reading, NodeId node) {
-        const Machine *machine = reading->progress->machine;
-        void *leaf = progress_leaf(reading->progress, node);
-        Status status = leaf ? reading->progress->host->leaf_status(leaf) : STATUS_IDLE;
+        const Machine *machine = reading->run->machine;
+        void *leaf = run_leaf(reading->run, node);
+        Status status = leaf ? reading->run->host->leaf_status(leaf) : STATUS_IDLE;
 
         if (reading->tree->nodes[node].type->class != NODE_ACTION)
                 return true;
@@ -581,7 +580,7 @@ static bool leaf_fits(const Reading *reading, NodeId node) {
 
 static bool nodes_fit(const Reading *reading) {
         for (NodeId node = 0; node < reading->tree->n_nodes; node++)
-                if (!machine_node_fits(reading->progress->machine, node) || !leaf_fits(reading, node) ||
+                if (!machine_node_fits(reading->run->machine, node) || !leaf_fits(reading, node) ||
                     !forced_fits(reading, node))
                         return false;
 
@@ -600,7 +599,7 @@ static bool read_leaves(const Reading *reading, json_object *leaves) {
 }
 
 static bool read_causes(const Reading *reading, json_object *json) {
-        Progress *progress = reading->progress;
+        Run *run = reading->run;
         Cause *why, *cause, *last_evaluation, *error;
 
         if (!get_cause(reading, json, "why", &why) || !get_cause(reading, json, "cause", &cause) ||
@@ -609,20 +608,20 @@ static bool read_causes(const Reading *reading, json_object *json) {
             !each_row(reading, member(json, "forced", json_type_array), 2, read_forced))
                 return false;
 
-        progress->why = why ? cause_ref(why) : NULL;
-        progress->cause = cause ? cause_ref(cause) : NULL;
-        progress->last_evaluation = last_evaluation ? cause_ref(last_evaluation) : NULL;
-        return variables_restore(progress->variables, member(json, "variables", json_type_object), error);
+        run->why = why ? cause_ref(why) : NULL;
+        run->cause = cause ? cause_ref(cause) : NULL;
+        run->last_evaluation = last_evaluation ? cause_ref(last_evaluation) : NULL;
+        return variables_restore(run->variables, member(json, "variables", json_type_object), error);
 }
 
 static bool read_timers_suspended(const Reading *reading, json_object *json) {
         GHashTableIter iter;
         void *node, *timer;
 
-        if (!json || !reading->progress->timers)
+        if (!json || !reading->run->timers)
                 return true;
 
-        g_hash_table_iter_init(&iter, reading->progress->timers);
+        g_hash_table_iter_init(&iter, reading->run->timers);
         while (g_hash_table_iter_next(&iter, &node, &timer)) {
                 char key[16];
 
@@ -644,41 +643,41 @@ static bool read_ready(const Reading *reading, json_object *json) {
         if (!get_number(ready, RECORD_TIME_MAX, &time))
                 return false;
 
-        reading->progress->ready = reading->progress->start + time;
+        reading->run->ready = reading->run->start + time;
         return true;
 }
 
 static bool read_all(Reading *reading, json_object *json) {
-        Progress *progress = reading->progress;
+        Run *run = reading->run;
 
-        progress->halting = flag(json, "halting");
-        progress->paused = flag(json, "paused");
-        progress->first_evaluation = flag(json, "first_look");
+        run->halting = flag(json, "halting");
+        run->paused = flag(json, "paused");
+        run->first_evaluation = flag(json, "first_look");
         return read_ready(reading, json) && read_pool(reading, json) &&
-               read_nodes(reading, member(json, "breakpoints", json_type_array), &progress->breakpoints) &&
-               read_nodes(reading, member(json, "stops", json_type_array), &progress->stops) &&
+               read_nodes(reading, member(json, "breakpoints", json_type_array), &run->breakpoints) &&
+               read_nodes(reading, member(json, "stops", json_type_array), &run->stops) &&
                read_machine(reading, member(json, "machine", json_type_object)) &&
                each_row_between(reading, member(json, "nodes", json_type_array), NODE_NUMBERS_LEAST + 1,
                                 NODE_IMAGE_NUMBERS + 1, read_node) &&
                each_row(reading, member(json, "history", json_type_array), 5, read_history) &&
                read_causes(reading, json) &&
                each_row(reading, member(json, "timers", json_type_array), 4, read_timer) &&
-               read_suspended(json, "suspended", &progress->suspended) &&
+               read_suspended(json, "suspended", &run->suspended) &&
                read_timers_suspended(reading, member(json, "timers_suspended", json_type_object)) &&
                each_row(reading, member(json, "locks", json_type_array), 3, read_lock) &&
                read_leaves(reading, member(json, "leaves", json_type_array)) && nodes_fit(reading);
 }
 
-bool snapshot_restore(Progress *progress, json_object *snapshot, uint64_t now, SnapshotLeaf make_leaf, void *userdata) {
+bool snapshot_restore(Run *run, json_object *snapshot, uint64_t now, SnapshotLeaf make_leaf, void *userdata) {
         Reading reading = {
-                .progress = progress,
-                .tree = definition_tree(progress->definition),
+                .run = run,
+                .tree = definition_tree(run->definition),
                 .make_leaf = make_leaf,
                 .userdata = userdata,
         };
         bool fine;
 
-        progress->now = now;
+        run->now = now;
         fine = read_all(&reading, snapshot);
         cause_pool_free(reading.pool);
         return fine;

@@ -9,7 +9,7 @@
 
 #include "basic/excerpt.h"
 #include "basic/log.h"
-#include "run/run-control.h"
+#include "run/run.h"
 #include "runtime/manager-control.h"
 #include "runtime/manager-state.h"
 

@@ -2,7 +2,7 @@
 #pragma once
 
 /*
- * Controls runs by hand for a caller, see run-control.h: pause, resume, step, breakpoints, forced outcomes, variables.
+ * Controls runs by hand for a caller, see run/run.h: pause, resume, step, breakpoints, forced outcomes, variables.
  * Each function fails with an error message and with MANAGER_NO_SUCH_RUN, with MANAGER_NOT_RUNNING (also while the run
  * is halting), or with its own errors.
  */

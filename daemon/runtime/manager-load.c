@@ -360,7 +360,7 @@ void text_start_drop(TextStart *start) {
                 text_start_free(start);
 }
 
-static void run_history(Work *work, void *data) {
+static void run_read_history(Work *work, void *data) {
         archive_reading_run(data, work);
 }
 
@@ -379,7 +379,7 @@ static void free_history(void *data) {
 bool manager_history_is_read(Manager *manager, const char *tree) {
         static const WorkKind kind = {
                 .what = "the history",
-                .run = run_history,
+                .run = run_read_history,
                 .done = on_history_read,
                 .free = free_history,
         };

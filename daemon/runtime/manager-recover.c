@@ -12,8 +12,8 @@
 #include "basic/cleanup.h"
 #include "basic/log.h"
 #include "record/journal-definition.h"
-#include "run/run-journal.h"
 #include "run/run-recover.h"
+#include "run/run.h"
 #include "runtime/manager-state.h"
 
 typedef struct Left {
@@ -27,7 +27,7 @@ typedef struct Left {
 /* A lock to claim again, sorted across all runs. */
 typedef struct LeftLock {
         Run *run;
-        const ProgressLock *lock;
+        const RunLock *lock;
 } LeftLock;
 
 static void left_clear(void *data) {
@@ -172,7 +172,7 @@ static gint compare_starts(gconstpointer a, gconstpointer b) {
 
 /* Re-acquire the held locks before queueing the waiters. */
 static gint compare_locks(gconstpointer a, gconstpointer b) {
-        const ProgressLock *x = ((const LeftLock *) a)->lock, *y = ((const LeftLock *) b)->lock;
+        const RunLock *x = ((const LeftLock *) a)->lock, *y = ((const LeftLock *) b)->lock;
 
         if (x->held != y->held)
                 return x->held ? -1 : 1;
@@ -188,7 +188,7 @@ static void recover_locks(const GArray *all) {
                 const GArray *own = replay_locks(left->replay);
 
                 for (unsigned k = 0; k < own->len; k++) {
-                        LeftLock lock = { .run = left->run, .lock = &g_array_index(own, ProgressLock, k) };
+                        LeftLock lock = { .run = left->run, .lock = &g_array_index(own, RunLock, k) };
 
                         g_array_append_val(locks, lock);
                 }

@@ -11,7 +11,7 @@
 #include "basic/cleanup.h"
 #include "basic/log.h"
 #include "basic/span.h"
-#include "run/run-journal.h"
+#include "run/run.h"
 #include "run/start-check.h"
 #include "run/variables.h"
 #include "runtime/manager-state.h"

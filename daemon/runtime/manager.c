@@ -6,7 +6,7 @@
 
 #include "basic/excerpt.h"
 #include "basic/log.h"
-#include "run/run-journal.h"
+#include "run/run.h"
 #include "runtime/manager-state.h"
 
 /* How long stopping waits for the disk. */

@@ -21,7 +21,7 @@ typedef struct ManagerObserver {
         void (*tree_removed)(const LibraryEntry *entry, void *userdata); /* before it is freed */
         void (*run_added)(Run *run, void *userdata);
         void (*run_changed)(Run *run, void *userdata);       /* nodes may have changed */
-        void (*run_state_changed)(Run *run, void *userdata); /* paused, resumed, breakpoints: see run-control.h */
+        void (*run_state_changed)(Run *run, void *userdata); /* paused, resumed, breakpoints */
         void (*run_ready)(Run *run, void *userdata);         /* a node has set the run to ready */
         void (*run_halting)(Run *run, void *userdata);
         void (*run_finished)(Run *run, void *userdata);

@@ -6,7 +6,7 @@
 #include <errno.h>
 
 #include "basic/cleanup.h"
-#include "run/run-journal.h"
+#include "run/run.h"
 #include "service/errors.h"
 #include "service/history-bus.h"
 #include "service/published.h"

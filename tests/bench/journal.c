@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "run/progress.h"
+#include "run/run-inputs.h"
 #include "samples.h"
 
 #define SAMPLES 15
@@ -48,7 +48,7 @@ static void journal_failed(const char *error, void *userdata) {
         exit(EXIT_FAILURE);
 }
 
-static const ProgressHost host = {
+static const RunHost host = {
         .leaf_start = leaf_start,
         .leaf_status = leaf_status,
         .leaf_cause = leaf_cause,
@@ -60,18 +60,19 @@ static const ProgressHost host = {
 
 /* Nanoseconds a round. Takes the writer. */
 static double measure(Definition *definition, JournalWriter *writer) {
-        g_autoptr(Progress) progress = progress_new(definition, 1, 1, &host, NULL);
+        RunOrigin origin = { .id = "", .tree = "", .instance = "", .seed = 1, .start = 1 };
+        g_autoptr(Run) run = run_make(&origin, definition, &host, NULL);
         double begin;
 
-        progress_set_journal(progress, writer);
-        progress_start(progress, 1);
-        progress_tick(progress, 1);
+        run_set_journal(run, writer);
+        input_start(run, 1);
+        input_tick(run, 1);
 
         begin = bench_now();
         for (unsigned i = 0; i < ROUNDS; i++) {
                 leaf = STATUS_SUCCESS;
-                progress_leaf_ended(progress, 1, 1000 + i);
-                progress_tick(progress, 1000 + i);
+                input_leaf_ended(run, 1, 1000 + i);
+                input_tick(run, 1000 + i);
         }
 
         return (bench_now() - begin) / ROUNDS;

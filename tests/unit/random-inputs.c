@@ -6,10 +6,10 @@
 #include "random-run.h"
 
 static bool happen_tick(RandomRun *run) {
-        if (!progress_wants_tick(run->progress))
+        if (!run_wants_tick(run->actual))
                 return false;
 
-        progress_tick(run->progress, run->now);
+        input_tick(run->actual, run->now);
         return true;
 }
 
@@ -30,7 +30,7 @@ static bool happen_end(RandomRun *run) {
                 return false;
 
         random_leaf_set(leaf, random_outcome(run->dice));
-        if (progress_leaf_ended(run->progress, leaf->node, run->now))
+        if (input_leaf_ended(run->actual, leaf->node, run->now))
                 random_leaf_free(leaf);
         return true;
 }
@@ -43,9 +43,9 @@ static bool happen_change(RandomRun *run) {
 
         random_leaf_set(leaf, random_condition(run->dice));
         if (dice_chance(run->dice, 20))
-                progress_condition_turned(run->progress, leaf->node, run->now);
+                input_condition_turned(run->actual, leaf->node, run->now);
         else
-                progress_condition_changed(run->progress, leaf->node, run->now);
+                input_condition_changed(run->actual, leaf->node, run->now);
         return true;
 }
 
@@ -65,7 +65,7 @@ static bool happen_timer(RandomRun *run) {
                 run->rules.interval = false;
         else
                 run->rules.sites[node].timer = false;
-        progress_timer_expired(run->progress, node, run->now);
+        input_timer_expired(run->actual, node, run->now);
         return true;
 }
 
@@ -79,7 +79,7 @@ static bool happen_lock(RandomRun *run) {
         g_array_remove_index(run->waiting, 0);
         run->rules.sites[node].waits = false;
         run->rules.sites[node].holds = true;
-        progress_lock_granted(run->progress, node, run->now);
+        input_lock_granted(run->actual, node, run->now);
         return true;
 }
 
@@ -88,7 +88,7 @@ static bool happen_set(RandomRun *run) {
 
         json_object_object_add(values, "a", json_object_new_int((int) dice_roll(run->dice, 4)));
         json_object_object_add(values, "b", random_value(run->dice));
-        progress_set_variables(run->progress, values, run->now);
+        input_variables(run->actual, values, run->now);
         return true;
 }
 
@@ -100,7 +100,7 @@ static bool happen_output(RandomRun *run) {
         if (!leaf)
                 return false;
 
-        scope = variables_scope(progress_variables(run->progress), leaf->node);
+        scope = variables_scope(run_variables(run->actual), leaf->node);
         version = blackboard_version(scope);
         random_run_set_output(run, leaf->node);
         return blackboard_version(scope) != version;
@@ -120,12 +120,12 @@ static bool force(RandomRun *run, NodeId node) {
         Status status = random_outcome(run->dice);
 
         run->rules.sites[node].forced = true;
-        progress_force(run->progress, node, status, cause_new(CAUSE_FORCED, NULL, "by a test"), run->now);
+        input_force(run->actual, node, status, cause_new(CAUSE_FORCED, NULL, "by a test"), run->now);
         return true;
 }
 
 static bool has_breakpoint(const RandomRun *run, NodeId node) {
-        const GArray *breakpoints = progress_breakpoints(run->progress);
+        const GArray *breakpoints = run_breakpoints(run->actual);
 
         for (unsigned i = 0; breakpoints && i < breakpoints->len; i++)
                 if (g_array_index(breakpoints, NodeId, i) == node)
@@ -137,24 +137,24 @@ static bool has_breakpoint(const RandomRun *run, NodeId node) {
 static bool happen_control(RandomRun *run) {
         NodeId node = dice_roll(run->dice, run->rules.tree->n_nodes);
 
-        if (progress_is_halting(run->progress))
+        if (run_halting(run->actual))
                 return false;
 
         switch (dice_roll(run->dice, 6)) {
         case 0:
-                progress_pause(run->progress, run->now);
+                input_pause(run->actual, run->now);
                 return true;
         case 1:
         case 2:
-                progress_resume(run->progress, run->now);
+                input_resume(run->actual, run->now);
                 return true;
         case 3:
-                if (!progress_is_paused(run->progress))
+                if (!run_paused(run->actual))
                         return false;
-                progress_step(run->progress, run->now);
+                input_step(run->actual, run->now);
                 return true;
         case 4:
-                progress_set_breakpoint(run->progress, node, !has_breakpoint(run, node), run->now);
+                input_breakpoint(run->actual, node, !has_breakpoint(run, node), run->now);
                 return true;
         default:
                 return force(run, node);
@@ -162,10 +162,10 @@ static bool happen_control(RandomRun *run) {
 }
 
 static bool happen_halt(RandomRun *run) {
-        if (progress_is_halting(run->progress) || !dice_chance(run->dice, 20))
+        if (run_halting(run->actual) || !dice_chance(run->dice, 20))
                 return false;
 
-        progress_halt(run->progress, cause_new(CAUSE_HALTED, NULL, "halted by a test"), run->now);
+        input_halt(run->actual, cause_new(CAUSE_HALTED, NULL, "halted by a test"), run->now);
         return true;
 }
 

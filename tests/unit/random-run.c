@@ -35,7 +35,7 @@ void random_run_clear(RandomRun *run) {
 
         while (run->leaves->len > 0)
                 random_leaf_free(run->leaves->pdata[0]);
-        progress_free(run->progress);
+        run_free(run->actual);
         g_ptr_array_unref(run->leaves);
         g_hash_table_unref(run->timers);
         g_array_unref(run->waiting);
@@ -49,21 +49,21 @@ static void check(RandomRun *run) {
         NodeId n = run->rules.tree->n_nodes;
         World *rules = &run->rules;
 
-        rules->machine = (Machine *) progress_machine(run->progress);
+        rules->machine = (Machine *) run_machine(run->actual);
         for (NodeId node = 0; node < n; node++) {
-                rules->sites[node].stopped = progress_stands_at(run->progress, node);
+                rules->sites[node].stopped = run_is_at_breakpoint(run->actual, node);
                 g_assert_true(rules->machine || !world_is_anything_left(rules, node));
         }
 
-        rules->result = progress_status(run->progress);
+        rules->result = run_status(run->actual);
         if (rules->machine)
                 rules_check(rules);
 }
 
 /* Whoever watches it has been told of every change. */
 static void check_told(RandomRun *run) {
-        g_autoptr(GArray) changes = progress_take_changes(run->progress);
-        const History *history = progress_history(run->progress);
+        g_autoptr(GArray) changes = run_take_changes(run->actual);
+        const History *history = run_history(run->actual);
 
         for (unsigned i = 0; changes && i < changes->len; i++) {
                 NodeId node = g_array_index(changes, NodeId, i);
@@ -76,9 +76,9 @@ static void check_told(RandomRun *run) {
 
 static void watch(RandomRun *run) {
         for (NodeId node = 0; node < run->rules.tree->n_nodes; node++)
-                run->told[node] = history_status(progress_history(run->progress), node);
+                run->told[node] = history_status(run_history(run->actual), node);
 
-        progress_set_watched(run->progress, true);
+        run_set_watched(run->actual, true);
 }
 
 /* What the result is, is a record of its own. */
@@ -86,7 +86,7 @@ static void look(RandomRun *run) {
         check(run);
         check_told(run);
         run->seen(run, run->userdata);
-        if (progress_status(run->progress) != STATUS_RUNNING)
+        if (run_status(run->actual) != STATUS_RUNNING)
                 run->seen(run, run->userdata);
 }
 
@@ -112,20 +112,21 @@ static JournalWriter *begin_journal(const char *path, const Definition *definiti
 
 void random_run_start(RandomRun *run, Definition *definition, const char *path, Dice *dice) {
         uint64_t seed = dice_roll(dice, 1000);
+        RunOrigin origin = { .id = "test.1", .tree = "test", .instance = "", .seed = seed, .start = RANDOM_RUN_START };
 
         init(run, definition, dice);
         /* Often very little. */
         journal_writer_set_part(UINT64_C(64) << dice_roll(dice, 10));
-        run->progress = progress_new(definition, seed, RANDOM_RUN_START, &random_run_host, run);
-        run->rules.machine = (Machine *) progress_machine(run->progress);
-        progress_set_journal(run->progress, begin_journal(path, definition, seed));
+        run->actual = run_make(&origin, definition, &random_run_host, run);
+        run->rules.machine = (Machine *) run_machine(run->actual);
+        run_set_journal(run->actual, begin_journal(path, definition, seed));
         watch(run);
-        progress_start(run->progress, RANDOM_RUN_START);
+        input_start(run->actual, RANDOM_RUN_START);
         look(run);
 }
 
 void random_run_live(RandomRun *run) {
-        for (unsigned i = 0; i < INPUTS_MAX && progress_status(run->progress) == STATUS_RUNNING; i++) {
+        for (unsigned i = 0; i < INPUTS_MAX && run_status(run->actual) == STATUS_RUNNING; i++) {
                 if (dice_is_used_up(run->dice))
                         return;
                 if (random_run_happen(run))
@@ -147,17 +148,17 @@ static void take_over(RandomRun *run, Replay *replay) {
                 own->attempt = leaf->attempt;
                 own->since = leaf->since;
                 own->suspended = leaf->suspended;
-                own->memory = json_object_get(leaf->memory);
+                own->memo = json_object_get(leaf->memo);
                 own->noted = json_object_get(leaf->noted);
-                own->what = random_run_what(run->progress, leaf->node, leaf->noted);
+                own->what = random_run_what(run->actual, leaf->node, leaf->noted);
                 own->ending = leaf->halted;
                 site_of(run, leaf->node)->running = action && own->status == STATUS_RUNNING && !own->ending;
                 site_of(run, leaf->node)->ending = own->ending;
                 site_of(run, leaf->node)->watching = !action;
-                progress_set_leaf(run->progress, leaf->node, own);
+                run_set_leaf(run->actual, leaf->node, own);
         }
         for (unsigned i = 0; i < locks->len; i++) {
-                const ProgressLock *lock = &g_array_index(locks, ProgressLock, i);
+                const RunLock *lock = &g_array_index(locks, RunLock, i);
 
                 site_of(run, lock->node)->holds = lock->held;
                 site_of(run, lock->node)->waits = !lock->held;
@@ -168,7 +169,7 @@ static void take_over(RandomRun *run, Replay *replay) {
 
 /* By records, or before the snapshot that the journal begins with. */
 static void note_forced(RandomRun *run, const Journal *journal) {
-        const Machine *machine = progress_machine(run->progress);
+        const Machine *machine = run_machine(run->actual);
         NodeImage image;
 
         for (NodeId node = 0; machine && node < run->rules.tree->n_nodes; node++)
@@ -184,16 +185,16 @@ static void note_forced(RandomRun *run, const Journal *journal) {
 
 /* What had not begun begins, and code that may have run does again. What takes no time is over then. */
 static void start_again(RandomRun *run, const ReplayLeaf *leaf) {
-        RandomLeaf *own = progress_leaf(run->progress, leaf->node);
+        RandomLeaf *own = run_leaf(run->actual, leaf->node);
 
         if (!own || own->type->class != NODE_ACTION || leaf->status != STATUS_RUNNING)
                 return;
 
         if (!leaf->begun || own->type == &code_type) {
                 own->since = run->now;
-                g_clear_pointer(&own->memory, json_object_put);
-                progress_rerun(run->progress, leaf->node, own->noted, run->now);
-                own->suspended = progress_suspended(run->progress);
+                g_clear_pointer(&own->memo, json_object_put);
+                input_rerun(run->actual, leaf->node, own->noted, run->now);
+                own->suspended = run_suspended(run->actual);
                 look(run);
         }
         if (!(own->type->flags & TYPE_IMMEDIATE))
@@ -203,7 +204,7 @@ static void start_again(RandomRun *run, const ReplayLeaf *leaf) {
                 random_leaf_run(own);
         else
                 random_leaf_set(own, random_outcome(run->dice));
-        if (progress_leaf_ended(run->progress, leaf->node, run->now))
+        if (input_leaf_ended(run->actual, leaf->node, run->now))
                 random_leaf_free(own);
         look(run);
 }
@@ -214,25 +215,25 @@ static void resume_journal(RandomRun *run, const Journal *journal, const char *p
 
         journal_writer_resume(path, journal, &writer, &error);
         g_assert_cmpstr(error, ==, NULL);
-        progress_set_journal(run->progress, writer);
+        run_set_journal(run->actual, writer);
 }
 
 void random_run_take_up(RandomRun *run, Replay *replay, const Journal *journal, const char *path, Dice *dice) {
         bool begun = replay_position(replay) > 0;
 
-        init(run, progress_definition(replay_progress(replay)), dice);
-        run->progress = replay_take(replay);
-        run->now = progress_now(run->progress);
-        progress_set_host(run->progress, &random_run_host, run);
+        init(run, run_definition(replay_run(replay)), dice);
+        run->actual = replay_take(replay);
+        run->now = run_now(run->actual);
+        run_set_host(run->actual, &random_run_host, run);
         take_over(run, replay);
         note_forced(run, journal);
         resume_journal(run, journal, path);
         watch(run);
 
         if (begun)
-                progress_recovered(run->progress, run->now);
+                input_recovered(run->actual, run->now);
         else
-                progress_start(run->progress, run->now);
+                input_start(run->actual, run->now);
         look(run);
         for (const GList *link = replay_leaves(replay)->head; begun && link; link = link->next)
                 start_again(run, link->data);

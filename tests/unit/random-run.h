@@ -15,14 +15,14 @@
 #define RANDOM_RUN_START 1000000u
 
 typedef struct RandomRun {
-        Dice *dice; /* borrowed */
-        Progress *progress;
+        Dice *dice;         /* borrowed */
+        Run *actual;        /* which is tested */
         GPtrArray *leaves;  /* of RandomLeaf */
         GHashTable *timers; /* deadlines, by node */
         GArray *waiting;    /* for their locks: of NodeId */
         uint64_t now;
         Status *told; /* of each node: what it has changed to */
-        World rules;  /* what is known of the nodes; its machine is that of the progress */
+        World rules;  /* what is known of the nodes; its machine is that of the run */
 
         /* Behind each record of an input: it can be looked at. */
         void (*seen)(struct RandomRun *run, void *userdata);
@@ -38,7 +38,7 @@ typedef struct RandomLeaf {
         Cause *cause;
         uint32_t attempt;
         uint64_t since, suspended;
-        json_object *memory;
+        json_object *memo;
         json_object *noted;
         char *what; /* its parameter at its start */
 } RandomLeaf;
@@ -52,9 +52,9 @@ void random_run_clear(RandomRun *run);
 void random_run_live(RandomRun *run);
 
 /* All that can be seen. To be freed. */
-char *random_run_describe(const Progress *progress);
+char *random_run_describe(const Run *run);
 /* The parameter of a leaf, by the variables as they are now or were noted; to be freed. NULL: it has none. */
-char *random_run_what(const Progress *progress, NodeId node, json_object *noted);
+char *random_run_what(const Run *run, NodeId node, json_object *noted);
 /* The leaves and locks that it has, and those that the replay thinks it has. To be freed. */
 char *random_run_describe_world(const RandomRun *run);
 char *random_run_describe_replay(const Replay *replay);
@@ -64,7 +64,7 @@ void random_run_assert_same(const char *replayed, const char *seen);
 
 /* Between random-run.c, random-inputs.c and random-world.c. Something happens; false: it could not. */
 bool random_run_happen(RandomRun *run);
-extern const ProgressHost random_run_host;
+extern const RunHost random_run_host;
 RandomLeaf *random_leaf_new(RandomRun *run, NodeId node);
 /* Its code. */
 void random_leaf_run(RandomLeaf *leaf);

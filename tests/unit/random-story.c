@@ -37,7 +37,7 @@ static void on_seen(RandomRun *run, void *userdata) {
         Sight sight = {};
 
         if (story->thorough || story->sights->len == story->look_at) {
-                sight.run = random_run_describe(run->progress);
+                sight.run = random_run_describe(run->actual);
                 sight.world = random_run_describe_world(run);
         }
 
@@ -112,7 +112,7 @@ static char *describe_state(const Replay *replay) {
         static const char *const members[] = { "halting", "paused", "first_look", "breakpoints",     "stops",
                                                "machine", "nodes",  "variables",  "history",         "timers",
                                                "locks",   "ready",  "suspended",  "timers_suspended" };
-        g_autoptr(json_object) snapshot = snapshot_of(replay_progress(replay));
+        g_autoptr(json_object) snapshot = snapshot_of(replay_run(replay));
         GString *text = g_string_new(NULL);
 
         for (size_t i = 0; i < G_N_ELEMENTS(members); i++)
@@ -133,7 +133,7 @@ static void compare_ends(const Journal *journal, Definition *definition) {
         while (step(journal, end) > 0)
                 ;
 
-        if (progress_status(replay_progress(whole)) != STATUS_RUNNING)
+        if (run_status(replay_run(whole)) != STATUS_RUNNING)
                 return;
 
         was = describe_state(whole);
@@ -158,7 +158,7 @@ static void compare(const Replay *replay, const Sight *sight) {
         if (!sight->run)
                 return;
 
-        run = random_run_describe(replay_progress(replay));
+        run = random_run_describe(replay_run(replay));
         world = random_run_describe_replay(replay);
         random_run_assert_same(run, sight->run);
         random_run_assert_same(world, sight->world);
@@ -178,24 +178,24 @@ static Definition *definition_of(const Story *story, const Journal *journal) {
 
 /* What an observer was told of each node last. */
 typedef struct Told {
-        const Progress *progress;
+        const Run *actual; /* which is tested */
         Status *nodes;
 } Told;
 
 static void on_told(NodeId node, void *userdata) {
         const Told *told = userdata;
 
-        told->nodes[node] = history_status(progress_history(told->progress), node);
+        told->nodes[node] = history_status(run_history(told->actual), node);
 }
 
 /* When the run is over, each node that was running has an end, and who looks on was told of it. */
-static void check_ends(const Progress *progress, const Status *told) {
-        const Tree *tree = definition_tree(progress_definition(progress));
+static void check_ends(const Run *run, const Status *told) {
+        const Tree *tree = definition_tree(run_definition(run));
 
         for (NodeId node = 0; node < tree->n_nodes; node++) {
-                Status status = history_status(progress_history(progress), node);
+                Status status = history_status(run_history(run), node);
 
-                if (progress_status(progress) != STATUS_RUNNING)
+                if (run_status(run) != STATUS_RUNNING)
                         g_assert_cmpstr(status_to_string(status), !=, "running");
                 if (told[node] != STATUS_IDLE)
                         g_assert_cmpstr(status_to_string(told[node]), ==, status_to_string(status));
@@ -208,19 +208,19 @@ static void check_replay(const Story *story, const Journal *journal, Definition 
         g_autoptr(Replay) replay = begin_replay(journal, definition, begin);
         unsigned n = count_inputs(journal, definition, begin);
 
-        const ProgressObserver observer = { .changed = on_told };
+        const RunObserver observer = { .changed = on_told };
         g_autofree Status *nodes = g_new0(Status, definition_tree(definition)->n_nodes);
-        Told told = { .progress = replay_progress(replay), .nodes = nodes };
+        Told told = { .actual = replay_run(replay), .nodes = nodes };
 
         g_assert_cmpuint(n, <=, story->sights->len);
-        progress_observe(replay_progress(replay), &observer, &told);
+        run_observe(replay_run(replay), &observer, &told);
         for (unsigned i = story->sights->len - n; i < story->sights->len; i++) {
                 g_assert_cmpint(step(journal, replay), ==, 1);
                 compare(replay, &g_array_index(story->sights, Sight, i));
         }
 
         g_assert_cmpint(step(journal, replay), ==, 0);
-        check_ends(replay_progress(replay), nodes);
+        check_ends(replay_run(replay), nodes);
         compare(replay, last);
 }
 
@@ -231,7 +231,7 @@ static bool begins_with_snapshot(const Journal *journal) {
 static void check(const Story *story, const RandomRun *run) {
         g_autoptr(Journal) journal = read_journal(story);
         g_autoptr(Definition) definition = definition_of(story, journal);
-        Sight last = { random_run_describe(run->progress), random_run_describe_world(run) };
+        Sight last = { random_run_describe(run->actual), random_run_describe_world(run) };
 
         if (!begins_with_snapshot(journal))
                 g_assert_cmpuint(count_inputs(journal, definition, replay_new), ==, story->sights->len);
@@ -276,7 +276,7 @@ static void take_up(Story *story, RandomRun *run) {
         compare_ends(journal, story->definition);
         g_array_set_size(story->sights, story->n_cut + (n > 0 ? n - 1 : 0));
         if (n > 0 && (story->thorough || story->look_at == story->n_cut + n - 1)) {
-                last.run = random_run_describe(replay_progress(replay));
+                last.run = random_run_describe(replay_run(replay));
                 last.world = random_run_describe_replay(replay);
         }
         if (n > 0)

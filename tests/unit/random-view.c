@@ -22,20 +22,20 @@ static void add_cause(GString *text, const Cause *cause) {
                 add_json(text, json);
 }
 
-static void add_node(GString *text, const Progress *progress, NodeId node) {
-        const History *history = progress_history(progress);
-        const Machine *machine = progress_machine(progress);
+static void add_node(GString *text, const Run *run, NodeId node) {
+        const History *history = run_history(run);
+        const Machine *machine = run_machine(run);
 
         g_string_append_printf(text, "#%u %s %i%i%i %" PRIu64 " %" PRIu64 " %u %" PRIu64 " %" PRIu64, node,
                                status_to_string(history_status(history, node)),
                                machine ? (int) machine_node_status(machine, node) : -1,
-                               machine && machine_node_ending(machine, node), progress_stands_at(progress, node),
+                               machine && machine_node_ending(machine, node), run_is_at_breakpoint(run, node),
                                history_since(history, node), history_duration(history, node, UINT32_MAX),
-                               history_rounds(history, node), progress_deadline(progress, node),
-                               progress_boottime_deadline(progress, node));
+                               history_rounds(history, node), run_deadline(run, node),
+                               run_boottime_deadline(run, node));
         add_cause(text, history_last_cause(history, node));
         if (history_status(history, node) == STATUS_HALTED) {
-                g_autoptr(Cause) halted = progress_node_cause(progress, node);
+                g_autoptr(Cause) halted = run_node_cause(run, node);
 
                 add_cause(text, halted);
         }
@@ -49,42 +49,41 @@ static void add_variables(GString *text, const Blackboard *scope) {
         g_string_append_c(text, '\n');
 }
 
-char *random_run_describe(const Progress *progress) {
-        const GArray *breakpoints = progress_breakpoints(progress);
+char *random_run_describe(const Run *run) {
+        const GArray *breakpoints = run_breakpoints(run);
         const Blackboard *scope, *last = NULL;
         GString *text = g_string_new(NULL);
 
-        g_string_append_printf(
-                text, "%s%s%s%s %" PRIu64, status_to_string(progress_status(progress)),
-                progress_is_halting(progress) ? " halting" : "", progress_is_paused(progress) ? " paused" : "",
-                progress_wants_tick(progress) ? " wants a tick" : "", progress_deadline(progress, NODE_NONE));
+        g_string_append_printf(text, "%s%s%s%s %" PRIu64, status_to_string(run_status(run)),
+                               run_halting(run) ? " halting" : "", run_paused(run) ? " paused" : "",
+                               run_wants_tick(run) ? " wants a tick" : "", run_deadline(run, NODE_NONE));
         for (unsigned i = 0; breakpoints && i < breakpoints->len; i++)
                 g_string_append_printf(text, " *%u", g_array_index(breakpoints, NodeId, i));
-        if (progress_was_made_ready(progress))
-                g_string_append_printf(text, " ready %" PRIu64, progress_ready(progress));
-        add_cause(text, progress_cause(progress));
+        if (run_was_made_ready(run))
+                g_string_append_printf(text, " ready %" PRIu64, run_ready_at(run));
+        add_cause(text, run_cause_chain(run));
         g_string_append_c(text, '\n');
         /* Nodes of a scope stand together. */
-        for (NodeId node = 0; node < definition_tree(progress_definition(progress))->n_nodes; node++, last = scope) {
-                scope = variables_scope(progress_variables(progress), node);
+        for (NodeId node = 0; node < definition_tree(run_definition(run))->n_nodes; node++, last = scope) {
+                scope = variables_scope(run_variables(run), node);
                 if (scope != last)
                         add_variables(text, scope);
-                add_node(text, progress, node);
+                add_node(text, run, node);
         }
 
         return g_string_free(text, FALSE);
 }
 
-char *random_run_what(const Progress *progress, NodeId node, json_object *noted) {
-        const Definition *definition = progress_definition(progress);
+char *random_run_what(const Run *run, NodeId node, json_object *noted) {
+        const Definition *definition = run_definition(run);
         const NodeType *type = definition_tree(definition)->nodes[node].type;
         g_autofree char *error = NULL;
         g_auto(Params) params = {};
 
         if (type != &slow_type && type != &value_type)
                 return NULL;
-        if (definition_params_revealed(definition, node, variables_scope(progress_variables(progress), node), noted,
-                                       NULL, &params, &error) < 0)
+        if (definition_params_revealed(definition, node, variables_scope(run_variables(run), node), noted, NULL,
+                                       &params, &error) < 0)
                 return g_strdup("none");
 
         return g_strdup(json_object_to_json_string(((const SlowParams *) params.values)->what));
@@ -130,7 +129,7 @@ char *random_run_describe_world(const RandomRun *run) {
                 bool action = leaf->type->class == NODE_ACTION;
 
                 add_leaf(text, leaf->node, known_status(leaf->type, leaf->status), leaf->ending, leaf->suspended,
-                         action ? leaf->cause : NULL, leaf->memory, leaf->what);
+                         action ? leaf->cause : NULL, leaf->memo, leaf->what);
         }
         for (NodeId node = 0; node < run->rules.tree->n_nodes; node++)
                 if (run->rules.sites[node].holds || run->rules.sites[node].waits)
@@ -141,20 +140,20 @@ char *random_run_describe_world(const RandomRun *run) {
 }
 
 char *random_run_describe_replay(const Replay *replay) {
-        const Tree *tree = definition_tree(progress_definition(replay_progress(replay)));
+        const Tree *tree = definition_tree(run_definition(replay_run(replay)));
         GString *text = g_string_new(NULL);
 
         for (const GList *link = replay_leaves(replay)->head; link; link = link->next) {
                 const ReplayLeaf *leaf = link->data;
                 const NodeType *type = tree->nodes[leaf->node].type;
-                g_autofree char *what = random_run_what(replay_progress(replay), leaf->node, leaf->noted);
+                g_autofree char *what = random_run_what(replay_run(replay), leaf->node, leaf->noted);
 
                 add_leaf(text, leaf->node, known_status(type, leaf->status), leaf->halted, leaf->suspended,
-                         type->class == NODE_ACTION ? leaf->cause : NULL, leaf->memory, what);
+                         type->class == NODE_ACTION ? leaf->cause : NULL, leaf->memo, what);
         }
         for (NodeId node = 0; node < tree->n_nodes; node++)
                 for (unsigned i = 0; i < replay_locks(replay)->len; i++) {
-                        const ProgressLock *lock = &g_array_index(replay_locks(replay), ProgressLock, i);
+                        const RunLock *lock = &g_array_index(replay_locks(replay), RunLock, i);
 
                         if (lock->node == node)
                                 add_lock(text, node, lock->held);

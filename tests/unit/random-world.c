@@ -84,7 +84,7 @@ void random_leaf_free(RandomLeaf *leaf) {
         site->running = site->ending = site->watching = false;
         g_ptr_array_remove(leaf->run->leaves, leaf);
         cause_unref(leaf->cause);
-        json_object_put(leaf->memory);
+        json_object_put(leaf->memo);
         json_object_put(leaf->noted);
         g_free(leaf->what);
         g_free(leaf);
@@ -101,13 +101,13 @@ void random_run_set_output(RandomRun *run, NodeId node) {
                 json_object_array_add(list, value);
                 value = list;
         }
-        progress_set_output(run->progress, node, name, value, run->now);
+        input_output(run->actual, node, name, value, run->now);
 }
 
 void random_leaf_run(RandomLeaf *leaf) {
         const RandomRun *run = leaf->run;
         const CodeParams *params = run->rules.tree->nodes[leaf->node].params;
-        Blackboard *scope = variables_scope(progress_variables(run->progress), leaf->node);
+        Blackboard *scope = variables_scope(run_variables(run->actual), leaf->node);
 
         leaf_is(leaf, script_status_of_code(params->code, scope, &leaf->cause));
 }
@@ -115,10 +115,10 @@ void random_leaf_run(RandomLeaf *leaf) {
 void random_leaf_remember(RandomLeaf *leaf) {
         RandomRun *run = leaf->run;
 
-        json_object_put(leaf->memory);
-        leaf->memory = json_object_new_object();
-        json_object_object_add(leaf->memory, "said", random_value(run->dice));
-        progress_remember(run->progress, leaf->node, leaf->memory, run->now);
+        json_object_put(leaf->memo);
+        leaf->memo = json_object_new_object();
+        json_object_object_add(leaf->memo, "said", random_value(run->dice));
+        input_memo(run->actual, leaf->node, leaf->memo, run->now);
 }
 
 static void start_action(RandomLeaf *leaf) {
@@ -147,9 +147,9 @@ static void *on_leaf_start(NodeId node, uint32_t attempt, json_object *noted, vo
 
         leaf->attempt = attempt;
         leaf->noted = json_object_get(noted);
-        leaf->what = random_run_what(run->progress, node, NULL);
-        leaf->since = progress_now(run->progress);
-        leaf->suspended = progress_suspended(run->progress);
+        leaf->what = random_run_what(run->actual, node, NULL);
+        leaf->since = run_now(run->actual);
+        leaf->suspended = run_suspended(run->actual);
         if (leaf->type->class == NODE_ACTION) {
                 start_action(leaf);
         } else {
@@ -200,8 +200,8 @@ static void on_leaf_report(void *data, LeafReport *ret_report) {
                 .suspended = leaf->suspended,
                 .begun = leaf->type->class == NODE_ACTION,
                 .halted = leaf->ending,
-                .remembers = leaf->memory,
-                .memory = leaf->memory,
+                .has_memo = leaf->memo,
+                .memo = leaf->memo,
                 .noted = leaf->noted,
         };
 }
@@ -270,7 +270,7 @@ static void on_journal_failed(const char *error, void *userdata) {
         g_error("%s", error);
 }
 
-const ProgressHost random_run_host = {
+const RunHost random_run_host = {
         .leaf_start = on_leaf_start,
         .leaf_status = on_leaf_status,
         .leaf_evaluate = on_leaf_evaluate,

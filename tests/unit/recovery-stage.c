@@ -6,7 +6,7 @@
 
 #include "lasting-leaves.h"
 #include "record/journal.h"
-#include "run/run-journal.h"
+#include "run/run.h"
 
 /* Nobody hears of a run that would not be there after a crash. */
 static void assert_written(const RecoveryStage *stage, const Run *run) {

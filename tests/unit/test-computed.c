@@ -6,7 +6,7 @@
 
 #include "basic/cleanup.h"
 #include "run-stage.h"
-#include "run/run-control.h"
+#include "run/run.h"
 
 /* A condition, and what runs while it holds. root: with ' for ". */
 #define WHILE(test)                                                                                                    \

@@ -8,7 +8,7 @@
 #include "lasting-leaves.h"
 #include "loading.h"
 #include "recovery-stage.h"
-#include "run/run-journal.h"
+#include "run/run.h"
 #include "runtime/manager-control.h"
 
 static const Caller test_caller = { .pid = 1234, .command = (char *) "test", .text = (char *) "UID 0 (test)" };

@@ -8,7 +8,7 @@
 
 #include "lasting-leaves.h"
 #include "recovery-stage.h"
-#include "run/run-journal.h"
+#include "run/run.h"
 
 static unsigned count_lines(const char *path, const char *part) {
         g_autofree char *text = NULL;

@@ -7,7 +7,7 @@
 
 #include "basic/cleanup.h"
 #include "run-stage.h"
-#include "run/run-control.h"
+#include "run/run.h"
 
 #define TWO "{ 'type': 'Sequence', 'name': 'Boot', 'children': [" ACTION("A") ", " ACTION("B") "] }"
 

@@ -3,7 +3,7 @@
 /* Tests halts that take time: time limits, clean-ups, and uninterruptible nodes. */
 
 #include "run-stage.h"
-#include "run/run-control.h"
+#include "run/run.h"
 
 static void test_halt_timeout(void) {
         g_autoptr(RunStage) stage =

@@ -7,7 +7,7 @@
 
 #include "basic/cleanup.h"
 #include "run-stage.h"
-#include "run/run-control.h"
+#include "run/run.h"
 
 static void set(const RunStage *stage, const char *values) {
         g_autoptr(json_object) object = json_tokener_parse(values);

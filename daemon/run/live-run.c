@@ -1,0 +1,709 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/*
+ * Implements what a run has in btd, besides its execution (run.c): a turn in the queue of ticks, activities for its
+ * leaves, armed timers, claims of locks, requests of users with the checks that the run can do itself, its run record,
+ * and its recovery.
+ */
+
+#include <errno.h>
+#include <json-c/linkhash.h>
+#include <string.h>
+
+#include "basic/boot-file.h"
+#include "basic/log.h"
+#include "engine/engine-version.h"
+#include "run/detail.h"
+#include "run/run-recover.h"
+#include "run/run-state.h"
+#include "run/start-check.h"
+
+/* A run takes no input during a tick, but effects of a tick can change a condition or free a lock; such inputs are kept
+ * until the tick is done. A run that only reacts to its own inputs, such as a Script that always changes a Condition
+ * before it, is slowed down like any other loop. */
+#define UNPROMPTED_MAX 1000u
+
+typedef enum KeptKind {
+        INPUT_CONDITION,
+        INPUT_LOCK,
+} KeptKind;
+
+/* An input that comes during a tick. */
+typedef struct Kept {
+        KeptKind kind;
+        NodeId node;
+} Kept;
+
+static uint64_t clock_now(void) {
+        return (uint64_t) g_get_monotonic_time();
+}
+
+/* Gives one kept input to the run. The run caused it itself, so check it again: the condition may have ended, and the
+ * lock may have been released since. */
+static void give(Run *run, const Kept *input, bool kept) {
+        switch (input->kind) {
+        case INPUT_CONDITION:
+                if (!run_leaf(run, input->node))
+                        break;
+                if (kept)
+                        input_condition_turned(run, input->node, clock_now());
+                else
+                        input_condition_changed(run, input->node, clock_now());
+                break;
+        case INPUT_LOCK:
+                if (node_locks_has(run->claims, input->node))
+                        input_lock_granted(run, input->node, clock_now());
+                break;
+        }
+}
+
+static void give_kept(Run *run) {
+        g_autoptr(GArray) kept = g_steal_pointer(&run->kept);
+
+        g_clear_pointer(&run->later, timer_free);
+        for (unsigned i = 0; i < kept->len; i++)
+                give(run, &g_array_index(kept, Kept, i), true);
+}
+
+static void settle(Run *run);
+
+static void on_later(void *userdata) {
+        Run *run = userdata;
+
+        give_kept(run);
+        settle(run);
+}
+
+static void settle_kept(Run *run) {
+        const Tree *tree = definition_tree(run_definition(run));
+
+        if (run->unprompted++ < UNPROMPTED_MAX)
+                give_kept(run);
+        else if (!run->later)
+                run->later = timer_new(run->services->leaves->timers, tree->interval, on_later, run);
+}
+
+/* After each input, unless the run has finished. */
+static void settle(Run *run) {
+        if (run->kept)
+                settle_kept(run);
+
+        if (run_wants_tick(run))
+                ticker_queue(run->services->ticker, &run->turn);
+}
+
+static void give_or_keep(Run *run, KeptKind kind, NodeId node) {
+        Kept input = { .kind = kind, .node = node };
+
+        if (run_is_busy(run)) {
+                run->kept = run->kept ?: g_array_new(FALSE, FALSE, sizeof(Kept));
+                g_array_append_val(run->kept, input);
+                return;
+        }
+
+        run->unprompted = 0;
+        give(run, &input, false);
+        settle(run);
+}
+
+static void on_timer(NodeId node, void *userdata) {
+        Run *run = userdata;
+
+        if (node != NODE_NONE)
+                run->unprompted = 0;
+        input_timer_expired(run, node, clock_now());
+        settle(run);
+}
+
+bool run_leaf_ended(Run *run, NodeId node) {
+        bool over;
+
+        run->unprompted = 0;
+        over = input_leaf_ended(run, node, clock_now());
+
+        settle(run);
+        return over;
+}
+
+void run_condition_changed(Run *run, NodeId node) {
+        give_or_keep(run, INPUT_CONDITION, node);
+}
+
+static void on_lock_granted(NodeId node, void *userdata) {
+        give_or_keep(userdata, INPUT_LOCK, node);
+}
+
+void run_set_output(Run *run, NodeId node, const char *key, json_object *value) {
+        input_output(run, node, key, value, clock_now());
+        if (!run_is_busy(run))
+                settle(run);
+}
+
+void run_store_memo(Run *run, NodeId node, json_object *memo) {
+        input_memo(run, node, memo, clock_now());
+}
+
+void run_note_rerun(Run *run, NodeId node, json_object *noted) {
+        input_rerun(run, node, noted, clock_now());
+}
+
+/* The effects of the run. */
+
+static void *host_leaf_start(NodeId node, uint32_t attempt, json_object *noted, void *userdata) {
+        Run *run = userdata;
+
+        return activity_start(run, node, attempt, noted);
+}
+
+static Status host_leaf_status(void *leaf) {
+        return activity_status(leaf);
+}
+
+static Status host_leaf_evaluate(void *leaf, uint32_t evaluation) {
+        return activity_evaluate(leaf);
+}
+
+static Cause *host_leaf_cause(void *leaf) {
+        return activity_cause(leaf);
+}
+
+static bool host_leaf_halt(void *leaf) {
+        return activity_halt(leaf);
+}
+
+static void host_leaf_report(void *leaf, LeafReport *ret_report) {
+        activity_report(leaf, ret_report);
+}
+
+static void host_leaf_free(void *leaf) {
+        activity_free(leaf);
+}
+
+static void host_timer_arm(NodeId node, uint64_t deadline, void *userdata) {
+        Run *run = userdata;
+
+        if (!run->armed)
+                run->armed = node_timers_new(run->services->leaves->timers, on_timer, run);
+        if (node != NODE_NONE && definition_uses_boottime(run_definition(run), node))
+                node_timers_arm(run->armed, node, TIMER_BOOTTIME, run_boottime_deadline(run, node));
+        else
+                node_timers_arm(run->armed, node, TIMER_MONOTONIC, deadline);
+}
+
+static uint64_t host_suspended(void *userdata) {
+        return timers_suspended();
+}
+
+static void host_timer_disarm(NodeId node, void *userdata) {
+        const Run *run = userdata;
+
+        node_timers_drop(run->armed, node);
+}
+
+/* The claim that completes a deadlock logs it, once for all claims. Only something other than a lock, such as a halt or
+ * timeout, can end it. */
+static bool take_lock(Run *run, NodeId node) {
+        const Definition *definition = run_definition(run);
+        const char *name = tree_node_name(definition_tree(definition), node);
+        g_autofree char *text = NULL;
+
+        if (!run->claims)
+                run->claims = node_locks_new(run->services->locks, definition, run->id, on_lock_granted, run);
+        if (node_locks_take(run->claims, node))
+                return true;
+        if (!node_locks_is_deadlocked(run->claims, node))
+                return false;
+
+        text = node_locks_describe(run->claims, node);
+        log_message(LOG_WARNING, &(LogSubject){ .tree = run->tree, .run = run->id, .node = name }, "waits for %s",
+                    text);
+        return false;
+}
+
+static bool host_lock(NodeId node, void *userdata) {
+        return take_lock(userdata, node);
+}
+
+static void host_unlock(NodeId node, void *userdata) {
+        const Run *run = userdata;
+
+        node_locks_drop(run->claims, node);
+}
+
+static bool is_same(const Cause *a, const Cause *b) {
+        return a && b && g_str_equal(a->kind, b->kind) && g_strcmp0(a->text, b->text) == 0;
+}
+
+/* Do not log conditions, which fail often, nor retries that fail again for the same reason, nor causes that are only
+ * passed on from a child. */
+static void host_failed(NodeId node, const Cause *before, void *userdata) {
+        const Run *run = userdata;
+        const Tree *tree = definition_tree(run_definition(run));
+        const Cause *cause = history_cause(run_history(run), node);
+        bool usual = tree->nodes[node].type->class == NODE_CONDITION || is_same(before, cause);
+        g_autofree char *text = cause_describe(tree, cause, node);
+
+        log_message(
+                usual ? LOG_DEBUG : LOG_INFO,
+                &(LogSubject){ .tree = run->tree, .run = run->id, .node = tree_node_name(tree, node), .cause = cause },
+                "%s%s", tree->nodes[node].flags & NODE_LEAF ? "failed: " : "", text);
+}
+
+static void host_journal_failed(const char *error, void *userdata) {
+        Run *run = userdata;
+
+        run_lose_journal(run, error);
+        run->callbacks->state_changed(run, run->callbacks_userdata);
+}
+
+static const RunHost live_host = {
+        .leaf_start = host_leaf_start,
+        .leaf_status = host_leaf_status,
+        .leaf_evaluate = host_leaf_evaluate,
+        .leaf_cause = host_leaf_cause,
+        .leaf_halt = host_leaf_halt,
+        .leaf_report = host_leaf_report,
+        .leaf_free = host_leaf_free,
+        .suspended = host_suspended,
+        .timer_arm = host_timer_arm,
+        .timer_disarm = host_timer_disarm,
+        .lock = host_lock,
+        .unlock = host_unlock,
+        .failed = host_failed,
+        .journal_failed = host_journal_failed,
+};
+
+void run_end_live(Run *run) {
+        if (!run->services)
+                return;
+
+        while (run->activities.head)
+                activity_free(run->activities.head->data);
+
+        g_clear_pointer(&run->armed, node_timers_free);
+        g_clear_pointer(&run->claims, node_locks_free);
+        g_clear_pointer(&run->kept, g_array_unref);
+        g_clear_pointer(&run->later, timer_free);
+        ticker_remove(run->services->ticker, &run->turn);
+}
+
+void run_abandon(Run *run) {
+        while (run->activities.head)
+                activity_abandon(run->activities.head->data);
+
+        run_end_live(run);
+}
+
+/* Tell it after the changes of nodes in the same tick. A run that was ready when it was recovered was reported
+ * before. */
+static void report_ready(Run *run) {
+        if (run->ready_reported || !run_was_made_ready(run))
+                return;
+
+        run->ready_reported = true;
+        if (run->callbacks->ready)
+                run->callbacks->ready(run, run->callbacks_userdata);
+}
+
+/* CLOCK_REALTIME may have been set meanwhile, so add the duration to the start. */
+static void finish(Run *run) {
+        run->finished = run->started + (run_now(run) - run->start);
+        run_end_live(run);
+        run->callbacks->changed(run, run->callbacks_userdata);
+        report_ready(run);
+        run->callbacks->finished(run, run->callbacks_userdata);
+}
+
+/* Tells that the run was paused or resumed, or that a breakpoint was reached. */
+static void tell_moved(Run *run) {
+        if (!run->moved)
+                return;
+
+        run->moved = false;
+        run->callbacks->state_changed(run, run->callbacks_userdata);
+}
+
+static void tick(void *userdata) {
+        Run *run = userdata;
+
+        if (input_tick(run, clock_now()) != STATUS_RUNNING) {
+                finish(run);
+                return;
+        }
+
+        settle(run);
+        run->callbacks->changed(run, run->callbacks_userdata);
+        report_ready(run);
+        tell_moved(run);
+}
+
+/* A unit that is started waits until the run is ready; one that is stopped, until the halt of the run completes. */
+bool run_is_awaited_by(const Run *run, const char *unit, bool stop) {
+        return run->services->waiters && (stop ? run_halting(run) : run_ready(run) == 0) &&
+               waiters_has(run->services->waiters, run->tree, run->instance, stop, unit);
+}
+
+void run_tell_awaited(Run *run) {
+        for (GList *i = run->activities.head; i; i = i->next)
+                activity_tell_awaited(i->data);
+}
+
+static void go_live(Run *run, const RunServices *services, const RunCallbacks *callbacks, void *userdata) {
+        run->services = services;
+        run->turn = (TickerEntry){ .tick = tick, .userdata = run };
+        run->callbacks = callbacks;
+        run->callbacks_userdata = userdata;
+        run->ready_reported = run_was_made_ready(run);
+        run_set_host(run, &live_host, run);
+}
+
+Run *run_new(const char *id, const char *tree, const char *instance, Definition *definition,
+             const RunServices *services, const RunCallbacks *callbacks, void *userdata) {
+        RunOrigin origin = {
+                .id = id,
+                .tree = tree,
+                .instance = instance,
+                .seed = (uint64_t) g_random_int() << 32 | g_random_int(),
+                .started = (uint64_t) g_get_real_time(),
+                .start = clock_now(),
+        };
+        Run *run = run_make(&origin, definition, &live_host, NULL);
+
+        go_live(run, services, callbacks, userdata);
+        return run;
+}
+
+void run_set_caller(Run *run, uint32_t uid) {
+        run->caller = uid;
+}
+
+uint32_t run_caller(const Run *run) {
+        return run->caller;
+}
+
+void run_set_token(Run *run, const char *token) {
+        g_free(run->token);
+        run->token = g_strdup(token);
+}
+
+const char *run_token(const Run *run) {
+        return run->token ?: run->id;
+}
+
+void run_start(Run *run) {
+        input_start(run, clock_now());
+        settle(run);
+}
+
+static bool is_controllable(const Run *run) {
+        return run_status(run) == STATUS_RUNNING && !run->halting;
+}
+
+void run_halt(Run *run, Cause *why) {
+        if (!is_controllable(run)) {
+                cause_unref(why);
+                return;
+        }
+
+        input_halt(run, why, clock_now());
+        settle(run);
+}
+
+bool run_awaits(const Run *run, NodeId node, uint32_t attempt) {
+        const Tree *tree = definition_tree(run_definition(run));
+        const Activity *activity = node < tree->n_nodes ? run_leaf(run, node) : NULL;
+
+        if (!activity || activity_attempt(activity) != attempt)
+                return false;
+
+        /* A condition continues whatever its value is. */
+        return activity_status(activity) == STATUS_RUNNING || tree->nodes[node].type->class == NODE_CONDITION;
+}
+
+uint64_t run_finished(const Run *run) {
+        return run->finished;
+}
+
+/* A leaf without an activity waits for the node that it replaces to end. */
+static char *leaf_detail(Activity *activity) {
+        return activity ? activity_describe(activity) : g_strdup("waits until the node that it replaces has ended");
+}
+
+static char *node_detail(const Run *run, NodeId node) {
+        const Tree *tree = definition_tree(run_definition(run));
+        const History *history = run_history(run);
+        Activity *activity = run_leaf(run, node);
+        uint64_t now = clock_now(), deadline = run_deadline(run, node), left = UINT64_MAX;
+        g_autofree char *lock = run->claims ? node_locks_describe(run->claims, node) : NULL;
+
+        if (run_is_at_breakpoint(run, node))
+                return g_strdup("paused at a breakpoint");
+        if (lock)
+                return g_strconcat("waits for ", lock, NULL);
+
+        if (activity ? activity_is_ending(activity) : run_node_is_ending(run, node))
+                return g_strdup("ending");
+        if (history_status(history, node) == STATUS_RUNNING && tree->nodes[node].flags & NODE_LEAF)
+                return leaf_detail(activity);
+
+        if (deadline != UINT64_MAX && definition_uses_boottime(run_definition(run), node)) {
+                deadline = run_boottime_deadline(run, node);
+                now = timers_now(TIMER_BOOTTIME);
+        }
+        if (deadline != UINT64_MAX)
+                left = deadline - MIN(now, deadline);
+        return detail_text(tree, history, node, left);
+}
+
+void run_node_report(const Run *run, NodeId node, NodeReport *ret_report) {
+        const History *history = run_history(run);
+        uint64_t since = history_since(history, node);
+
+        *ret_report = (NodeReport){
+                .status = history_status(history, node),
+                .since = since > 0 ? run->started + (since - run->start) : 0,
+                .duration = history_duration(history, node, clock_now()),
+                .detail = node_detail(run, node),
+        };
+}
+
+/* The control of a run by hand. */
+
+void run_pause(Run *run) {
+        if (!is_controllable(run) || run_paused(run))
+                return;
+
+        input_pause(run, clock_now());
+        ticker_remove(run->services->ticker, &run->turn);
+        tell_moved(run);
+}
+
+void run_resume(Run *run) {
+        if (!run_paused(run))
+                return;
+
+        input_resume(run, clock_now());
+        settle(run);
+        tell_moved(run);
+}
+
+bool run_step(Run *run) {
+        if (!run_paused(run))
+                return false;
+
+        input_step(run, clock_now());
+        tell_moved(run);
+        if (!machine_wants_tick(run->machine))
+                return false;
+
+        ticker_queue(run->services->ticker, &run->turn);
+        return true;
+}
+
+void run_set_breakpoint(Run *run, NodeId node, bool set) {
+        if (!is_controllable(run))
+                return;
+
+        input_breakpoint(run, node, set, clock_now());
+        tell_moved(run);
+}
+
+bool run_force(Run *run, NodeId node, Status status, Cause *why) {
+        bool runs;
+
+        if (!is_controllable(run)) {
+                cause_unref(why);
+                return false;
+        }
+
+        runs = input_force(run, node, status, why, clock_now());
+        settle(run);
+        return runs;
+}
+
+static int check_values(const Run *run, json_object *values, char **ret_error) {
+        int r = start_check("", values, ret_error);
+
+        return r < 0 ? r : definition_check_set(run_definition(run), values, ret_error);
+}
+
+static int check_room(Run *run, json_object *values, char **ret_error) {
+        const Blackboard *blackboard = run_blackboard(run);
+        int64_t growth = 0;
+
+        json_object_object_foreach(values, key, value) growth += blackboard_growth(blackboard, key, value);
+        if (blackboard_has_room(blackboard, growth))
+                return 0;
+
+        *ret_error = blackboard_full_text();
+        return -EDQUOT;
+}
+
+int run_set_values(Run *run, json_object *values, char **ret_error) {
+        int r = check_values(run, values, ret_error);
+
+        if (r >= 0)
+                r = check_room(run, values, ret_error);
+        if (r < 0)
+                return r;
+        if (run_status(run) != STATUS_RUNNING)
+                return 0;
+
+        input_variables(run, values, clock_now());
+        settle(run);
+        return 0;
+}
+
+/* The run record. The header contains all the files of the tree, because these may change before it is read. */
+
+static JournalHeader header_of(const Run *run, const char *boot, const char *starter) {
+        const Definition *definition = run_definition(run);
+
+        return (JournalHeader){
+                .engine = engine_version(),
+                .boot = g_strdup(boot),
+                .run = g_strdup(run->id),
+                .tree = g_strdup(run->tree),
+                .instance = g_strdup(run->instance),
+                .starter = g_strdup(starter),
+                .token = g_strdup(run_token(run)),
+                .uid = run_caller(run),
+                .hash = g_strdup(definition_hash(definition)),
+                .seed = run->seed,
+                .started = run->started,
+                .start = run->start,
+                .variables = run->given ? json_object_get(run->given) : json_object_new_object(),
+        };
+}
+
+void run_begin_journal(Run *run, Journals *journals, const char *starter) {
+        g_auto(JournalHeader) header = {};
+        g_autofree char *error = NULL, *files = NULL;
+        JournalWriter *writer;
+
+        if (!journals_are_kept(journals))
+                return;
+
+        header = header_of(run, boot_id(), starter);
+        header.files_json = files = definition_take_files(run_definition(run));
+        if (journals_begin(journals, &header, &writer, &error) >= 0)
+                run_set_journal(run, writer);
+        else
+                run_lose_journal(run, error);
+}
+
+void run_lose_journal(Run *run, const char *error) {
+        run->durable = false;
+        run->not_durable = g_strdup(error);
+        log_message(LOG_WARNING, &(LogSubject){ .tree = run->tree, .run = run->id },
+                    "would not survive a restart of the daemon: %s", error);
+}
+
+void run_close_journal(Run *run) {
+        run_set_journal(run, NULL);
+}
+
+void run_leave_journal(Run *run) {
+        g_autofree char *error = NULL;
+
+        if (run_status(run) == STATUS_RUNNING && run_close(run, &error) < 0)
+                log_message(LOG_WARNING, &(LogSubject){ .tree = run->tree, .run = run->id },
+                            "has no snapshot for the next btd, which has to replay its record: %s", error);
+}
+
+/* The same summary that journal_summary_read() would read. */
+static JournalSummary summary_of(const Run *run) {
+        return (JournalSummary){
+                .run = g_strdup(run->id),
+                .tree = g_strdup(run->tree),
+                .instance = g_strdup(run->instance),
+                .token = g_strdup(run_token(run)),
+                .status = g_strdup(run_status_text(run)),
+                .cause = g_strdup(run_cause(run) ?: ""),
+                .started = run->started,
+                .finished = run->finished,
+        };
+}
+
+void run_end_journal(Run *run, Journals *journals) {
+        const JournalWriter *writer = run->writer;
+        uint64_t bytes = writer ? journal_writer_size(writer) : 0;
+        g_auto(JournalSummary) summary = {};
+
+        run_close_journal(run);
+        if (bytes == 0)
+                return;
+
+        summary = summary_of(run);
+        journals_finish(journals, &summary, bytes);
+}
+
+bool run_is_durable(const Run *run) {
+        return run->durable;
+}
+
+const char *run_not_durable(const Run *run) {
+        return run->not_durable;
+}
+
+/* Recovery. What has happened while btd was not running becomes inputs: an expired timer, a free lock, an ended leaf.
+ */
+
+Run *run_recover(const JournalHeader *header, Replay *replay, JournalWriter *writer, const RunServices *services,
+                 const RunCallbacks *callbacks, void *userdata) {
+        bool begun = replay_position(replay) > 0 && !replay_has_finished(replay);
+        Run *run = replay_take(replay);
+
+        go_live(run, services, callbacks, userdata);
+        run_set_caller(run, header->uid);
+        run_set_token(run, header->token);
+        if (writer)
+                run_set_journal(run, writer);
+        if (begun)
+                input_recovered(run, clock_now());
+
+        return run;
+}
+
+void run_recover_lock(Run *run, const RunLock *lock) {
+        if (take_lock(run, lock->node) && !lock->held)
+                input_lock_granted(run, lock->node, clock_now());
+}
+
+/* A condition can be false for a new reason, for example because a secret in its parameters was lost. */
+static bool is_as_before(const Activity *activity, const ReplayLeaf *leaf, bool condition) {
+        const Cause *cause = activity_cause(activity);
+
+        return activity_status(activity) == leaf->status &&
+               (!condition || g_strcmp0(cause ? cause->text : NULL, leaf->cause ? leaf->cause->text : NULL) == 0);
+}
+
+static void recover_leaf(Run *run, const ReplayLeaf *leaf) {
+        bool condition = definition_tree(run_definition(run))->nodes[leaf->node].type->class == NODE_CONDITION;
+        Activity *activity = activity_recover(run, leaf);
+
+        run_set_leaf(run, leaf->node, activity);
+        if (is_as_before(activity, leaf, condition))
+                return;
+
+        if (condition)
+                input_condition_changed(run, leaf->node, clock_now());
+        else if (input_leaf_ended(run, leaf->node, clock_now()))
+                activity_free(activity);
+}
+
+void run_recover_leaves(Run *run, const Replay *replay) {
+        if (run_status(run) != STATUS_RUNNING) {
+                finish(run);
+                return;
+        }
+        if (replay_position(replay) == 0) {
+                run_start(run);
+                return;
+        }
+
+        for (const GList *link = replay_leaves(replay)->head; link; link = link->next)
+                recover_leaf(run, link->data);
+
+        settle(run);
+}

@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/*
+ * Writes the records of a run. The JSON text is written directly, without JSON objects if there are none yet, because
+ * this happens for every input of every run.
+ *
+ * Records are flushed before the next effect, and at the latest when the run has processed its input. So the reason of
+ * each effect is always recorded.
+ */
+
+#include <inttypes.h>
+#include <json-c/linkhash.h>
+
+#include "basic/cause-json.h"
+#include "basic/cleanup.h"
+#include "run/run-state.h"
+#include "run/snapshot.h"
+
+/* The maximum size, in bytes, of a variable's value in the record of a leaf's start. */
+#define NOTED_MAX 1024u
+/* Longer than any status. */
+#define OUTCOME_MAX 32u
+
+static void value_free(void *data) {
+        RunValue *value = data;
+
+        cause_unref(value->cause);
+        g_free(value);
+}
+
+static GString *begin(Run *run, RecordKind kind, NodeId node) {
+        return journal_writer_begin(run->writer, run->now - run->start, kind, node);
+}
+
+static void append_json(GString *text, json_object *json) {
+        g_string_append(text,
+                        json_object_to_json_string_ext(json, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE));
+}
+
+static void append_cause(GString *text, const Cause *cause) {
+        g_autoptr(json_object) json = NULL;
+
+        if (!cause)
+                return;
+
+        json = cause_to_json(cause);
+        g_string_append(text, ",\"cause\":");
+        append_json(text, json);
+}
+
+static void append_outcome(GString *text, Status status, const Cause *cause) {
+        char outcome[OUTCOME_MAX], *end = stpcpy(outcome, " {\"status\":\"");
+
+        end = stpcpy(stpcpy(end, status_to_string(status)), "\"");
+        g_string_append_len(text, outcome, end - outcome);
+        append_cause(text, cause);
+}
+
+void run_note(Run *run, RecordKind kind, NodeId node) {
+        if (!run->writer)
+                return;
+
+        begin(run, kind, node);
+        journal_writer_end(run->writer);
+}
+
+void run_note_status(Run *run, RecordKind kind, NodeId node, Status status, const Cause *cause) {
+        GString *text;
+
+        if (!run->writer)
+                return;
+
+        text = begin(run, kind, node);
+        append_outcome(text, status, cause);
+        g_string_append_c(text, '}');
+        journal_writer_end(run->writer);
+}
+
+static void note_json(Run *run, RecordKind kind, NodeId node, json_object *json) {
+        GString *text = begin(run, kind, node);
+
+        g_string_append_c(text, ' ');
+        append_json(text, json);
+        journal_writer_end(run->writer);
+}
+
+void run_note_cause(Run *run, RecordKind kind, const Cause *cause) {
+        g_autoptr(json_object) json = NULL;
+
+        if (!run->writer)
+                return;
+
+        json = json_object_new_object();
+        json_object_object_add(json, "cause", cause_to_json(cause));
+        note_json(run, kind, NODE_NONE, json);
+}
+
+void run_note_values(Run *run, RecordKind kind, NodeId node, json_object *values) {
+        if (run->writer && values)
+                note_json(run, kind, node, values);
+        else
+                run_note(run, kind, node);
+}
+
+/* Larger values are not written again: the run record already has the variables of the run. */
+static void append_noted(GString *text, json_object *noted) {
+        const char *separator = " {\"with\":{";
+
+        json_object_object_foreach(noted, name, value) {
+                if (blackboard_bytes_of(value) > NOTED_MAX)
+                        continue;
+
+                g_string_append_printf(text, "%s\"%s\":", separator, name);
+                append_json(text, value);
+                separator = ",";
+        }
+
+        if (*separator == ',')
+                g_string_append(text, "}}");
+}
+
+void run_note_begin(Run *run, RecordKind kind, NodeId node, json_object *noted) {
+        GString *text;
+
+        if (!run->writer)
+                return;
+
+        text = begin(run, kind, node);
+        if (noted)
+                append_noted(text, noted);
+        journal_writer_end(run->writer);
+}
+
+void run_note_number(Run *run, RecordKind kind, NodeId node, const char *name, uint64_t number) {
+        if (!run->writer)
+                return;
+
+        g_string_append_printf(begin(run, kind, node), " {\"%s\":%" PRIu64 "}", name, number);
+        journal_writer_end(run->writer);
+}
+
+void run_note_breakpoint(Run *run, NodeId node, bool set) {
+        GString *text;
+
+        if (!run->writer)
+                return;
+
+        text = begin(run, RECORD_BREAK, node);
+        g_string_append(text, set ? " {\"set\":true}" : " {\"set\":false}");
+        journal_writer_end(run->writer);
+}
+
+void run_note_start(Run *run, NodeId node, Status status, const Cause *cause) {
+        g_autoptr(json_object) outputs = g_steal_pointer(&run->outputs);
+        GString *text;
+
+        if (!run->writer || (status == STATUS_RUNNING && !outputs))
+                return;
+
+        text = begin(run, RECORD_AT_ONCE, node);
+        append_outcome(text, status, cause);
+        if (outputs) {
+                g_string_append(text, ",\"outputs\":");
+                append_json(text, outputs);
+        }
+        g_string_append_c(text, '}');
+        journal_writer_end(run->writer);
+}
+
+const RunValue *run_value(const Run *run, NodeId node) {
+        return run->values ? g_hash_table_lookup(run->values, GUINT_TO_POINTER(node)) : NULL;
+}
+
+/* Copies the cause without the chain below it, which does not matter here. The original may be changed later. */
+static Cause *copy_of(const Cause *cause) {
+        Cause *copy = cause_new(cause->kind, json_object_get(cause->facts), cause->text);
+
+        copy->node = cause->node;
+        return copy;
+}
+
+void run_put_value(Run *run, NodeId node, Status status, const Cause *cause) {
+        RunValue *value = g_new(RunValue, 1);
+
+        if (!run->values)
+                run->values = g_hash_table_new_full(NULL, NULL, NULL, value_free);
+
+        *value = (RunValue){ .status = status, .cause = cause ? copy_of(cause) : NULL };
+        g_hash_table_replace(run->values, GUINT_TO_POINTER(node), value);
+}
+
+static const char *text_of(const Cause *cause) {
+        return cause ? cause->text : NULL;
+}
+
+/* Before the first evaluation, the value of a condition is not known (RUNNING). */
+static bool is_as_before(const Run *run, NodeId node, Status status, const Cause *cause) {
+        const RunValue *before = run_value(run, node);
+
+        if (!before)
+                return run->first_evaluation && status == STATUS_RUNNING;
+
+        return before->status == status && g_strcmp0(text_of(before->cause), text_of(cause)) == 0;
+}
+
+void run_note_evaluation(Run *run, NodeId node, Status status, Cause *cause) {
+        GString *text;
+
+        if (is_as_before(run, node, status, cause))
+                return;
+
+        run_put_value(run, node, status, cause);
+        if (!run->writer)
+                return;
+
+        text = begin(run, RECORD_VALUE, node);
+        append_outcome(text, status, cause);
+        g_string_append_printf(text, ",\"look\":%" PRIu32 "}", run->n_evaluations);
+        journal_writer_end(run->writer);
+}
+
+void run_forget_value(Run *run, NodeId node) {
+        if (run->values)
+                g_hash_table_remove(run->values, GUINT_TO_POINTER(node));
+}
+
+static void lose_journal(Run *run, const char *error) {
+        g_clear_pointer(&run->writer, journal_writer_free);
+        run->host->journal_failed(error, run->host_userdata);
+}
+
+static bool can_have_snapshot(const Run *run) {
+        return run->writer && run->machine && run->host->leaf_report;
+}
+
+/* Makes the record; its details are new. */
+static Record take_snapshot(const Run *run) {
+        return (Record){
+                .time = run->now - run->start,
+                .kind = RECORD_SNAPSHOT,
+                .node = NODE_NONE,
+                .details = snapshot_of(run),
+        };
+}
+
+void run_note_snapshot(Run *run) {
+        g_autofree char *error = NULL;
+        g_auto(Record) record = {};
+
+        if (!can_have_snapshot(run) || !journal_writer_is_due(run->writer))
+                return;
+
+        record = take_snapshot(run);
+        if (journal_writer_add_snapshot(run->writer, &record, &error) < 0)
+                lose_journal(run, error);
+}
+
+int run_close(Run *run, char **ret_error) {
+        g_auto(Record) record = {};
+        int r = 0;
+
+        run_flush(run);
+        if (can_have_snapshot(run)) {
+                record = take_snapshot(run);
+                r = journal_writer_close(run->writer, &record, ret_error);
+        }
+
+        g_clear_pointer(&run->writer, journal_writer_free);
+        return r;
+}
+
+void run_flush(Run *run) {
+        g_autofree char *error = NULL;
+
+        if (!run->writer || journal_writer_flush(run->writer, &error) >= 0)
+                return;
+
+        lose_journal(run, error);
+}
