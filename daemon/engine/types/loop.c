@@ -1,6 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* KeepRunningUntilFailure, and Loop over the elements of a list: decorators that run their child again and again. */
+/*
+ * KeepRunningUntilFailure, and Loop over the elements of a list: decorators that run their child again and again.
+ *
+ * ForEach: a decorator that runs its child once for each element of a list, several at the same time. The loader makes
+ * "concurrency" copies of the child; each takes the next element when it has completed one. The index of the next
+ * element is at position.
+ */
 
 #include "engine/node.h"
 #include "engine/types/outcome-analysis.h"
@@ -126,4 +132,150 @@ const NodeType loop_type = {
                "at once, but the daemon can do other work in between.",
         .tick = loop_tick,
         .never = loop_never,
+};
+
+static bool elements_left(const NodeState *state) {
+        return state->position < state->elements;
+}
+
+/* FAILURE: too many elements have failed. */
+static Status count(Machine *machine, NodeId node, Status status) {
+        NodeState *state = node_state(machine, node);
+        const ForEachParams *params = machine->nodes[node].params;
+
+        state->failed += status == STATUS_FAILURE;
+        return status == STATUS_FAILURE && state->failed > params->max_failures ? STATUS_FAILURE : STATUS_SUCCESS;
+}
+
+/* RUNNING, FAILURE or ERROR; SUCCESS: no element is left for the child. If an element takes no time, the next one waits
+ * for the next tick. */
+static Status visit(Machine *machine, NodeId node, NodeId child, bool *yields) {
+        NodeState *state = node_state(machine, node);
+
+        while (!node_is_fresh(machine, child) || elements_left(state)) {
+                bool in_one_go = node_is_fresh(machine, child);
+                Status status;
+
+                if (in_one_go)
+                        machine->host->assign_element(machine, node, child, state->position++);
+
+                status = child_tick(machine, child);
+                if (!status_is_outcome(status))
+                        return status;
+                if (count(machine, node, status) == STATUS_FAILURE)
+                        return STATUS_FAILURE;
+
+                if (in_one_go && elements_left(state)) {
+                        node_visit_always(machine, child);
+                        *yields = true;
+                        return STATUS_RUNNING;
+                }
+        }
+
+        index_set_remove_range(&machine->marked, child, machine->nodes[child].end);
+        return STATUS_SUCCESS;
+}
+
+static bool is_any_running(Machine *machine, NodeId node) {
+        for (NodeId child = node + 1; child < machine->nodes[node].end; child = machine->nodes[child].end)
+                if (!node_is_fresh(machine, child))
+                        return true;
+
+        return false;
+}
+
+static Status visit_all(Machine *machine, NodeId node, bool all) {
+        NodeState *state = node_state(machine, node);
+        NodeId end = machine->nodes[node].end;
+        bool yields = false;
+
+        for (NodeId child = child_next(machine, node, node + 1, all); child < end;
+             child = child_next(machine, node, machine->nodes[child].end, all)) {
+                Status status = visit(machine, node, child, &yields);
+
+                if (status == STATUS_FAILURE || status == STATUS_ERROR)
+                        return status;
+        }
+
+        if (yields)
+                return node_yield(machine, node, false);
+
+        return elements_left(state) || is_any_running(machine, node) ? STATUS_RUNNING : STATUS_SUCCESS;
+}
+
+static Status for_each_tick(Machine *machine, NodeId node) {
+        NodeState *state = node_state(machine, node);
+        const ForEachParams *params = machine->nodes[node].params;
+        bool fresh = state->status == STATUS_IDLE;
+        Status status;
+
+        if (fresh) {
+                state->position = 0;
+                state->failed = 0;
+                state->elements = machine->host->elements(machine, node);
+                if (state->elements == UINT32_MAX)
+                        return STATUS_FAILURE;
+        }
+
+        status = visit_all(machine, node, fresh || machine->full);
+        if (status_is_outcome(status)) {
+                node_reset_children(machine, node);
+                if (status == STATUS_FAILURE && params->max_failures > 0)
+                        machine->reason = REASON_THRESHOLD;
+        }
+
+        return status;
+}
+
+static const Param any_item = { .name = "", .kind = PARAM_JSON };
+
+static const Param for_each_params[] = {
+        { .name = "items",
+          .kind = PARAM_JSON,
+          .offset = offsetof(ForEachParams, items),
+          .elements = &any_item,
+          .required = true,
+          .late = true,
+          .doc = "The list, or \"{key}\" for a variable with a list; it is copied when the node starts" },
+        { .name = "as",
+          .kind = PARAM_STRING,
+          .offset = offsetof(ForEachParams, as),
+          .required = true,
+          .literal = true,
+          .local = true,
+          .doc = "The variable for the element; each element that runs has its own" },
+        { .name = "index",
+          .kind = PARAM_STRING,
+          .offset = offsetof(ForEachParams, index),
+          .literal = true,
+          .local = true,
+          .doc = "The variable for the element's number, from 0" },
+        { .name = "concurrency",
+          .kind = PARAM_INT,
+          .offset = offsetof(ForEachParams, concurrency),
+          .fallback = "1",
+          .min = 1,
+          .max = 1000,
+          .doc = "The maximum number of elements at the same time" },
+        { .name = "max_failures",
+          .kind = PARAM_INT,
+          .offset = offsetof(ForEachParams, max_failures),
+          .fallback = "0",
+          .min = 0,
+          .max = UINT32_MAX,
+          .doc = "How many elements may fail" },
+        {},
+};
+
+const NodeType for_each_type = {
+        .name = "ForEach",
+        .class = NODE_DECORATOR,
+        .flags = TYPE_FOR_EACH,
+        .params = for_each_params,
+        .params_size = sizeof(ForEachParams),
+        .summary = "Runs its child once for each element of a list, for several at the same time",
+        .doc = "SUCCESS when it has run for all elements, or the list is empty; a skipped element counts as a success. "
+               "FAILURE as soon as more than max_failures elements have failed: running ones are halted, and no more "
+               "are started. Also FAILURE if items is not a list.",
+        .tick = for_each_tick,
 };

@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* TryCatch: a control that runs its children as a Sequence, and the last one only if another one fails. */
+/*
+ * TryCatch: a control that runs its children as a Sequence, and the last one only if another one fails.
+ *
+ * Finally: a control with a body and a clean-up, which runs once when the body has ended in any way. A halt stops only
+ * the body; the clean-up follows, and only its timeout halts it. The body's outcome is at position.
+ */
 
 #include "engine/node.h"
 #include "engine/types/outcome-analysis.h"
@@ -153,4 +158,157 @@ const NodeType try_catch_type = {
         .finish = try_catch_finish,
         .never = try_catch_never,
         .check = try_catch_check,
+};
+
+enum {
+        PHASE_BODY,
+        PHASE_CLEAN_UP,
+        PHASE_DONE,
+};
+
+typedef struct FinallyParams {
+        uint64_t timeout;
+} FinallyParams;
+
+static NodeId clean_up_of(const Node *nodes, NodeId node) {
+        return nodes[node + 1].end;
+}
+
+static bool is_limited(const Node *definition) {
+        const FinallyParams *params = definition->params;
+
+        return params->timeout > 0 && params->timeout != SPAN_INFINITY;
+}
+
+static void begin_clean_up(Machine *machine, NodeId node) {
+        const FinallyParams *params = machine->nodes[node].params;
+
+        node_state(machine, node)->phase = PHASE_CLEAN_UP;
+        if (is_limited(&machine->nodes[node]))
+                node_arm_timer(machine, node, params->timeout);
+}
+
+static Status clean_up(Machine *machine, NodeId node) {
+        NodeState *state = node_state(machine, node);
+        NodeId child = clean_up_of(machine->nodes, node);
+        Status status = child_tick(machine, child);
+
+        if (status == STATUS_RUNNING && !(state->flags & STATE_EXPIRED))
+                return status;
+
+        state->phase = PHASE_DONE;
+        if (status != STATUS_RUNNING)
+                return status;
+
+        node_reset(machine, child);
+        machine->reason = REASON_TIMEOUT;
+        return STATUS_FAILURE;
+}
+
+/* A body that was skipped before it started needs no clean-up. */
+static Status finally_tick(Machine *machine, NodeId node) {
+        NodeState *state = node_state(machine, node);
+        Status status;
+
+        if (state->status == STATUS_IDLE)
+                state->phase = PHASE_BODY;
+
+        if (state->phase == PHASE_BODY) {
+                bool in_one_go = node_is_fresh(machine, node + 1);
+
+                status = child_tick(machine, node + 1);
+                if (!status_is_outcome(status) || (status == STATUS_SKIPPED && in_one_go))
+                        return status;
+
+                state->position = status;
+                begin_clean_up(machine, node);
+        }
+
+        status = clean_up(machine, node);
+        if (!status_is_outcome(status))
+                return status;
+        if (status == STATUS_FAILURE && state->position != STATUS_FAILURE)
+                return status;
+
+        machine->reason = REASON_NONE;
+        return state->position;
+}
+
+/* Runs the clean-up after a halt. */
+static bool finally_finish(Machine *machine, NodeId node) {
+        NodeState *state = node_state(machine, node);
+
+        if (state->phase == PHASE_BODY && !node_ending_below(machine, node))
+                begin_clean_up(machine, node);
+
+        if (state->phase == PHASE_CLEAN_UP && clean_up(machine, node) == STATUS_ERROR)
+                node_reset(machine, clean_up_of(machine->nodes, node));
+
+        if (state->phase != PHASE_DONE || node_ending_below(machine, node))
+                return false;
+
+        node_disarm_timer(machine, node);
+        return true;
+}
+
+/* A clean-up with an error is done. */
+static void finally_halt(Machine *machine, NodeId node) {
+        node_reset(machine, node + 1);
+        if (node_state(machine, node)->phase == PHASE_DONE)
+                node_reset(machine, clean_up_of(machine->nodes, node));
+        else
+                node_set_ending(machine, node);
+}
+
+/* A clean-up can only turn a SUCCESS into a FAILURE. */
+static unsigned finally_never(const Node *nodes, NodeId node) {
+        const Node *child = &nodes[clean_up_of(nodes, node)];
+        bool limited = is_limited(&nodes[node]);
+        unsigned never = outcomes_of_child(nodes, node);
+
+        if (node_runs_forever(child) && !limited)
+                return TYPE_NEVER_FAILS | TYPE_NEVER_SUCCEEDS;
+        if (outcome_is_impossible(child, NODE_NEVER_SUCCEEDS))
+                never |= TYPE_NEVER_SUCCEEDS;
+
+        return child->flags & NODE_NEVER_FAILS && !limited ? never : never & TYPE_NEVER_SUCCEEDS;
+}
+
+static void finally_check(const Tree *tree, NodeId node, Findings *findings) {
+        NodeId child = clean_up_of(tree->nodes, node);
+
+        if (node_runs_forever(&tree->nodes[child]) && !is_limited(&tree->nodes[node]))
+                findings_trap(findings, NULL, "'%s' never ends, and the nodes above wait for it; set a timeout",
+                              tree_node_name(tree, child));
+}
+
+static const Param finally_params[] = {
+        { .name = "timeout",
+          .kind = PARAM_SPAN,
+          .offset = offsetof(FinallyParams, timeout),
+          .fallback = "\"infinity\"",
+          .doc = "How long the clean-up may take; then it is halted and fails" },
+        {},
+};
+
+const NodeType finally_type = {
+        .name = "Finally",
+        .class = NODE_CONTROL,
+        .flags = TYPE_BEGINS_LATE | TYPE_FIRST_FAILURE | TYPE_AT_STATUS,
+        .min_children = 2,
+        .max_children = 2,
+        .params = finally_params,
+        .params_size = sizeof(FinallyParams),
+        .summary = "Runs its second child when the first has ended, in any way",
+        .doc = "The first child is the body, the second the clean-up. The clean-up runs once when the body has ended: "
+               "after SUCCESS and FAILURE, when the node is halted, after an ERROR of the tree, and when the daemon "
+               "stops. It does not run if the body was skipped before it started. Only its timeout halts the clean-up; "
+               "the nodes above wait until it has ended. The outcome is the body's, but if the clean-up fails, a "
+               "SUCCESS "
+               "becomes a FAILURE.",
+        .tick = finally_tick,
+        .halt = finally_halt,
+        .finish = finally_finish,
+        .never = finally_never,
+        .check = finally_check,
 };

@@ -10,13 +10,13 @@ extern const NodeType sequence_type, async_sequence_type, sequence_with_memory_t
 extern const NodeType fallback_type, async_fallback_type;
 /* reactive.c */
 extern const NodeType reactive_sequence_type, reactive_fallback_type;
-/* parallel.c, parallel-all.c */
+/* parallel.c */
 extern const NodeType parallel_type, parallel_all_type;
 /* branch.c */
 extern const NodeType if_then_else_type, while_do_else_type;
 /* switch.c */
 extern const NodeType switch_type;
-/* try-catch.c, finally.c */
+/* try-catch.c */
 extern const NodeType try_catch_type, finally_type;
 /* nav2.c */
 extern const NodeType recovery_node_type, pipeline_sequence_type, round_robin_type;
@@ -24,7 +24,7 @@ extern const NodeType recovery_node_type, pipeline_sequence_type, round_robin_ty
 extern const NodeType inverter_type, force_success_type, force_failure_type;
 /* repeat.c */
 extern const NodeType repeat_type, retry_until_successful_type;
-/* loop.c, for-each.c */
+/* loop.c */
 extern const NodeType keep_running_until_failure_type, loop_type, for_each_type;
 /* once.c */
 extern const NodeType run_once_type, precondition_type;
