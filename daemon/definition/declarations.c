@@ -9,8 +9,8 @@
 
 #include "basic/excerpt.h"
 #include "definition/declarations.h"
+#include "script/analysis.h"
 #include "script/blackboard.h"
-#include "script/lexer.h"
 
 const char *const variable_type_names[] = {
         [VARIABLE_ANY] = "any",       [VARIABLE_BOOL] = "bool",     [VARIABLE_INT] = "int",
@@ -32,7 +32,7 @@ char *variable_name_problem(const char *name, bool at) {
                 return g_strdup_printf("'%s' cannot be the name of a variable: a letter or '_', then letters, digits, "
                                        "'_', '-' and '.'",
                                        shown);
-        if (lexer_is_keyword(plain))
+        if (token_is_keyword(plain))
                 return g_strdup_printf("'%s' cannot be the name of a variable, since it is a word of Lua: no "
                                        "expression could read it",
                                        shown);

@@ -262,7 +262,7 @@ static json_object *schema_of_members(const Param *params, bool literal) {
 /* A part of a text: characters, an escaped brace or a reference. */
 #define PIECE "[^{]|\\{\\{|\\{@?[A-Za-z_][A-Za-z0-9_.-]*\\}"
 #define TEXT_MEANT "a text, in which \"{key}\" is a variable and \"{{\" a brace"
-/* Keywords of Lua, see script/lexer.c. */
+/* Keywords of Lua, see script/analysis.c. */
 #define NO_KEYWORD                                                                                                     \
         "(?!(and|break|do|else|elseif|end|false|for|function|goto|if|in|local|nil|not|or|repeat|return|then|true|"     \
         "until|while)$)"

@@ -9,6 +9,9 @@
  * another chunk. The variables of the outermost scope have a table of their own, since other variables can have the
  * same names. But if a chunk uses one variable under both names, there must be only one place for it. So "_G" is an
  * empty table that looks up for each name which of the two tables has it.
+ *
+ * Lua reports only the line of a syntax error. To find the exact place, Lua gets the text byte by byte: when it fails,
+ * it has read one byte more than the token that it complains about.
  */
 
 #include <errno.h>
@@ -17,12 +20,145 @@
 #include <string.h>
 
 #include "basic/excerpt.h"
+#include "script/analysis.h"
 #include "script/budget.h"
-#include "script/chunk.h"
-#include "script/names.h"
 #include "script/sandbox.h"
 #include "script/scripts.h"
 #include "script/values.h"
+
+/* In Lua's messages: "code:3: ...". */
+#define CHUNK_NAME "code"
+
+typedef struct Source {
+        const char *prefix; /* before the code; NULL when it was read */
+        const char *code, *p;
+        bool at_end; /* Lua knows that the text has ended */
+} Source;
+
+static const char *on_read(lua_State *lua, void *userdata, size_t *ret_size) {
+        Source *source = userdata;
+        const char *piece = source->prefix ?: source->p;
+
+        if (source->prefix) {
+                *ret_size = strlen(source->prefix);
+                source->prefix = NULL;
+                return piece;
+        }
+
+        source->at_end = *source->p == 0;
+        *ret_size = source->at_end ? 0 : 1;
+        source->p += *ret_size;
+        return piece;
+}
+
+/* The start of the token that ends where Lua stopped reading; in a string with a bad escape, the escape. */
+static size_t error_offset(const Source *source, const char *message) {
+        const char *end = source->code + strlen(source->code), *escape;
+        const char *stop = source->at_end || source->p == source->code ? source->p : source->p - 1;
+        bool is_unfinished = g_str_has_prefix(message, "unfinished ");
+        Token token = { .start = source->code };
+
+        if (g_str_has_suffix(message, "near <eof>") && !is_unfinished)
+                return strlen(source->code);
+
+        do
+                token = token_next(token.start + token.length, end);
+        while (token.kind != TOKEN_END && token.start + token.length < stop);
+
+        if (token.kind == TOKEN_STRING && !is_unfinished && token.start < stop &&
+            (escape = memrchr(token.start, '\\', (size_t) (stop - token.start))))
+                return (size_t) (escape - source->code);
+
+        return (size_t) (MIN(token.start, stop) - source->code);
+}
+
+/* Help for syntax that is common in other languages. */
+static const char *hint(ScriptKind kind, const char *code, size_t offset) {
+        const char *p = code + offset;
+
+        if (g_str_has_prefix(p, "!="))
+                return "; 'not equal' is '~='";
+        if (*p == '!')
+                return "; write 'not'";
+        if (*p == '=' && kind == SCRIPT_EXPRESSION)
+                return "; 'equal' is '=='";
+        if (g_str_has_prefix(p, "return") && kind == SCRIPT_EXPRESSION)
+                return "; an expression needs no 'return'";
+        if (*p == '&' && offset > 0 && p[-1] == '&')
+                return "; write 'and'";
+        if (*p == '|' && offset > 0 && p[-1] == '|')
+                return "; write 'or'";
+
+        return "";
+}
+
+/* Lua's message without the line number, since the place is reported otherwise. */
+static const char *skip_line(const char *message) {
+        const char *p = message + strlen(CHUNK_NAME ":");
+
+        if (!g_str_has_prefix(message, CHUNK_NAME ":"))
+                return message;
+
+        p += strspn(p, "0123456789");
+        return g_str_has_prefix(p, ": ") ? p + strlen(": ") : message;
+}
+
+/* Replaces Lua's internal words in the message, and quotes the token. */
+static char *describe(const char *message) {
+        const char *near = strstr(message, " near "), *first = "", *rest = message;
+        g_autofree char *token = NULL;
+        int length;
+
+        if (g_str_has_prefix(rest, "<eof>")) {
+                first = "the end";
+                rest += strlen("<eof>");
+        } else if (g_str_has_prefix(rest, "<name>")) {
+                first = "a name";
+                rest += strlen("<name>");
+        }
+
+        length = (int) (near ? (size_t) (near - rest) : strlen(rest));
+        if (!near || g_str_has_prefix(message, "unfinished "))
+                return g_strdup_printf("%s%.*s", first, length, rest);
+        if (g_str_equal(near, " near <eof>"))
+                return g_strdup_printf("%s%.*s at the end", first, length, rest);
+
+        near += strlen(" near ");
+        token = excerpt(near, strlen(near));
+        return g_strdup_printf("%s%.*s near %s", first, length, rest, token);
+}
+
+static void syntax_error(ScriptKind kind, const Source *source, const char *message, char **ret_error,
+                         size_t *ret_offset) {
+        size_t offset = error_offset(source, skip_line(message));
+        g_autofree char *what = describe(skip_line(message));
+
+        *ret_error = g_strconcat(what, strstr(what, " near ") ? hint(kind, source->code, offset) : "", NULL);
+        *ret_offset = offset;
+}
+
+/* Leaves the function on the stack. -EINVAL: leaves nothing; with an error message, and the offset in the code. */
+static int chunk_load(lua_State *lua, ScriptKind kind, const char *code, char **ret_error, size_t *ret_offset) {
+        Source source = {
+                /* Lua does not take text that begins with a space for bytecode. */
+                .prefix = kind == SCRIPT_EXPRESSION ? "return " : " ",
+                .code = code,
+                .p = code,
+        };
+        const char *message;
+        int status;
+
+        budget_begin(lua);
+        status = lua_load(lua, on_read, &source, "=" CHUNK_NAME, "t");
+        budget_end(lua);
+        if (status == LUA_OK)
+                return 0;
+
+        message = status == LUA_ERRMEM ? "needs more than " BUDGET_MEMORY_TEXT " of memory" : lua_tostring(lua, -1);
+        syntax_error(kind, &source, message, ret_error, ret_offset);
+        lua_pop(lua, 1);
+        return -EINVAL;
+}
 
 /* An error message of Lua is cut after so many bytes. */
 #define MESSAGE_MAX 1000
@@ -45,7 +181,7 @@ struct Script {
         ScriptKind kind;
         char *code;
         const char *const *extra; /* borrowed, or NULL */
-        Names names;
+        Analysis analysis;
         GArray *uses; /* Use */
 };
 
@@ -194,7 +330,7 @@ static void bindings_push(const Script *script, const Blackboard *blackboard, co
 static void script_free(void *data) {
         Script *script = data;
 
-        names_clear(&script->names);
+        analysis_clear(&script->analysis);
         g_array_unref(script->uses);
         g_free(script->code);
         g_free(script);
@@ -241,12 +377,12 @@ static void add_use(lua_State *lua, GArray *uses, const char *name) {
         g_array_append_val(uses, use);
 }
 
-static GArray *uses_of(lua_State *lua, const Names *names) {
+static GArray *uses_of(lua_State *lua, const Analysis *analysis) {
         GArray *uses = g_array_new(false, false, sizeof(Use));
 
-        for (char **name = names->reads; *name; name++)
+        for (char **name = analysis->reads; *name; name++)
                 add_use(lua, uses, *name);
-        for (char **name = names->writes; *name; name++)
+        for (char **name = analysis->writes; *name; name++)
                 add_use(lua, uses, *name);
 
         return uses;
@@ -254,7 +390,7 @@ static GArray *uses_of(lua_State *lua, const Names *names) {
 
 int scripts_compile(Scripts *scripts, ScriptKind kind, const char *code, const char *const *extra,
                     const char *const *members, const Script **ret, char **ret_error, size_t *ret_offset) {
-        g_auto(Names) names = {};
+        g_auto(Analysis) analysis = {};
         Script *script;
         int r;
 
@@ -262,7 +398,7 @@ int scripts_compile(Scripts *scripts, ScriptKind kind, const char *code, const c
         if (r < 0)
                 return r;
 
-        r = names_find(kind, code, extra, members, &names, ret_error, ret_offset);
+        r = analysis_make(kind, code, extra, members, &analysis, ret_error, ret_offset);
         if (r < 0) {
                 lua_pop(scripts->lua, 1);
                 return r;
@@ -275,10 +411,10 @@ int scripts_compile(Scripts *scripts, ScriptKind kind, const char *code, const c
                 .kind = kind,
                 .code = g_strdup(code),
                 .extra = extra,
-                .names = names,
-                .uses = uses_of(scripts->lua, &names),
+                .analysis = analysis,
+                .uses = uses_of(scripts->lua, &analysis),
         };
-        names = (Names){};
+        analysis = (Analysis){};
         g_ptr_array_add(scripts->compiled, script);
         if (budget_has_garbage(scripts->lua))
                 budget_collect(scripts->lua);
@@ -291,11 +427,11 @@ const char *script_code(const Script *script) {
 }
 
 const char *const *script_reads(const Script *script) {
-        return (const char *const *) script->names.reads;
+        return (const char *const *) script->analysis.reads;
 }
 
 const char *const *script_writes(const Script *script) {
-        return (const char *const *) script->names.writes;
+        return (const char *const *) script->analysis.writes;
 }
 
 /* "code:3: message": removes the line number from the message and returns it. 0: there is none. */
@@ -346,7 +482,7 @@ static bool describe_missing(const Script *script, const Blackboard *blackboard,
         json_object *value = NULL;
         bool is_set = blackboard_get(blackboard, use->name, &value);
 
-        if (value || !g_strv_contains((const char *const *) script->names.reads, use->name))
+        if (value || !g_strv_contains((const char *const *) script->analysis.reads, use->name))
                 return false;
 
         g_string_append_printf(text, "%s%s%s %s", text->len > 0 ? ", " : "", use->is_outermost ? "_G." : "", use->key,

@@ -1,0 +1,745 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/*
+ * Splits a chunk into tokens, and finds the variables that it uses, by following the grammar of Lua. The parser only
+ * needs to know where a local name begins and ends to be valid, and which names are assigned to; the precedence of
+ * operators does not matter for names.
+ */
+
+#include <errno.h>
+#include <glib.h>
+#include <string.h>
+
+#include "basic/excerpt.h"
+#include "basic/nearest.h"
+#include "script/analysis.h"
+#include "script/sandbox.h"
+
+static const char *const keywords[] = {
+        "and", "break", "do",  "else", "elseif", "end",    "false",  "for",  "function", "goto",  "if",
+        "in",  "local", "nil", "not",  "or",     "repeat", "return", "then", "true",     "until", "while",
+};
+
+static bool token_is(const Token *token, const char *text) {
+        return token->kind != TOKEN_STRING && token->length == strlen(text) &&
+               memcmp(token->start, text, token->length) == 0;
+}
+
+bool token_is_keyword(const char *word) {
+        for (size_t i = 0; i < G_N_ELEMENTS(keywords); i++)
+                if (g_str_equal(word, keywords[i]))
+                        return true;
+
+        return false;
+}
+
+static bool is_name_start(char c) {
+        return g_ascii_isalpha(c) || c == '_';
+}
+
+static bool is_name_part(char c) {
+        return g_ascii_isalnum(c) || c == '_';
+}
+
+/* The end of the long bracket that begins at p ("[[" or "[==["); p itself if there is none. */
+static const char *skip_long_bracket(const char *p, const char *end) {
+        const char *q = p + 1;
+        size_t level;
+
+        if (*p != '[')
+                return p;
+
+        while (q < end && *q == '=')
+                q++;
+        if (q == end || *q != '[')
+                return p;
+
+        level = (size_t) (q - p) - 1;
+        for (q++; q < end; q++)
+                if (*q == ']' && (size_t) (end - q) >= level + 2 && q[level + 1] == ']' && strspn(q + 1, "=") == level)
+                        return q + level + 2;
+
+        return end;
+}
+
+static const char *skip_comment(const char *p, const char *end) {
+        const char *body = p + 2, *behind = body < end ? skip_long_bracket(body, end) : body;
+
+        if (behind > body)
+                return behind;
+
+        while (body < end && *body != '\n' && *body != '\r')
+                body++;
+
+        return body;
+}
+
+static const char *skip_space(const char *p, const char *end) {
+        while (p < end)
+                if (g_ascii_isspace(*p) || *p == '\v')
+                        p++;
+                else if (end - p >= 2 && p[0] == '-' && p[1] == '-')
+                        p = skip_comment(p, end);
+                else
+                        break;
+
+        return p;
+}
+
+static const char *skip_string(const char *p, const char *end) {
+        char quote = *p++;
+
+        while (p < end && *p != quote)
+                p += *p == '\\' && end - p >= 2 ? 2 : 1;
+
+        return p < end ? p + 1 : end;
+}
+
+static const char *skip_number(const char *p, const char *end) {
+        const char *exponent = end - p >= 2 && p[0] == '0' && (p[1] == 'x' || p[1] == 'X') ? "pP" : "eE";
+
+        while (p < end)
+                if (strchr(exponent, *p) && *p) {
+                        p++;
+                        if (p < end && (*p == '+' || *p == '-'))
+                                p++;
+                } else if (g_ascii_isalnum(*p) || *p == '.')
+                        p++;
+                else
+                        break;
+
+        return p;
+}
+
+static const char *skip_symbol(const char *p, const char *end) {
+        static const char *const symbols[] = { "...", "..", "==", "~=", "<=", ">=", "//", "::", "<<", ">>" };
+
+        for (size_t i = 0; i < G_N_ELEMENTS(symbols); i++) {
+                size_t length = strlen(symbols[i]);
+
+                if ((size_t) (end - p) >= length && memcmp(p, symbols[i], length) == 0)
+                        return p + length;
+        }
+
+        return p + 1;
+}
+
+static bool is_keyword(const Token *token) {
+        for (size_t i = 0; i < G_N_ELEMENTS(keywords); i++)
+                if (token_is(token, keywords[i]))
+                        return true;
+
+        return false;
+}
+
+static Token name(const char *p, const char *end) {
+        Token token = { .kind = TOKEN_NAME, .start = p };
+
+        while (p < end && is_name_part(*p))
+                p++;
+
+        token.length = (size_t) (p - token.start);
+        if (is_keyword(&token))
+                token.kind = TOKEN_KEYWORD;
+
+        return token;
+}
+
+Token token_next(const char *p, const char *end) {
+        const char *behind;
+        TokenKind kind;
+
+        p = skip_space(p, end);
+        if (p == end)
+                return (Token){ .kind = TOKEN_END, .start = end };
+        if (is_name_start(*p))
+                return name(p, end);
+
+        if (*p == '"' || *p == '\'') {
+                kind = TOKEN_STRING;
+                behind = skip_string(p, end);
+        } else if ((behind = skip_long_bracket(p, end)) > p) {
+                kind = TOKEN_STRING;
+        } else if (g_ascii_isdigit(*p) || (*p == '.' && end - p >= 2 && g_ascii_isdigit(p[1]))) {
+                kind = TOKEN_NUMBER;
+                behind = skip_number(p, end);
+        } else {
+                kind = TOKEN_SYMBOL;
+                behind = skip_symbol(p, end);
+        }
+
+        return (Token){ .kind = kind, .start = p, .length = (size_t) (behind - p) };
+}
+
+typedef struct Parser {
+        ScriptKind kind;
+        Token token; /* the current one */
+        const char *code, *end;
+        const char *const *extra;
+        const char *const *members; /* of the values that extra names; NULL: any */
+        GArray *locals;             /* Token, innermost last */
+        GHashTable *reads, *writes; /* sets of owned names */
+        char *error;                /* the first one */
+        size_t offset;
+} Parser;
+
+static void parser_advance(Parser *parser) {
+        parser->token = token_next(parser->token.start + parser->token.length, parser->end);
+}
+
+static Token parser_peek(const Parser *parser) {
+        return token_next(parser->token.start + parser->token.length, parser->end);
+}
+
+static bool parser_at(const Parser *parser, const char *text) {
+        return token_is(&parser->token, text);
+}
+
+static bool parser_at_end(const Parser *parser) {
+        return parser->token.kind == TOKEN_END;
+}
+
+static bool parser_accept(Parser *parser, const char *text) {
+        bool is_there = parser_at(parser, text);
+
+        if (is_there)
+                parser_advance(parser);
+
+        return is_there;
+}
+
+/* Only the first error counts. */
+static void G_GNUC_PRINTF(3, 4) parser_fail(Parser *parser, const Token *token, const char *format, ...) {
+        va_list args;
+
+        if (parser->error)
+                return;
+
+        va_start(args, format);
+        parser->error = g_strdup_vprintf(format, args);
+        va_end(args);
+        parser->offset = (size_t) (token->start - parser->code);
+}
+
+static bool tokens_equal(const Token *a, const Token *b) {
+        return a->length == b->length && memcmp(a->start, b->start, a->length) == 0;
+}
+
+static void parser_declare(Parser *parser, const Token *name) {
+        if (token_is(name, "_G") || token_is(name, "_ENV"))
+                parser_fail(parser, name, "'%.*s' cannot be a local name", (int) name->length, name->start);
+
+        g_array_append_val(parser->locals, *name);
+}
+
+/* Forgets the local names beyond the first n_locals. */
+static void parser_leave_scope(Parser *parser, unsigned n_locals) {
+        g_array_set_size(parser->locals, n_locals);
+}
+
+static bool is_local(const Parser *parser, const Token *name) {
+        for (unsigned i = parser->locals->len; i > 0; i--)
+                if (tokens_equal(name, &g_array_index(parser->locals, Token, i - 1)))
+                        return true;
+
+        return false;
+}
+
+static bool is_extra(const Parser *parser, const Token *name) {
+        for (const char *const *extra = parser->extra; extra && *extra; extra++)
+                if (token_is(name, *extra))
+                        return true;
+
+        return false;
+}
+
+static bool parser_at_arguments(const Parser *parser) {
+        return parser_at(parser, "(") || parser_at(parser, "{") || parser->token.kind == TOKEN_STRING;
+}
+
+/* A function or library can only be used as such. So a variable with the same name causes an error, and is not silently
+ * hidden. */
+static void check_library_use(Parser *parser, const Token *name, const char *shown) {
+        g_autofree char *member = NULL;
+        Token next;
+
+        if (sandbox_is_function(shown)) {
+                if (!parser_at_arguments(parser))
+                        parser_fail(parser, name,
+                                    "'%s' is a function and can only be called; a variable cannot have this name",
+                                    shown);
+                return;
+        }
+
+        next = parser_peek(parser);
+        if (!parser_at(parser, ".") || next.kind != TOKEN_NAME) {
+                parser_fail(parser, name,
+                            "'%s' is a library and can only be used as '%s.NAME'; a variable cannot have this name",
+                            shown, shown);
+                return;
+        }
+
+        member = g_strndup(next.start, next.length);
+        if (!sandbox_has(shown, member))
+                parser_fail(parser, name, "there is no '%s.%s'", shown, member);
+}
+
+/* After "_G": the name of a variable of the outermost scope, as a field. NULL: it is not a name, which was reported. */
+static char *parser_outermost(Parser *parser, const Token *outermost) {
+        g_autofree char *key = NULL;
+        Token name;
+
+        if (parser_accept(parser, ".")) {
+                name = parser->token;
+                parser_advance(parser);
+                key = g_strndup(name.start, name.length);
+        } else if (parser_at(parser, "[") && parser_peek(parser).kind == TOKEN_STRING) {
+                parser_advance(parser);
+                name = parser->token;
+                parser_advance(parser);
+                if (name.length >= 2 && *name.start != '[' && parser_at(parser, "]"))
+                        key = g_strndup(name.start + 1, name.length - 2);
+                parser_accept(parser, "]");
+        }
+
+        if (key && blackboard_key_valid(key))
+                return g_strdup_printf("@%s", key);
+
+        parser_fail(parser, outermost,
+                    "'_G' can only be used with the name of a variable: '_G.NAME' or '_G[\"NAME\"]'");
+        return NULL;
+}
+
+/* The member after the name of a value: "value.result" or "value['result']". False: none, or one that is computed. */
+static bool find_member(const Parser *parser, Token *ret_member) {
+        Token next = parser_peek(parser), behind;
+
+        if (parser_at(parser, ".") && next.kind == TOKEN_NAME) {
+                *ret_member = next;
+                return true;
+        }
+
+        if (!parser_at(parser, "[") || next.kind != TOKEN_STRING || *next.start == '[' || next.length < 2)
+                return false;
+
+        behind = token_next(next.start + next.length, parser->end);
+        *ret_member = (Token){ .kind = TOKEN_NAME, .start = next.start + 1, .length = next.length - 2 };
+        return token_is(&behind, "]");
+}
+
+/* An unknown member is always nil in Lua, so nobody would notice a misspelt one. */
+static void check_member(Parser *parser, const Token *name) {
+        g_autofree char *shown = NULL, *word = NULL, *members = NULL, *hint = NULL;
+        Nearest nearest = {};
+        Token member;
+
+        if (!parser->members || !find_member(parser, &member))
+                return;
+
+        nearest.word = word = g_strndup(member.start, member.length);
+        if (g_strv_contains(parser->members, word))
+                return;
+
+        for (const char *const *known = parser->members; *known; known++)
+                nearest_offer(&nearest, *known);
+        hint = nearest.best ? g_strdup_printf("; did you mean '%s'?", nearest.best) : NULL;
+        members = g_strjoinv(", ", (char **) parser->members);
+        shown = excerpt(word, strlen(word));
+        parser_fail(parser, &member, "'%.*s' has no member '%s'%s (it has: %s)", (int) name->length, name->start, shown,
+                    hint ?: "", members);
+}
+
+/* The variable of a name, to be freed; NULL: it is not a variable. Afterwards the current token follows the name. */
+static char *parser_name(Parser *parser) {
+        Token name = parser->token;
+        g_autofree char *text = g_strndup(name.start, name.length);
+
+        parser_advance(parser);
+        if (is_local(parser, &name))
+                return NULL;
+        if (is_extra(parser, &name)) {
+                check_member(parser, &name);
+                return NULL;
+        }
+        if (g_str_equal(text, "_G"))
+                return parser_outermost(parser, &name);
+        if (g_str_equal(text, "_ENV"))
+                parser_fail(parser, &name, "'_ENV' cannot be used here");
+        else if (sandbox_is_name(text))
+                check_library_use(parser, &name, text);
+        else if (!blackboard_key_valid(text))
+                parser_fail(parser, &name, "the name of a variable must not be longer than 255 characters");
+        else
+                return g_steal_pointer(&text);
+
+        return NULL;
+}
+
+static void parser_assign(Parser *parser, const Token *place, char *variable) {
+        if (!variable)
+                return;
+
+        if (parser->kind == SCRIPT_EXPRESSION)
+                parser_fail(parser, place, "an expression cannot set a variable, but this sets '%s'", variable);
+        g_hash_table_add(parser->writes, variable);
+}
+
+static void parser_read(Parser *parser, char *variable) {
+        if (variable)
+                g_hash_table_add(parser->reads, variable);
+}
+
+static void parse_expression(Parser *parser);
+static void parse_block(Parser *parser);
+
+static void parse_expressions(Parser *parser) {
+        do
+                parse_expression(parser);
+        while (parser_accept(parser, ","));
+}
+
+static void parse_table(Parser *parser) {
+        parser_advance(parser);
+        while (!parser_at(parser, "}") && !parser_at_end(parser)) {
+                Token next = parser_peek(parser);
+
+                if (parser_accept(parser, "[")) {
+                        parse_expression(parser);
+                        parser_accept(parser, "]");
+                        parser_accept(parser, "=");
+                } else if (parser->token.kind == TOKEN_NAME && token_is(&next, "=")) {
+                        parser_advance(parser);
+                        parser_advance(parser);
+                }
+                parse_expression(parser);
+                if (!parser_accept(parser, ","))
+                        parser_accept(parser, ";");
+        }
+        parser_accept(parser, "}");
+}
+
+static void parse_arguments(Parser *parser) {
+        if (parser_at(parser, "{"))
+                parse_table(parser);
+        else if (parser_accept(parser, "(")) {
+                if (!parser_at(parser, ")"))
+                        parse_expressions(parser);
+                parser_accept(parser, ")");
+        } else
+                parser_advance(parser);
+}
+
+/* True: there was a suffix. */
+static bool parse_suffix(Parser *parser) {
+        if (parser_accept(parser, "."))
+                parser_advance(parser);
+        else if (parser_accept(parser, "[")) {
+                parse_expression(parser);
+                parser_accept(parser, "]");
+        } else if (parser_accept(parser, ":")) {
+                parser_advance(parser);
+                parse_arguments(parser);
+        } else if (parser_at_arguments(parser))
+                parse_arguments(parser);
+        else
+                return false;
+
+        return true;
+}
+
+/* A variable, a call, a field, or an expression in parentheses. Returns the variable if there is nothing else and it is
+ * not counted as read yet; to be freed. */
+static char *parse_suffixed(Parser *parser) {
+        g_autofree char *variable = NULL;
+        bool is_variable = parser->token.kind == TOKEN_NAME, has_suffix = false;
+
+        if (is_variable)
+                variable = parser_name(parser);
+        else if (parser_accept(parser, "(")) {
+                parse_expression(parser);
+                parser_accept(parser, ")");
+        } else
+                parser_advance(parser);
+
+        while (parse_suffix(parser))
+                has_suffix = true;
+
+        if (has_suffix)
+                parser_read(parser, g_steal_pointer(&variable));
+
+        return g_steal_pointer(&variable);
+}
+
+/* From the parameters to the end. */
+static void parse_function(Parser *parser, bool has_self) {
+        unsigned n_locals = parser->locals->len;
+        Token self = { .kind = TOKEN_NAME, .start = "self", .length = strlen("self") };
+
+        if (has_self)
+                parser_declare(parser, &self);
+
+        parser_accept(parser, "(");
+        for (; !parser_at(parser, ")") && !parser_at_end(parser); parser_advance(parser))
+                if (parser->token.kind == TOKEN_NAME)
+                        parser_declare(parser, &parser->token);
+        parser_accept(parser, ")");
+        parse_block(parser);
+        parser_accept(parser, "end");
+        parser_leave_scope(parser, n_locals);
+}
+
+static bool at_unary(const Parser *parser) {
+        return parser_at(parser, "not") || parser_at(parser, "-") || parser_at(parser, "#") || parser_at(parser, "~");
+}
+
+static bool at_binary(const Parser *parser) {
+        static const char *const operators[] = { "+",  "-",  "*", "/",  "//", "^",  "%",  "&",  "~",   "|", "<<",
+                                                 ">>", "..", "<", "<=", ">",  ">=", "==", "~=", "and", "or" };
+
+        for (size_t i = 0; i < G_N_ELEMENTS(operators); i++)
+                if (parser_at(parser, operators[i]))
+                        return true;
+
+        return false;
+}
+
+static void parse_operand(Parser *parser) {
+        while (at_unary(parser))
+                parser_advance(parser);
+
+        if (parser->token.kind == TOKEN_NAME || parser_at(parser, "(")) {
+                parser_read(parser, parse_suffixed(parser));
+        } else if (parser_at(parser, "{"))
+                parse_table(parser);
+        else if (parser_accept(parser, "function"))
+                parse_function(parser, false);
+        else
+                parser_advance(parser);
+}
+
+static void parse_expression(Parser *parser) {
+        parse_operand(parser);
+        while (at_binary(parser)) {
+                parser_advance(parser);
+                parse_operand(parser);
+        }
+}
+
+static void parse_scoped_block(Parser *parser) {
+        unsigned n_locals = parser->locals->len;
+
+        parse_block(parser);
+        parser_leave_scope(parser, n_locals);
+}
+
+static void parse_if(Parser *parser) {
+        do {
+                parse_expression(parser);
+                parser_accept(parser, "then");
+                parse_scoped_block(parser);
+        } while (parser_accept(parser, "elseif"));
+
+        if (parser_accept(parser, "else"))
+                parse_scoped_block(parser);
+        parser_accept(parser, "end");
+}
+
+static void parse_body(Parser *parser) {
+        parser_accept(parser, "do");
+        parse_scoped_block(parser);
+        parser_accept(parser, "end");
+}
+
+/* Names with or without attributes: "a <const>, b". The caller declares them, where they become valid. */
+static GArray *parse_declared(Parser *parser) {
+        GArray *names = g_array_new(false, false, sizeof(Token));
+
+        do {
+                g_array_append_val(names, parser->token);
+                parser_advance(parser);
+                if (parser_accept(parser, "<")) {
+                        parser_advance(parser);
+                        parser_accept(parser, ">");
+                }
+        } while (parser_accept(parser, ","));
+
+        return names;
+}
+
+static void declare_all(Parser *parser, const GArray *names) {
+        for (unsigned i = 0; i < names->len; i++)
+                parser_declare(parser, &g_array_index(names, Token, i));
+}
+
+static void parse_for(Parser *parser) {
+        g_autoptr(GArray) names = parse_declared(parser);
+        unsigned n_locals = parser->locals->len;
+
+        parser_advance(parser); /* "=" or "in" */
+        parse_expressions(parser);
+        declare_all(parser, names);
+        parse_body(parser);
+        parser_leave_scope(parser, n_locals);
+}
+
+static void parse_local(Parser *parser) {
+        g_autoptr(GArray) names = NULL;
+
+        if (parser_accept(parser, "function")) {
+                parser_declare(parser, &parser->token);
+                parser_advance(parser);
+                parse_function(parser, false);
+                return;
+        }
+
+        names = parse_declared(parser);
+        if (parser_accept(parser, "="))
+                parse_expressions(parser);
+        declare_all(parser, names);
+}
+
+/* The local names of the loop are valid in its condition, too. */
+static void parse_repeat(Parser *parser) {
+        unsigned n_locals = parser->locals->len;
+
+        parse_block(parser);
+        parser_accept(parser, "until");
+        parse_expression(parser);
+        parser_leave_scope(parser, n_locals);
+}
+
+static void parse_function_statement(Parser *parser) {
+        Token name = parser->token;
+        char *variable = parser_name(parser);
+        bool has_self = false;
+
+        if (!parser_at(parser, "("))
+                parser_read(parser, variable);
+        else
+                parser_assign(parser, &name, variable);
+
+        while (parser_at(parser, ".") || parser_at(parser, ":")) {
+                has_self = parser_at(parser, ":");
+                parser_advance(parser);
+                parser_advance(parser);
+        }
+        parse_function(parser, has_self);
+}
+
+static void parse_assignment_or_call(Parser *parser) {
+        do {
+                Token place = parser->token;
+
+                parser_assign(parser, &place, parse_suffixed(parser));
+        } while (parser_accept(parser, ","));
+
+        if (parser_accept(parser, "="))
+                parse_expressions(parser);
+}
+
+static bool at_block_end(const Parser *parser) {
+        return parser_at_end(parser) || parser_at(parser, "end") || parser_at(parser, "else") ||
+               parser_at(parser, "elseif") || parser_at(parser, "until");
+}
+
+static void parse_statement(Parser *parser) {
+        if (parser_accept(parser, "if"))
+                parse_if(parser);
+        else if (parser_accept(parser, "while")) {
+                parse_expression(parser);
+                parse_body(parser);
+        } else if (parser_at(parser, "do"))
+                parse_body(parser);
+        else if (parser_accept(parser, "for"))
+                parse_for(parser);
+        else if (parser_accept(parser, "repeat"))
+                parse_repeat(parser);
+        else if (parser_accept(parser, "function"))
+                parse_function_statement(parser);
+        else if (parser_accept(parser, "local"))
+                parse_local(parser);
+        else if (parser_accept(parser, "return")) {
+                if (!at_block_end(parser) && !parser_at(parser, ";"))
+                        parse_expressions(parser);
+        } else if (parser_accept(parser, "goto"))
+                parser_advance(parser);
+        else if (parser_accept(parser, "::")) {
+                parser_advance(parser);
+                parser_accept(parser, "::");
+        } else if (parser->token.kind == TOKEN_NAME || parser_at(parser, "("))
+                parse_assignment_or_call(parser);
+        else
+                parser_advance(parser); /* ";", "break" */
+}
+
+static void parse_block(Parser *parser) {
+        while (!at_block_end(parser))
+                parse_statement(parser);
+}
+
+static void parse_whole_expression(Parser *parser) {
+        if (parser_at_end(parser) || parser_at(parser, ";"))
+                parser_fail(parser, &parser->token, "the expression is empty");
+
+        parse_expression(parser);
+        if (!parser_at_end(parser))
+                parser_fail(parser, &parser->token, "an expression has one value; unexpected text after it");
+}
+
+static int compare_names(const void *a, const void *b) {
+        return strcmp(*(char *const *) a, *(char *const *) b);
+}
+
+static char **sorted(GHashTable *names) {
+        GHashTableIter iter;
+        GPtrArray *array = g_ptr_array_new();
+        void *name;
+
+        g_hash_table_iter_init(&iter, names);
+        while (g_hash_table_iter_next(&iter, &name, NULL))
+                g_ptr_array_add(array, g_strdup(name));
+
+        g_ptr_array_sort(array, compare_names);
+        g_ptr_array_add(array, NULL);
+        return (char **) g_ptr_array_free(array, false);
+}
+
+static GHashTable *set_new(void) {
+        return g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+}
+
+int analysis_make(ScriptKind kind, const char *code, const char *const *extra, const char *const *members,
+                  Analysis *ret_analysis, char **ret_error, size_t *ret_offset) {
+        g_autoptr(GArray) locals = g_array_new(false, false, sizeof(Token));
+        g_autoptr(GHashTable) reads = set_new(), writes = set_new();
+        Parser parser = {
+                .kind = kind,
+                .code = code,
+                .end = code + strlen(code),
+                .extra = extra,
+                .members = members,
+                .locals = locals,
+                .reads = reads,
+                .writes = writes,
+        };
+
+        parser.token = token_next(code, parser.end);
+        if (kind == SCRIPT_EXPRESSION)
+                parse_whole_expression(&parser);
+        else
+                parse_block(&parser);
+
+        if (parser.error) {
+                *ret_error = g_steal_pointer(&parser.error);
+                *ret_offset = parser.offset;
+                return -EINVAL;
+        }
+
+        *ret_analysis = (Analysis){ .reads = sorted(reads), .writes = sorted(writes) };
+        return 0;
+}
+
+void analysis_clear(Analysis *analysis) {
+        g_clear_pointer(&analysis->reads, g_strfreev);
+        g_clear_pointer(&analysis->writes, g_strfreev);
+}
