@@ -126,12 +126,17 @@ static bool has_supervisor(const Daemon *daemon) {
         return g_getenv("NOTIFY_SOCKET") && !daemon->options->address;
 }
 
-/* The name also prevents that a second btd starts the same trees. */
+/* The name also prevents that a second btd starts the same trees. While btd did not have it, halts may have been
+ * requested; if btd stops now, the next one reads them. */
 static void on_named(void *userdata) {
         Daemon *daemon = userdata;
 
-        if (daemon->begun || manager_is_stopping(daemon->manager))
+        if (manager_is_stopping(daemon->manager))
                 return;
+        if (daemon->begun) {
+                manager_halt_requested(daemon->manager, "on the bus");
+                return;
+        }
 
         g_clear_pointer(&daemon->supervisor, supervisor_free);
         if (has_supervisor(daemon))

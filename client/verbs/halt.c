@@ -202,7 +202,7 @@ static int halt_and_wait(Client *client, const char *operand) {
         return status;
 }
 
-/* The runtime directory, where the next btd reads requests; NULL: unknown. */
+/* The runtime directory, where btd reads requests; NULL: unknown. */
 static char *runtime_directory(const Client *client) {
         static const OptionId elsewhere[] = { OPTION_ADDRESS, OPTION_HOST, OPTION_MACHINE };
 
@@ -214,14 +214,11 @@ static char *runtime_directory(const Client *client) {
                                                           : g_strdup("/run/btd");
 }
 
-/* Stores a request for the next btd, while none is running. ret_path: the request's file. */
-static int leave_request(const Client *client, const char *operand, char **ret_path) {
+/* Stores a request for the next btd that is on the bus. ret_path: the request's file. */
+static int leave_request(const Client *client, const char *operand, const char *directory, char **ret_path) {
         const char *token = client->options.values[OPTION_TOKEN];
-        g_autofree char *directory = runtime_directory(client), *tree = NULL, *instance = NULL;
+        g_autofree char *tree = NULL, *instance = NULL;
         int r;
-
-        if (!directory)
-                return client_no_daemon(client);
 
         target_split(operand, &tree, &instance);
         if (!tree_name_valid(tree) || !token_valid(token))
@@ -272,28 +269,53 @@ static int halt_token(Halting *halting, const char *operand) {
         return status;
 }
 
-/* If btd is not running, or exits meanwhile, stores a request. The next btd reads it before it answers any call. */
+/* If the connection is lost, makes another one. False: there is no bus. ret_is_new: it is another one. */
+static bool connect_bus(Halting *halting, bool *ret_is_new) {
+        static const WatchCallbacks callbacks = { .run_finished = on_run_finished, .back = on_back };
+        Client *client = halting->client;
+
+        *ret_is_new = !halting->watch || sd_bus_is_open(client->bus) <= 0;
+        if (!*ret_is_new)
+                return true;
+
+        g_clear_pointer(&halting->watch, watch_free);
+        client->bus = sd_bus_close_unref(client->bus);
+        return watch_new(client, &callbacks, halting, &halting->watch) == EXIT_SUCCESS;
+}
+
+/*
+ * If btd is not on the bus, or leaves it meanwhile, stores a request. btd reads requests after it has got its name, and
+ * before it answers any call. So a request is missed only by a btd that had the name before, and that can be called:
+ * search for it again after each request.
+ */
 static int halt_token_for_sure(Halting *halting, const char *operand, bool *ret_left) {
         Client *client = halting->client;
-        g_autofree char *asked = NULL, *request = NULL;
+        g_autofree char *directory = runtime_directory(client), *asked = NULL, *request = NULL;
         int status;
 
         *ret_left = false;
         for (;;) {
-                g_autofree char *daemon = client_find_daemon(client);
+                bool is_new, connected = connect_bus(halting, &is_new);
+                g_autofree char *daemon = connected ? client_find_daemon(client) : NULL;
 
-                *ret_left = request && g_strcmp0(daemon, asked) == 0;
+                if (connected && !daemon && sd_bus_is_open(client->bus) <= 0)
+                        continue;
+
+                /* The names of connections begin again on another bus. */
+                *ret_left = request && (!daemon || (!is_new && g_strcmp0(daemon, asked) == 0));
                 if (*ret_left)
                         return EXIT_SUCCESS;
 
                 status = daemon ? halt_token(halting, operand) : EXIT_NO_DAEMON;
                 if (status != EXIT_NO_DAEMON)
                         break;
+                if (!directory)
+                        return connected && !daemon ? client_no_daemon(client) : EXIT_NO_DAEMON;
 
                 g_free(asked);
                 asked = g_steal_pointer(&daemon);
                 g_clear_pointer(&request, g_free);
-                status = leave_request(client, operand, &request);
+                status = leave_request(client, operand, directory, &request);
                 if (status != EXIT_SUCCESS || !request)
                         return status;
         }
@@ -304,7 +326,6 @@ static int halt_token_for_sure(Halting *halting, const char *operand, bool *ret_
 }
 
 static int halt_by_token(Client *client, const char *operand) {
-        static const WatchCallbacks callbacks = { .run_finished = on_run_finished, .back = on_back };
         g_auto(Halting) halting = { .client = client };
         bool left;
         int status;
@@ -312,18 +333,14 @@ static int halt_by_token(Client *client, const char *operand) {
         if (target_is_run_id(operand))
                 return report_usage("'--token' needs a tree, but this is a run: '%s'", operand);
 
-        status = watch_new(client, &callbacks, &halting, &halting.watch);
-        if (status != EXIT_SUCCESS)
-                return status;
-
         halting.runs = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
         status = halt_token_for_sure(&halting, operand, &left);
         if (status != EXIT_SUCCESS)
                 return status;
 
         if (left)
-                client_say(client,
-                           "btd is not running; when it starts, it halts the runs that were started with the token");
+                client_say(client, "btd is not %s, it halts the runs that were started with the token",
+                           halting.watch ? "running; when it starts" : "on the bus; when it is back");
         if (!options_has(&client->options, OPTION_WAIT) || g_hash_table_size(halting.runs) == 0)
                 return EXIT_SUCCESS;
 

@@ -2,8 +2,9 @@
 #pragma once
 
 /*
- * Stores requests to halt runs that btctl makes while no daemon is running: files beside the run records, which the
- * next daemon reads when it recovers the runs. Only root, or the user who owns the directory, can write them.
+ * Stores requests to halt runs that btctl makes while no daemon is on the bus: files beside the run records. A daemon
+ * reads them when it has recovered its runs, and whenever it gets its bus name again. Only root, or the user who owns
+ * the directory, can write them.
  */
 
 #include <glib.h>

@@ -250,7 +250,7 @@ int manager_recover(Manager *manager, char **ret_error) {
         recover_locks(all);
         for (unsigned i = 0; i < all->len; i++)
                 run_recover_leaves(g_array_index(all, Left, i).run, g_array_index(all, Left, i).replay);
-        manager_halt_requested(manager);
+        manager_halt_requested(manager, "running");
 
         return 0;
 }

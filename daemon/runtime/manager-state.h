@@ -111,6 +111,4 @@ void manager_halt(Manager *manager, Run *run, Cause *why);
 void manager_halt_all(Manager *manager, Cause *why);
 /* Cancels the restart of a finished run. True: a restart was pending. */
 bool manager_cancel_restart(Manager *manager, Run *run, const Cause *why);
-/* Halts runs whose halt was requested while btd was not running. */
-void manager_halt_requested(Manager *manager);
 extern const RestartsCallbacks manager_restarts_callbacks;

@@ -170,13 +170,13 @@ int manager_halt_token(Manager *manager, const char *tree, const char *instance,
         return 0;
 }
 
-void manager_halt_requested(Manager *manager) {
+void manager_halt_requested(Manager *manager, const char *meanwhile) {
         g_autoptr(GPtrArray) requests =
                 manager->runtime_directory ? halt_requests_read(manager->runtime_directory) : NULL;
 
         for (unsigned i = 0; requests && i < requests->len; i++) {
                 const HaltRequest *request = requests->pdata[i];
-                g_autofree char *text = g_strdup_printf("UID %u, while btd was not running", request->uid);
+                g_autofree char *text = g_strdup_printf("UID %u, while btd was not %s", request->uid, meanwhile);
                 const Caller who = { .uid = request->uid, .text = text };
                 g_autoptr(GPtrArray) halted = NULL;
                 g_autofree char *error = NULL;

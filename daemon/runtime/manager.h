@@ -144,6 +144,9 @@ int manager_find_outcome(Manager *manager, const char *tree, const char *instanc
  * they have ended, see waiters.h. ret_halted: the ids of the runs. */
 int manager_halt_token(Manager *manager, const char *tree, const char *instance, const char *token, bool wait,
                        const Caller *who, GPtrArray **ret_halted, char **ret_error);
+/* The same for the requests that are stored in the runtime directory, see halt-request.h. meanwhile: "running": since
+ * when they were stored, btd was not. */
+void manager_halt_requested(Manager *manager, const char *meanwhile);
 void outcome_clear(Outcome *outcome);
 
 /* For a finished run: "restarts in 3s (attempt 2 of 5)", or why it is not restarted. The caller frees it. NULL: no

@@ -2,13 +2,16 @@
 """Tests the verbs that start, halt and watch runs."""
 
 import json
+import os
 import re
 import select
 import signal
+import subprocess
+import time
 
 import pytest
 
-from client import DBusError, run
+from client import Client, DBusError, run
 from daemon import BTCTL, SANITIZER_ENV, tree_text
 from btctl_runs import BAD, GOOD, LONG, UTF8, begin, end, without_times
 
@@ -282,17 +285,20 @@ def test_attach_outlasts_the_daemon(btd, tmp_path):
     assert len(btd.client.manager("ListRuns")) == 1
 
 
-def test_halt_while_there_is_no_daemon(btd, tmp_path):
-    """The next btd halts only the runs with the token; with --address, no request can be stored."""
-    env = {"XDG_RUNTIME_DIR": str(tmp_path), "XDG_STATE_HOME": str(tmp_path / "state"),
+def of_a_user(btd, directory):
+    """btctl and the start of a btd that have a runtime directory of their own, on the bus of the test."""
+    env = {"XDG_RUNTIME_DIR": str(directory), "XDG_STATE_HOME": str(directory / "state"),
            "DBUS_SESSION_BUS_ADDRESS": btd.bus.address}
 
     def btctl(*arguments):
         return run([BTCTL, "--user", *arguments], {**SANITIZER_ENV, **env})
 
-    def start():
-        btd.start("--user", env=env, bus=False)
+    return btctl, lambda: btd.start("--user", env=env, bus=False), {**os.environ, **SANITIZER_ENV, **env}
 
+
+def test_halt_while_there_is_no_daemon(btd, tmp_path):
+    """The next btd halts only the runs with the token; with --address, no request can be stored."""
+    btctl, start, env = of_a_user(btd, tmp_path)
     nothing = "btd is not running; when it starts, it halts the runs that were started with the token\n"
     assert btd.btctl("halt", "boot", "--token=mine").returncode == 5
     assert btctl("halt", "boot", "--token=mine") == (0, "", "")
@@ -315,6 +321,58 @@ def test_halt_while_there_is_no_daemon(btd, tmp_path):
     assert "while btd was not running" in btctl("status", "boot.1").stdout
     assert list((tmp_path / "btd/halts").iterdir()) == []
     assert btctl("halt", "boot", "--wait").returncode == 0
+
+
+def test_halt_while_the_bus_is_away(btd_own_bus, tmp_path):
+    """btd runs all the time, and reads the request when it is on the bus again."""
+    btd = btd_own_bus
+    btctl, start, env = of_a_user(btd, tmp_path)
+    btd.tree("boot", LONG)
+    start()
+    for instance, token in (("a", "mine"), ("b", "yours")):
+        assert btctl("start", f"boot@{instance}", "--token=" + token).returncode == 0
+    btd.bus.stop()
+    status, output, error = btctl("halt", "boot", "--token=mine", "--wait")
+    assert (status, output) == (
+        0, "btd is not on the bus; when it is back, it halts the runs that were started with the token\n")
+    assert error.startswith("btctl: cannot connect to the user's session bus: ")
+    assert btd.btctl("halt", "boot", "--token=mine").returncode == 5
+
+    btd.bus.start()
+    btd.client = Client(btd.bus.address)
+    btd.wait_ready()
+    assert btctl("halt", "boot", "--token=mine", "--wait").returncode == 0
+    assert [(row[3], row[4]) for row in btd.client.manager("ListRuns")] == [("a", "halted"), ("b", "running")]
+    assert "while btd was not on the bus" in btctl("status", "boot.1").stdout
+    assert list((tmp_path / "btd/halts").iterdir()) == []
+
+
+def test_halt_while_the_bus_is_restarted(btd_own_bus, tmp_path):
+    """Wherever that meets btctl and btd, the run is halted, once, and no request is left over for another run."""
+    btd = btd_own_bus
+    btctl, start, env = of_a_user(btd, tmp_path)
+    btd.tree("boot", LONG)
+    start()
+    for i in range(15):
+        assert btctl("start", "boot", f"--token=t{i}").returncode == 0
+        halting = []
+        for k in range(3):
+            time.sleep(0.003 * k)
+            halting.append(subprocess.Popen([BTCTL, "--user", "halt", "boot", f"--token=t{i}"], env=env,
+                                            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL))
+            if k == i % 3:
+                btd.bus.stop()
+                time.sleep(0.004 * (i % 5))
+                btd.bus.start()
+        assert [process.wait(30) for process in halting] == [0, 0, 0]
+        btd.client.close()
+        btd.client = Client(btd.bus.address)
+        btd.wait_ready()
+        assert btctl("halt", "boot", f"--token=t{i}", "--wait").returncode == 0  # another one does no harm
+        [row] = [row for row in btd.client.manager("ListRuns") if row[4] != "running"]
+        assert row[4] == "halted"
+        assert btd.log().count("halted after") == i + 1
+    assert list((tmp_path / "btd/halts").iterdir()) == []
 
 
 def test_follow(btd):
