@@ -364,6 +364,29 @@ def test_a_unit_that_begins_to_wait_when_the_job_is_queued(machine):
         machine.check("sh", "-c", "echo >/run/late.pipe")
 
 
+def test_a_job_that_somebody_queues_later_and_that_waits_for_the_unit(machine):
+    """It closes the circle when the node's job is in the queue already; the next look finds it."""
+    unit = RUN.format("closed")
+    machine.check("mkfifo", "/run/closed-before.pipe")
+    machine.unit("closed-before.service", "[Service]\nType=oneshot\n"
+                                          "ExecStart=/bin/sh -c 'read go </run/closed-before.pipe'\n")
+    machine.unit("closed-between.service", f"[Unit]\nAfter={unit}\n[Service]\nExecStart=/bin/sleep infinity\n")
+    waiting_app(machine, "closed", "closed-before.service closed-between.service")
+    machine.load("closed", held("closed", start_app("closed")))
+    begin(machine, "closed")
+    machine.check("systemctl", "start", "--no-block", "closed-before.service")
+    machine.check("touch", "/run/closed.go")
+    wait_for(machine, "systemctl list-jobs | grep closed-app")
+    machine.check("sleep", "0.3")  # the first look, which finds nothing
+    machine.check("systemctl", "start", "--no-block", "closed-between.service")
+    wait_for(machine, f"systemctl is-failed {unit}")
+    [cause] = [row[7] for row in machine.client.manager("ListRuns") if row[2] == "closed"]
+    assert cause == (f"Held/App: the job for closed-app.service waits for closed-between.service, which waits for {unit}, "
+                     "which waits for this run, so it would never end")
+    machine.check("systemctl", "stop", "closed-before.service", "closed-between.service")
+    machine.check("systemctl", "reset-failed", unit)
+
+
 def test_a_unit_of_a_tree_with_autostart(machine):
     """systemd has queued the unit's job, and btd starts the tree before the unit can say that it waits for it."""
     waiting_app(machine, "auto", RUN.format("auto"))

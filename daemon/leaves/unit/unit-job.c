@@ -62,6 +62,8 @@ typedef struct UnitJob {
         bool halted;              /* the job is not wanted any more */
         Job *job;
         JobOrder *order; /* whom the job waits for, where somebody waits for the run */
+        Timer *look;     /* at that again; NULL: not due */
+        unsigned n_looks;
         Cause *deadlock; /* it waits for the run itself, so it is being cancelled */
         UnitVerify *verify;
         char *result; /* of the job, once it has ended */
@@ -112,12 +114,17 @@ static bool goes_unheard(const Leaf *leaf, const sd_bus_error *error) {
         return lost || (away && systemd_is_expected(op->connection));
 }
 
+static void unit_job_stop_looking(UnitJob *op) {
+        g_clear_pointer(&op->order, job_order_free);
+        g_clear_pointer(&op->look, timer_free);
+}
+
 /* Records the memo of the request, if there is one. */
 static void unit_job_begin_again(Leaf *leaf) {
         UnitJob *op = leaf->op;
 
         op->away = true;
-        g_clear_pointer(&op->order, job_order_free);
+        unit_job_stop_looking(op);
         g_clear_pointer(&op->job, job_free);
         g_clear_pointer(&op->verify, unit_verify_free);
         g_clear_pointer(&op->result, g_free);
@@ -260,6 +267,22 @@ static bool unit_job_is_awaited(const Leaf *leaf) {
         return leaf_is_awaited_by(leaf, NULL, true) || (op->verb != UNIT_STOP && leaf_is_awaited_by(leaf, NULL, false));
 }
 
+static void unit_job_look_ahead(Leaf *leaf);
+
+static void on_look(void *userdata) {
+        unit_job_look_ahead(userdata);
+}
+
+/* Others may queue a job that closes a circle. systemd would tell of that only with every job that it queues. */
+static void unit_job_plan_look(Leaf *leaf) {
+        static const uint64_t usecs[] = { 1000000, 5000000, 30000000 };
+        UnitJob *op = leaf->op;
+
+        op->look = timer_new(leaf->services->timers, usecs[op->n_looks], on_look, leaf);
+        if (op->n_looks + 1 < G_N_ELEMENTS(usecs))
+                op->n_looks++;
+}
+
 /* What nobody waits for costs nothing. A unit can begin to wait when the job is in the queue already, as that of a tree
  * with "autostart" does: see unit_job_awaited(). */
 static void unit_job_look_ahead(Leaf *leaf) {
@@ -277,11 +300,15 @@ static void unit_job_look_ahead(Leaf *leaf) {
         if (!job || op->halted || params->bus || !unit_job_is_awaited(leaf))
                 return;
 
-        g_clear_pointer(&op->order, job_order_free);
+        unit_job_stop_looking(op);
         op->order = job_order_new(op->connection, job, op->unit, types[op->verb], &callbacks, leaf);
+        unit_job_plan_look(leaf);
 }
 
 static void unit_job_awaited(Leaf *leaf) {
+        UnitJob *op = leaf->op;
+
+        op->n_looks = 0;
         unit_job_look_ahead(leaf);
 }
 
@@ -289,7 +316,7 @@ static void on_job_done(const char *result, const sd_bus_error *error, void *use
         Leaf *leaf = userdata;
         UnitJob *op = leaf->op;
 
-        g_clear_pointer(&op->order, job_order_free);
+        unit_job_stop_looking(op);
         if (op->deadlock && (error || !is(result, "done"))) {
                 unit_job_fail_for_deadlock(leaf);
                 return;
@@ -474,7 +501,7 @@ static void on_past_known(UnitRecoveryVerdict verdict, const char *result, UnitF
         UnitJob *op = leaf->op;
         g_autoptr(UnitRecovery) recovery G_GNUC_UNUSED = g_steal_pointer(&op->recovery);
 
-        g_clear_pointer(&op->order, job_order_free);
+        unit_job_stop_looking(op);
         if (op->deadlock) {
                 unit_job_fail_for_deadlock(leaf);
                 return;
@@ -554,7 +581,7 @@ static bool unit_job_halt(Leaf *leaf) {
         UnitJob *op = leaf->op;
 
         op->halted = true;
-        g_clear_pointer(&op->order, job_order_free);
+        unit_job_stop_looking(op);
         if (op->deadlock)
                 return false;
         if (op->job)
@@ -582,7 +609,7 @@ static void unit_job_release(Leaf *leaf) {
                 unit_job_leave_inheritance(op);
 
         call_free(op->reference);
-        job_order_free(op->order);
+        unit_job_stop_looking(op);
         job_free(op->job);
         job_place_leave(&op->place);
         cause_unref(op->deadlock);
