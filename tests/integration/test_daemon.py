@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """The daemon as a process: options, signals, what it tells the service manager, and that it rests."""
 
+import contextlib
 import os
 import re
 import select
@@ -570,10 +571,20 @@ def test_times_through_a_suspend_between_two_daemons(btd, tmp_path, start_suspen
     assert btd.btctl("halt", run, "--wait").returncode == 0
 
 
-def test_times_that_begin_after_a_suspend(btd, tmp_path, start_suspended):
+@pytest.fixture
+def begun(tmp_path):
+    """A file to which processes write their ids when they begin. At the end they are killed: those of a btd that was
+    killed are nobody's."""
+    path = tmp_path / "begun"
+    yield path
+    for pid in path.read_text().split() if path.exists() else []:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(int(pid), signal.SIGKILL)
+
+
+def test_times_that_begin_after_a_suspend(btd, tmp_path, start_suspended, begun):
     """They have all of their time, whether a start, a restart of btd or the tree has begun them."""
-    begun = tmp_path / "begun"
-    again = {"type": "Spawn", "as": "child", "argv": ["/bin/sh", "-c", f"echo >>{begun}; exec sleep 9999"],
+    again = {"type": "Spawn", "as": "child", "argv": ["/bin/sh", "-c", f"echo $$ >>{begun}; exec sleep 9999"],
              "on_recover": "rerun", "name": "Again", "timeout": "30min", **THROUGH}
     btd.tree("late", {"type": "Parallel", "success_count": 3, "children": [
         nap("Late", **THROUGH), again, {"type": "Sequence", "children": [

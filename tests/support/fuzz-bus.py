@@ -9,6 +9,7 @@ import collections
 import functools
 import json
 import random
+import re
 import sys
 import time
 import xml.etree.ElementTree as xml
@@ -20,6 +21,9 @@ from gi.repository import Gio, GLib  # noqa: E402
 
 TIMEOUT = 10  # seconds, for an answer
 AT_ONCE = 16  # calls
+# What polkit is asked about: it may take 25 seconds, and is asked about 4 calls of a user at once.
+ASKING = re.compile("(Start|Halt|Reload|Set|Pause|Resume|Step|Force)")
+ASKING_TIMEOUT = AT_ONCE / 4 * 25 + TIMEOUT
 CALLS_AN_OBJECT = 400  # before its children are looked up again
 
 PROPERTIES = "org.freedesktop.DBus.Properties"
@@ -184,9 +188,11 @@ class Fuzzer:
         arguments = make()
         if arguments.get_size() > 4 * 1024 * 1024:
             return
+        asking = interface.startswith(self.name) and ASKING.match(member)
         self.pending += 1
-        self.connection.call(self.name, path, interface, member, arguments, None, flags, TIMEOUT * 1000, None,
-                             self.on_reply, (path, interface, member, arguments))
+        self.connection.call(self.name, path, interface, member, arguments, None, flags,
+                             int(ASKING_TIMEOUT if asking else TIMEOUT) * 1000, None, self.on_reply,
+                             (path, interface, member, arguments))
 
     def on_reply(self, connection, result, about):
         self.pending -= 1

@@ -32,7 +32,7 @@ CHANGES = {"org.btd1.Manager." + each for each in ["StartTree", "StartText", "Ha
 def fuzz(machine, user, seconds, seed):
     machine.write("/usr/local/bin/fuzz-bus", FUZZER.read_text(encoding="utf-8"), 0o755)
     report = json.loads(machine.check("fuzz-bus", "org.btd1", seconds, json.dumps(WORDS), seed, user=user,
-                                      timeout=seconds + 60))
+                                      timeout=seconds + 180))
     print(json.dumps(report, indent=1))
     assert not report["findings"], "\n".join(report["findings"])
     return report["answers"]
