@@ -29,6 +29,9 @@ typedef struct DefinitionSources {
         char *(*nearest)(const char *tree, void *userdata);
         /* Reads the whole file, with a NUL byte that does not count in the length. Callback NULL: as source_read(). */
         int (*read)(const char *path, char **ret_text, size_t *ret_length, char **ret_error, void *userdata);
+        /* The files are those of a run that an older btd may have begun: checks that it did not make, and that only
+         * find mistakes, are omitted. */
+        bool lenient;
         void *userdata;
 } DefinitionSources;
 

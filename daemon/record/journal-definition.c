@@ -115,7 +115,7 @@ static int load(json_object *files, const NodeType *const *const *tables, Diagno
                 Definition **ret_definition) {
         g_auto(Recorded) recorded = recorded_new(files);
         const DefinitionSources sources = {
-                .find = on_find, .exists = on_exists, .read = on_read, .userdata = &recorded
+                .find = on_find, .exists = on_exists, .read = on_read, .lenient = true, .userdata = &recorded
         };
         json_object *own = json_object_array_get_idx(files, 0);
         const char *path = file_member(own, "path"), *text = file_member(own, "text");
@@ -133,7 +133,8 @@ int journal_definition_new(const JournalHeader *header, const NodeType *const *c
 
         if (load(header->files, tables, diagnostics, &definition) < 0 || !definition_tree(definition)) {
                 error = first_error(diagnostics);
-                *ret_error = g_strdup_printf("its tree cannot be made any more: %s", error);
+                *ret_error = g_strdup_printf(
+                        "this version of btd refuses its tree, which the one that started it accepted: %s", error);
                 return -EBADMSG;
         }
 

@@ -127,8 +127,8 @@ def test_a_child_that_was_skipped(btd):
         ["Boot/Greet: its skip_if is true: true", "Greet was skipped", "its skip_if is true: true"]
 
 
-def recover_changed(btd, tmp_path, change, root=None, noted=b" begin #", **keys):
-    """What the next daemon says of a run whose record was changed after its daemon was killed, once that was noted."""
+def restart_with_changed(btd, tmp_path, change, root=None, noted=b" begin #", **keys):
+    """Starts the next daemon on the record of a run that was changed after its daemon was killed, once that was noted."""
     options = (f"--runtime={tmp_path}/run", f"--state={tmp_path}/state")
     btd.tree("boot", root or {"type": "Timeout", "timeout": "30s", "child": LONG}, **keys)
     btd.start(*options)
@@ -139,6 +139,12 @@ def recover_changed(btd, tmp_path, change, root=None, noted=b" begin #", **keys)
     journal.write_bytes(sign(change(journal.read_bytes())))
 
     btd.start(*options)
+    return journal
+
+
+def recover_changed(btd, tmp_path, change, root=None, noted=b" begin #", **keys):
+    """What that daemon says, which does not recover the run."""
+    journal = restart_with_changed(btd, tmp_path, change, root, noted, **keys)
     assert btd.client.manager("ListRuns") == []
     assert not journal.exists() and (tmp_path / "state" / "boot.1.journal.bad").exists()
     lines = [line for line in btd.log().splitlines() if "cannot be recovered" in line]
@@ -158,6 +164,34 @@ def test_an_engine_that_does_something_else(btd, tmp_path):
         "boot.1.journal: the run cannot be recovered: line 4: it arms a timer for 31000000us, but this engine for "
         f"30000000us (recorded with engine 99, but this is engine {ENGINE}); "
         f"it was kept as {tmp_path}/state/boot.1.journal.bad. {AFTER_IT}")
+
+
+def test_a_tree_that_an_older_btd_accepted(btd, tmp_path):
+    """Its mistake is an error when a tree is loaded, but does not keep the tree from being made."""
+    def change(record):
+        os.unlink(btd.trees + "/boot.json")
+        assert b"value.sub_state" in record
+        return record.replace(b"value.sub_state", b"value.sub_stait")
+    later = {"type": "UnitState", "unit": "cam.service", "test": "value.sub_state == 'running'"}
+    restart_with_changed(btd, tmp_path, change, {"type": "Sequence", "children": [LONG, later]})
+    assert [(row[0], row[4]) for row in btd.client.manager("ListRuns")] == [("boot.1", "running")]
+    later["test"] = later["test"].replace("state", "stait")
+    btd.tree("boot", later)
+    assert "'value' has no member 'sub_stait'" in btd.btctl("validate", btd.trees + "/boot.json").stderr
+    assert btd.btctl("halt", "boot.1", "--wait").returncode == 0
+    assert btd.btctl("show", "boot.1").returncode == 0
+
+
+def test_a_tree_that_is_refused_now(btd, tmp_path):
+    def change(record):
+        os.unlink(btd.trees + "/boot.json")
+        assert record.count(b'\\"Timeout\\"') == 1
+        return record.replace(b'\\"Timeout\\"', b'\\"Timeuot\\"')
+    message = recover_changed(btd, tmp_path, change)
+    assert message.startswith(
+        "boot.1.journal: the run cannot be recovered: this version of btd refuses its tree, which the one that started "
+        f"it accepted: {btd.trees}/boot.json:"), message
+    assert "unknown type 'Timeuot'" in message and message.endswith(f"{tmp_path}/state/boot.1.journal.bad. {AFTER_IT}")
 
 
 def test_an_effect_that_is_not_recorded(btd, tmp_path):

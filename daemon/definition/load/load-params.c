@@ -103,11 +103,13 @@ static int on_compile(const Param *param, bool is_code, const char *code, const 
         int r;
 
         if (!script) {
+                bool lenient = loader->sources && loader->sources->lenient;
+
                 if (!loader->scripts)
                         loader->scripts = scripts_new();
 
-                r = scripts_compile(loader->scripts, kind, code, param->extra, param->extra_members, &script, ret_error,
-                                    ret_offset);
+                r = scripts_compile(loader->scripts, kind, code, param->extra, lenient ? NULL : param->extra_members,
+                                    &script, ret_error, ret_offset);
                 if (r < 0)
                         return r;
 
