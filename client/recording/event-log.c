@@ -10,7 +10,7 @@
 #include <json-c/linkhash.h>
 #include <string.h>
 
-#include "basic/cause-json.h"
+#include "basic/cause.h"
 #include "basic/excerpt.h"
 #include "basic/span.h"
 #include "client/recording/event-log.h"

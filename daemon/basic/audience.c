@@ -32,6 +32,6 @@ void audience_tell(Audience *audience) {
         audience->telling = false;
 }
 
-bool audience_is_over(const Audience *audience) {
+bool audience_is_unused(const Audience *audience) {
         return audience->followers.length == 0 && !audience->telling;
 }

@@ -28,4 +28,4 @@ void audience_leave(Audience *audience, Follower *follower);
 /* Calls all followers. A callback must not call this for the same audience. */
 void audience_tell(Audience *audience);
 /* True: there are no followers, and audience_tell() is not running. The shared object can be freed. */
-bool audience_is_over(const Audience *audience);
+bool audience_is_unused(const Audience *audience);

@@ -233,3 +233,192 @@ char *cause_pattern_expression(void) {
         g_string_append(text, "[A-Za-z0-9_.*]*[.*][A-Za-z0-9_.*]*)$");
         return g_string_free(text, false);
 }
+
+json_object *cause_link_to_json(const Cause *cause) {
+        json_object *json = json_object_new_object();
+
+        json_object_object_add(json, "kind", json_object_new_string(cause->kind));
+        if (cause->text)
+                json_object_object_add(json, "text", json_object_new_string(cause->text));
+        if (cause->facts)
+                json_object_object_add(json, "facts", json_object_get(cause->facts));
+        if (cause->node != UINT32_MAX)
+                json_object_object_add(json, "node", json_object_new_int64(cause->node));
+
+        return json;
+}
+
+json_object *cause_to_json(const Cause *cause) {
+        json_object *json = json_object_new_array();
+
+        for (; cause; cause = cause->because)
+                json_object_array_add(json, cause_link_to_json(cause));
+
+        return json;
+}
+
+/* Returns the member if it exists and has this type, else NULL. */
+static json_object *member(json_object *json, const char *name, json_type type) {
+        json_object *value;
+
+        return json_object_object_get_ex(json, name, &value) && json_object_is_type(value, type) ? value : NULL;
+}
+
+/* Accept unknown kinds: a later version of btd may have written them. */
+static const char *kind_of(json_object *json) {
+        json_object *kind = member(json, "kind", json_type_string);
+
+        return kind ? g_intern_string(json_object_get_string(kind)) : NULL;
+}
+
+Cause *cause_link_from_json(json_object *json) {
+        const char *kind = json_object_is_type(json, json_type_object) ? kind_of(json) : NULL;
+        json_object *text, *facts, *node;
+        Cause *cause;
+
+        if (!kind)
+                return NULL;
+
+        text = member(json, "text", json_type_string);
+        facts = member(json, "facts", json_type_object);
+        node = member(json, "node", json_type_int);
+        cause = cause_new(kind, json_object_get(facts), text ? json_object_get_string(text) : NULL);
+        if (node)
+                cause->node = (uint32_t) json_object_get_int64(node);
+
+        return cause;
+}
+
+Cause *cause_from_json(json_object *json) {
+        g_autoptr(Cause) chain = NULL;
+
+        if (!json_object_is_type(json, json_type_array))
+                return NULL;
+
+        for (size_t i = json_object_array_length(json); i > 0; i--) {
+                Cause *cause = cause_link_from_json(json_object_array_get_idx(json, i - 1));
+
+                if (!cause)
+                        return NULL;
+
+                cause->because = g_steal_pointer(&chain);
+                chain = cause;
+        }
+
+        return g_steal_pointer(&chain);
+}
+
+#define BECAUSE "because"
+
+struct CausePool {
+        GPtrArray *causes;  /* referenced */
+        GHashTable *places; /* Cause -> index + 1 */
+};
+
+CausePool *cause_pool_new(void) {
+        CausePool *pool = g_new(CausePool, 1);
+
+        *pool = (CausePool){
+                .causes = g_ptr_array_new_with_free_func((GDestroyNotify) cause_unref),
+                .places = g_hash_table_new(NULL, NULL),
+        };
+        return pool;
+}
+
+void cause_pool_free(CausePool *pool) {
+        if (!pool)
+                return;
+
+        g_hash_table_unref(pool->places);
+        g_ptr_array_unref(pool->causes);
+        g_free(pool);
+}
+
+static unsigned place_of(const CausePool *pool, const Cause *cause) {
+        return GPOINTER_TO_UINT(g_hash_table_lookup(pool->places, cause));
+}
+
+static void put(CausePool *pool, Cause *cause) {
+        g_ptr_array_add(pool->causes, cause_ref(cause));
+        g_hash_table_insert(pool->places, cause, GUINT_TO_POINTER(pool->causes->len));
+}
+
+/* A chain can be as long as the tree is deep: iterate, do not recurse. */
+json_object *cause_pool_add(CausePool *pool, const Cause *cause) {
+        g_autoptr(GPtrArray) chain = g_ptr_array_new();
+
+        if (!cause)
+                return NULL;
+
+        for (const Cause *link = cause; link && place_of(pool, link) == 0; link = link->because)
+                g_ptr_array_add(chain, (void *) link);
+        for (unsigned i = chain->len; i > 0; i--)
+                put(pool, chain->pdata[i - 1]);
+
+        return json_object_new_int64(place_of(pool, cause) - 1);
+}
+
+json_object *cause_pool_to_json(const CausePool *pool) {
+        json_object *json = json_object_new_array();
+
+        for (unsigned i = 0; i < pool->causes->len; i++) {
+                const Cause *cause = pool->causes->pdata[i];
+                json_object *link = cause_link_to_json(cause);
+
+                if (cause->because)
+                        json_object_object_add(link, BECAUSE,
+                                               json_object_new_int64(place_of(pool, cause->because) - 1));
+                json_object_array_add(json, link);
+        }
+
+        return json;
+}
+
+static Cause *read_link(const CausePool *pool, json_object *json) {
+        g_autoptr(Cause) cause = cause_link_from_json(json);
+        json_object *place = NULL;
+
+        if (!cause)
+                return NULL;
+
+        if (json_object_object_get_ex(json, BECAUSE, &place)) {
+                Cause *before;
+
+                if (!cause_pool_get(pool, place, &before) || !before)
+                        return NULL;
+                cause->because = cause_ref(before);
+        }
+
+        return g_steal_pointer(&cause);
+}
+
+CausePool *cause_pool_from_json(json_object *json) {
+        g_autoptr(CausePool) pool = cause_pool_new();
+
+        if (!json_object_is_type(json, json_type_array))
+                return NULL;
+
+        for (size_t i = 0; i < json_object_array_length(json); i++) {
+                g_autoptr(Cause) cause = read_link(pool, json_object_array_get_idx(json, i));
+
+                if (!cause)
+                        return NULL;
+                put(pool, cause);
+        }
+
+        return g_steal_pointer(&pool);
+}
+
+const GPtrArray *cause_pool_causes(const CausePool *pool) {
+        return pool->causes;
+}
+
+bool cause_pool_get(const CausePool *pool, json_object *place, Cause **ret_cause) {
+        int64_t i = json_object_get_int64(place);
+
+        if (place && (!json_object_is_type(place, json_type_int) || i < 0 || i >= pool->causes->len))
+                return false;
+
+        *ret_cause = place ? pool->causes->pdata[i] : NULL;
+        return true;
+}

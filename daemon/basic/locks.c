@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Implements locks as queues of claims. A lock exists as long as there are claims. The first claim in the queue holds
- * it. */
+/* Implements locks as queues of requests. A lock exists as long as there are requests. The first request in the queue
+ * holds it. */
 
 #include "basic/locks.h"
 
-/* How many claims of a deadlock a description shows. */
+/* How many requests of a deadlock a description shows. */
 #define WAITS_SHOWN 5u
 
 struct Locks {
@@ -15,16 +15,16 @@ struct Locks {
 
 struct LockParty {
         Locks *locks;
-        GQueue claims; /* of LockClaim */
+        GQueue requests; /* of LockRequest */
 };
 
 typedef struct Lock {
         Locks *locks;
         char *name;
-        GQueue claims; /* of LockClaim, in order of claim */
+        GQueue requests; /* of LockRequest, in order of request */
 } Lock;
 
-struct LockClaim {
+struct LockRequest {
         Lock *lock;
         LockParty *party;
         GList link, party_link; /* links in the lists of the lock and the party */
@@ -34,7 +34,7 @@ struct LockClaim {
 };
 
 static void lock_free(Lock *lock) {
-        g_assert(g_queue_is_empty(&lock->claims));
+        g_assert(g_queue_is_empty(&lock->requests));
         g_free(lock->name);
         g_free(lock);
 }
@@ -67,7 +67,7 @@ void lock_party_free(LockParty *party) {
         if (!party)
                 return;
 
-        g_assert(g_queue_is_empty(&party->claims));
+        g_assert(g_queue_is_empty(&party->requests));
         party->locks->n_parties--;
         g_free(party);
 }
@@ -85,75 +85,75 @@ static Lock *get_lock(Locks *locks, const char *name) {
         return lock;
 }
 
-static const LockClaim *holder_of(const Lock *lock) {
-        return lock->claims.head->data;
+static const LockRequest *holder_of(const Lock *lock) {
+        return lock->requests.head->data;
 }
 
-LockClaim *lock_claim_new(LockParty *party, const char *name, const LockOwner *owner, void (*granted)(void *userdata),
-                          void *userdata) {
-        LockClaim *claim = g_new(LockClaim, 1);
+LockRequest *lock_request_new(LockParty *party, const char *name, const LockOwner *owner,
+                              void (*granted)(void *userdata), void *userdata) {
+        LockRequest *request = g_new(LockRequest, 1);
 
-        *claim = (LockClaim){
+        *request = (LockRequest){
                 .lock = get_lock(party->locks, name),
                 .party = party,
-                .link.data = claim,
-                .party_link.data = claim,
+                .link.data = request,
+                .party_link.data = request,
                 .owner = { .name = g_strdup(owner->name), .begin = owner->begin, .end = owner->end },
                 .granted = granted,
                 .userdata = userdata,
         };
-        g_queue_push_tail_link(&claim->lock->claims, &claim->link);
-        g_queue_push_tail_link(&party->claims, &claim->party_link);
-        return claim;
+        g_queue_push_tail_link(&request->lock->requests, &request->link);
+        g_queue_push_tail_link(&party->requests, &request->party_link);
+        return request;
 }
 
-void lock_claim_free(LockClaim *claim) {
+void lock_request_free(LockRequest *request) {
         Lock *lock;
         bool held;
 
-        if (!claim)
+        if (!request)
                 return;
 
-        lock = claim->lock;
-        held = lock_claim_is_held(claim);
-        g_queue_unlink(&lock->claims, &claim->link);
-        g_queue_unlink(&claim->party->claims, &claim->party_link);
-        g_free((char *) claim->owner.name);
-        g_free(claim);
+        lock = request->lock;
+        held = lock_request_is_held(request);
+        g_queue_unlink(&lock->requests, &request->link);
+        g_queue_unlink(&request->party->requests, &request->party_link);
+        g_free((char *) request->owner.name);
+        g_free(request);
 
-        if (g_queue_is_empty(&lock->claims))
+        if (g_queue_is_empty(&lock->requests))
                 g_hash_table_remove(lock->locks->by_name, lock->name);
         else if (held)
                 holder_of(lock)->granted(holder_of(lock)->userdata);
 }
 
-bool lock_claim_is_held(const LockClaim *claim) {
-        return holder_of(claim->lock) == claim;
+bool lock_request_is_held(const LockRequest *request) {
+        return holder_of(request->lock) == request;
 }
 
-static bool is_inside(const LockClaim *claim, const LockClaim *around) {
-        return claim->party == around->party && claim->owner.begin > around->owner.begin &&
-               claim->owner.end <= around->owner.end;
+static bool is_inside(const LockRequest *request, const LockRequest *around) {
+        return request->party == around->party && request->owner.begin > around->owner.begin &&
+               request->owner.end <= around->owner.end;
 }
 
-/* Follows the claims from a waiting one to those that its holder waits for, and so on. Returns the last claim before
- * the first one again; NULL: there is no cycle. reached: claim -> the claim from which it was reached. */
-static const LockClaim *find_last_wait(const LockClaim *claim, GHashTable *reached) {
+/* Follows the requests from a waiting one to those that its holder waits for, and so on. Returns the last request
+ * before the first one again; NULL: there is no cycle. reached: request -> the request from which it was reached. */
+static const LockRequest *find_last_wait(const LockRequest *request, GHashTable *reached) {
         g_autoptr(GPtrArray) waits = g_ptr_array_new();
 
-        g_ptr_array_add(waits, (LockClaim *) claim);
+        g_ptr_array_add(waits, (LockRequest *) request);
         for (unsigned i = 0; i < waits->len; i++) {
-                const LockClaim *wait = g_ptr_array_index(waits, i), *holder = holder_of(wait->lock);
+                const LockRequest *wait = g_ptr_array_index(waits, i), *holder = holder_of(wait->lock);
 
-                if (is_inside(claim, holder))
+                if (is_inside(request, holder))
                         return wait;
 
-                for (const GList *link = holder->party->claims.head; link; link = link->next) {
-                        LockClaim *next = link->data;
+                for (const GList *link = holder->party->requests.head; link; link = link->next) {
+                        LockRequest *next = link->data;
 
-                        if (!lock_claim_is_held(next) && is_inside(next, holder) &&
+                        if (!lock_request_is_held(next) && is_inside(next, holder) &&
                             !g_hash_table_contains(reached, next)) {
-                                g_hash_table_insert(reached, next, (LockClaim *) wait);
+                                g_hash_table_insert(reached, next, (LockRequest *) wait);
                                 g_ptr_array_add(waits, next);
                         }
                 }
@@ -162,32 +162,32 @@ static const LockClaim *find_last_wait(const LockClaim *claim, GHashTable *reach
         return NULL;
 }
 
-bool lock_claim_is_deadlocked(const LockClaim *claim) {
+bool lock_request_is_deadlocked(const LockRequest *request) {
         g_autoptr(GHashTable) reached = g_hash_table_new(NULL, NULL);
 
-        return !lock_claim_is_held(claim) && find_last_wait(claim, reached);
+        return !lock_request_is_held(request) && find_last_wait(request, reached);
 }
 
-static void append_wait(GString *text, const LockClaim *claim) {
-        g_string_append_printf(text, "the lock '%s', which %s holds", claim->lock->name,
-                               holder_of(claim->lock)->owner.name);
+static void append_wait(GString *text, const LockRequest *request) {
+        g_string_append_printf(text, "the lock '%s', which %s holds", request->lock->name,
+                               holder_of(request->lock)->owner.name);
 }
 
-/* Appends the other claims of the deadlock, in the order of waiting. */
-static void append_deadlock(GString *text, const LockClaim *claim) {
+/* Appends the other requests of the deadlock, in the order of waiting. */
+static void append_deadlock(GString *text, const LockRequest *request) {
         g_autoptr(GHashTable) reached = g_hash_table_new(NULL, NULL);
-        const LockClaim *last = find_last_wait(claim, reached);
+        const LockRequest *last = find_last_wait(request, reached);
         g_autoptr(GPtrArray) waits = g_ptr_array_new();
 
         if (!last)
                 return;
 
-        for (; last != claim; last = g_hash_table_lookup(reached, last))
-                g_ptr_array_insert(waits, 0, (LockClaim *) last);
+        for (; last != request; last = g_hash_table_lookup(reached, last))
+                g_ptr_array_insert(waits, 0, (LockRequest *) last);
 
         g_string_append(text, "; a deadlock, since ");
         for (unsigned i = 0; i < MIN(waits->len, WAITS_SHOWN); i++) {
-                const LockClaim *wait = g_ptr_array_index(waits, i);
+                const LockRequest *wait = g_ptr_array_index(waits, i);
 
                 g_string_append_printf(text, "%s%s waits for ", i > 0 ? ", and " : "", wait->owner.name);
                 append_wait(text, wait);
@@ -199,20 +199,20 @@ static void append_deadlock(GString *text, const LockClaim *claim) {
                 g_string_append_printf(text, ", and so on (%u more)", waits->len - WAITS_SHOWN);
 }
 
-char *lock_claim_describe(const LockClaim *claim) {
+char *lock_request_describe(const LockRequest *request) {
         unsigned n_before = 0;
         GString *text;
 
-        for (const GList *link = claim->link.prev; link; link = link->prev)
+        for (const GList *link = request->link.prev; link; link = link->prev)
                 n_before++;
 
         if (n_before == 0)
                 return NULL;
 
         text = g_string_new(NULL);
-        append_wait(text, claim);
+        append_wait(text, request);
         if (n_before > 1)
                 g_string_append_printf(text, ", with %u more before it", n_before - 1);
-        append_deadlock(text, claim);
+        append_deadlock(text, request);
         return g_string_free(text, false);
 }

@@ -458,7 +458,7 @@ static void topic_free(void *p) {
 }
 
 static void topic_drop_unused(Topic *topic) {
-        if (audience_is_over(&topic->audience) && !topic->kept)
+        if (audience_is_unused(&topic->audience) && !topic->kept)
                 g_hash_table_remove(topic->shape->topics, &topic->key);
 }
 

@@ -59,7 +59,7 @@ static void set_owner(Name *name, const char *owner) {
 }
 
 static void drop_unused(Name *name) {
-        if (!audience_is_over(&name->audience) || name->kept)
+        if (!audience_is_unused(&name->audience) || name->kept)
                 return;
 
         set_owner(name, NULL);

@@ -101,7 +101,7 @@ static void interface_drop_unused(Interface *interface) {
 static void property_drop_unused(Property *property) {
         Interface *interface = property->interface;
 
-        if (!audience_is_over(&property->audience) || property->kept)
+        if (!audience_is_unused(&property->audience) || property->kept)
                 return;
 
         g_hash_table_remove(interface->properties, property->name);

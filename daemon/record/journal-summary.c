@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "basic/cause-json.h"
+#include "basic/cause.h"
 #include "basic/cleanup.h"
 #include "record/journal-header.h"
 #include "record/journal-summary.h"

@@ -4,11 +4,11 @@
 
 #include "run/node-locks.h"
 
-typedef struct NodeClaim {
+typedef struct NodeRequest {
         NodeLocks *locks;
         NodeId node;
-        LockClaim *claim;
-} NodeClaim;
+        LockRequest *lock;
+} NodeRequest;
 
 struct NodeLocks {
         Locks *locks;
@@ -21,9 +21,9 @@ struct NodeLocks {
         bool ending;
 };
 
-static void node_claim_free(NodeClaim *claim) {
-        lock_claim_free(claim->claim);
-        g_free(claim);
+static void node_request_free(NodeRequest *request) {
+        lock_request_free(request->lock);
+        g_free(request);
 }
 
 NodeLocks *node_locks_new(Locks *locks, const Definition *definition, const char *run,
@@ -50,15 +50,15 @@ void node_locks_free(NodeLocks *locks) {
         g_free(locks);
 }
 
-static const NodeClaim *get(const NodeLocks *locks, NodeId node) {
+static const NodeRequest *get(const NodeLocks *locks, NodeId node) {
         return locks->by_node ? g_hash_table_lookup(locks->by_node, GUINT_TO_POINTER(node)) : NULL;
 }
 
 static void on_granted(void *userdata) {
-        const NodeClaim *claim = userdata;
+        const NodeRequest *request = userdata;
 
-        if (!claim->locks->ending)
-                claim->locks->granted(claim->node, claim->locks->userdata);
+        if (!request->locks->ending)
+                request->locks->granted(request->node, request->locks->userdata);
 }
 
 static void begin(NodeLocks *locks) {
@@ -66,7 +66,7 @@ static void begin(NodeLocks *locks) {
                 return;
 
         locks->party = lock_party_new(locks->locks);
-        locks->by_node = g_hash_table_new_full(NULL, NULL, NULL, (GDestroyNotify) node_claim_free);
+        locks->by_node = g_hash_table_new_full(NULL, NULL, NULL, (GDestroyNotify) node_request_free);
 }
 
 bool node_locks_take(NodeLocks *locks, NodeId node) {
@@ -74,17 +74,17 @@ bool node_locks_take(NodeLocks *locks, NodeId node) {
         const char *node_name = tree_node_name(tree, node);
         g_autofree char *name = locks->run ? g_strdup_printf("%s (%s)", locks->run, node_name) : g_strdup(node_name);
         LockOwner owner = { .name = name, .begin = node, .end = tree->nodes[node].end };
-        NodeClaim *claim = g_new(NodeClaim, 1);
+        NodeRequest *request = g_new(NodeRequest, 1);
 
         begin(locks);
-        *claim = (NodeClaim){
+        *request = (NodeRequest){
                 .locks = locks,
                 .node = node,
-                .claim = lock_claim_new(locks->party, definition_lock(locks->definition, node), &owner, on_granted,
-                                        claim),
+                .lock = lock_request_new(locks->party, definition_lock(locks->definition, node), &owner, on_granted,
+                                         request),
         };
-        g_hash_table_insert(locks->by_node, GUINT_TO_POINTER(node), claim);
-        return lock_claim_is_held(claim->claim);
+        g_hash_table_insert(locks->by_node, GUINT_TO_POINTER(node), request);
+        return lock_request_is_held(request->lock);
 }
 
 void node_locks_drop(NodeLocks *locks, NodeId node) {
@@ -92,19 +92,19 @@ void node_locks_drop(NodeLocks *locks, NodeId node) {
 }
 
 bool node_locks_has(const NodeLocks *locks, NodeId node) {
-        const NodeClaim *claim = get(locks, node);
+        const NodeRequest *request = get(locks, node);
 
-        return claim && lock_claim_is_held(claim->claim);
+        return request && lock_request_is_held(request->lock);
 }
 
 char *node_locks_describe(const NodeLocks *locks, NodeId node) {
-        const NodeClaim *claim = get(locks, node);
+        const NodeRequest *request = get(locks, node);
 
-        return claim ? lock_claim_describe(claim->claim) : NULL;
+        return request ? lock_request_describe(request->lock) : NULL;
 }
 
 bool node_locks_is_deadlocked(const NodeLocks *locks, NodeId node) {
-        const NodeClaim *claim = get(locks, node);
+        const NodeRequest *request = get(locks, node);
 
-        return claim && lock_claim_is_deadlocked(claim->claim);
+        return request && lock_request_is_deadlocked(request->lock);
 }

@@ -9,7 +9,7 @@
 #include <inttypes.h>
 #include <json-c/linkhash.h>
 
-#include "basic/cause-json.h"
+#include "basic/cause.h"
 #include "basic/cleanup.h"
 #include "engine/engine-version.h"
 #include "run/replay.h"

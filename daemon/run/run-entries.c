@@ -11,7 +11,7 @@
 #include <inttypes.h>
 #include <json-c/linkhash.h>
 
-#include "basic/cause-json.h"
+#include "basic/cause.h"
 #include "basic/cleanup.h"
 #include "run/run-state.h"
 #include "run/snapshot.h"

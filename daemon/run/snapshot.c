@@ -8,7 +8,7 @@
 
 #include <json-c/linkhash.h>
 
-#include "basic/cause-pool.h"
+#include "basic/cause.h"
 #include "basic/cleanup.h"
 #include "engine/machine-image.h"
 #include "run/run-state.h"

@@ -109,7 +109,7 @@ static int compare_lengths(const void *a, const void *b) {
 }
 
 /* Takes the text. */
-static void remember(Secrets *secrets, const char *name, char *text) {
+static void add_text(Secrets *secrets, const char *name, char *text) {
         Secret *secret = g_new0(Secret, 1);
 
         secret->reference = g_strdup_printf("{" SECRET_PREFIX "%s}", name);
@@ -119,14 +119,14 @@ static void remember(Secrets *secrets, const char *name, char *text) {
         g_ptr_array_sort(secrets->known, compare_lengths);
 }
 
-/* Between the quotes. */
-static void remember_written(Secrets *secrets, const char *name, const char *text) {
+/* As it is written between the quotes of a JSON string. */
+static void add_written(Secrets *secrets, const char *name, const char *text) {
         g_autoptr(json_object) string = json_object_new_string(text);
         const char *written = json_object_to_json_string_ext(string, JSON_C_TO_STRING_NOSLASHESCAPE);
         size_t length = strlen(written) - 2;
 
         if (length != strlen(text))
-                remember(secrets, name, g_strndup(written + 1, length));
+                add_text(secrets, name, g_strndup(written + 1, length));
 }
 
 int secrets_get(Secrets *secrets, const char *name, const char **ret_text, char **ret_error) {
@@ -141,8 +141,8 @@ int secrets_get(Secrets *secrets, const char *name, const char **ret_text, char 
         if (!secrets->known)
                 secrets->known = g_ptr_array_new_with_free_func(on_secret_dropped);
 
-        remember_written(secrets, name, text);
-        remember(secrets, name, text);
+        add_written(secrets, name, text);
+        add_text(secrets, name, text);
         *ret_text = text;
         return 0;
 }

@@ -7,7 +7,7 @@
  */
 
 #include "fuzz.h"
-#include "random-story.h"
+#include "random-replay.h"
 
 #define DEPTH_MAX 5
 #define LIVES_MAX 3
@@ -19,7 +19,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         g_autoptr(Definition) definition = random_definition_new(tree, 1 + dice_roll(tree, DEPTH_MAX));
 
         if (definition)
-                random_story_check(definition, dice, dice_roll(dice, LIVES_MAX), false);
+                random_replay_check(definition, dice, dice_roll(dice, LIVES_MAX), false);
 
         return 0;
 }

@@ -218,7 +218,7 @@ static void resume_journal(RandomRun *run, const Journal *journal, const char *p
         run_set_journal(run->actual, writer);
 }
 
-void random_run_take_up(RandomRun *run, Replay *replay, const Journal *journal, const char *path, Dice *dice) {
+void random_run_recover(RandomRun *run, Replay *replay, const Journal *journal, const char *path, Dice *dice) {
         bool begun = replay_position(replay) > 0;
 
         init(run, run_definition(replay_run(replay)), dice);

@@ -46,7 +46,7 @@ typedef struct RandomLeaf {
 /* With a journal in a new file. Only seen and its userdata are set before, in a struct that is zero otherwise. */
 void random_run_start(RandomRun *run, Definition *definition, const char *path, Dice *dice);
 /* The same from where the replay of the journal in the file has come to, be that no record at all. */
-void random_run_take_up(RandomRun *run, Replay *replay, const Journal *journal, const char *path, Dice *dice);
+void random_run_recover(RandomRun *run, Replay *replay, const Journal *journal, const char *path, Dice *dice);
 void random_run_clear(RandomRun *run);
 /* Until it is over, or the dice are used up, or for long enough. */
 void random_run_live(RandomRun *run);

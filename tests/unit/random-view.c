@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "basic/cause-json.h"
+#include "basic/cause.h"
 #include "basic/cleanup.h"
 #include "random-run.h"
 

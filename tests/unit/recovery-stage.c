@@ -4,8 +4,8 @@
 
 #include <glib/gstdio.h>
 
-#include "lasting-leaves.h"
 #include "record/journal.h"
+#include "recoverable-leaves.h"
 #include "run/run.h"
 
 /* Nobody hears of a run that would not be there after a crash. */
@@ -63,14 +63,14 @@ void recovery_stage_put(const RecoveryStage *stage, const char *file, const char
 void recovery_stage_begin(RecoveryStage *stage) {
         const ManagerOptions options = {
                 .directories = (const char *const *) stage->trees,
-                .tables = lasting_tables,
+                .tables = recoverable_tables,
                 .runtime_directory = stage->runtime,
                 .state_directory = stage->state,
         };
         g_autofree char *error = NULL;
 
         stage->timers = timers_new(stage->context);
-        stage->services = (LeafServices){ .kind_of = lasting_kind_of,
+        stage->services = (LeafServices){ .kind_of = recoverable_kind_of,
                                           .timers = stage->timers,
                                           .credentials = stage->credentials };
         stage->manager = manager_new(stage->context, &stage->services, &options);
@@ -140,7 +140,7 @@ void recovery_stage_free(RecoveryStage *stage) {
         g_free(stage->state);
         g_free(stage->credentials);
         g_free(stage);
-        lasting_reset();
+        recoverable_reset();
 }
 
 Run *recovery_stage_start(RecoveryStage *stage, const char *instance) {

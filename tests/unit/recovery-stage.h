@@ -2,8 +2,8 @@
 #pragma once
 
 /*
- * Daemons that follow one another, each a manager with the leaves of lasting-leaves.h and the directories of the one
- * before. There is a tree "t".
+ * Daemons that follow one another, each a manager with the leaves of recoverable-leaves.h and the directories of the
+ * one before. There is a tree "t".
  */
 
 #include "basic/timers.h"

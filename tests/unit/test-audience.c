@@ -18,7 +18,7 @@ static GString *told;
 static void on_changed(void *userdata) {
         Person *person = userdata;
 
-        g_assert_false(audience_is_over(person->audience));
+        g_assert_false(audience_is_unused(person->audience));
         g_string_append(told, person->name);
         if (person->leaves)
                 audience_leave(person->audience, &person->leaves->follower);
@@ -54,9 +54,9 @@ static void test_leaving(void) {
         c.leaves = &a;
         assert_told(&audience, "ac");
         c.leaves = &c;
-        g_assert_false(audience_is_over(&audience));
+        g_assert_false(audience_is_unused(&audience));
         assert_told(&audience, "c");
-        g_assert_true(audience_is_over(&audience));
+        g_assert_true(audience_is_unused(&audience));
         assert_told(&audience, "");
 }
 

@@ -5,8 +5,8 @@
 #include <errno.h>
 #include <glib/gstdio.h>
 
-#include "lasting-leaves.h"
 #include "loading.h"
+#include "recoverable-leaves.h"
 #include "recovery-stage.h"
 #include "run/run.h"
 #include "runtime/manager-control.h"
@@ -37,11 +37,11 @@ static void test_restarts(void) {
 
 /* The numbers of runs are lost, as where the state directory cannot be written; but none is given twice. */
 static void test_numbers_were_lost(void) {
-        g_autoptr(RecoveryStage) stage = recovery_stage_new("'root': { 'type': 'Lasting', 'name': 'A' }");
+        g_autoptr(RecoveryStage) stage = recovery_stage_new("'root': { 'type': 'Recoverable', 'name': 'A' }");
         g_autofree char *numbers = g_build_filename(stage->state, "numbers", NULL);
 
         recovery_stage_start(stage, "past");
-        lasting_end("A", STATUS_SUCCESS);
+        recoverable_end("A", STATUS_SUCCESS);
         recovery_stage_turn(stage);
         recovery_stage_start(stage, "live");
         g_assert_cmpint(g_unlink(numbers), ==, 0);
@@ -56,13 +56,13 @@ static void test_numbers_were_lost(void) {
 /* What was started by itself is not, once more. */
 static void test_autostart(void) {
         g_autoptr(RecoveryStage) stage =
-                recovery_stage_new("'autostart': true, 'root': { 'type': 'Lasting', 'name': 'A' }");
+                recovery_stage_new("'autostart': true, 'root': { 'type': 'Recoverable', 'name': 'A' }");
 
         recovery_stage_turn(stage);
         g_assert_cmpstr(stage->events->str, ==, "+t.1 ");
         recovery_stage_kill(stage);
         g_assert_cmpstr(stage->events->str, ==, "+t.1 +t.1 ");
-        lasting_end("A", STATUS_SUCCESS);
+        recoverable_end("A", STATUS_SUCCESS);
         recovery_stage_turn(stage);
         recovery_stage_kill(stage);
         g_assert_cmpstr(stage->events->str, ==, "+t.1 +t.1 =t.1 ");
@@ -80,7 +80,7 @@ static void test_autostart(void) {
 /* The daemon was killed before it could note that it has started it, or even before the run had begun. */
 static void test_autostart_not_noted(void) {
         g_autoptr(RecoveryStage) stage =
-                recovery_stage_new("'autostart': true, 'root': { 'type': 'Lasting', 'name': 'A' }");
+                recovery_stage_new("'autostart': true, 'root': { 'type': 'Recoverable', 'name': 'A' }");
         g_autofree char *noted = g_build_filename(stage->runtime, "autostarted", NULL),
                         *path = recovery_stage_journal(stage, "t.1");
 
@@ -110,19 +110,19 @@ static void test_autostart_not_noted(void) {
 
 /* There was no time left to halt it: that is for the next daemon, as if this one had been killed. */
 static void test_given_up(void) {
-        g_autoptr(RecoveryStage) stage = recovery_stage_new("'root': { 'type': 'Lasting', 'name': 'A' }");
+        g_autoptr(RecoveryStage) stage = recovery_stage_new("'root': { 'type': 'Recoverable', 'name': 'A' }");
 
         recovery_stage_start(stage, "");
-        lasting_stubborn("A");
+        recoverable_stubborn("A");
         manager_stop(stage->manager);
         recovery_stage_turn(stage);
         manager_free(stage->manager);
         timers_free(stage->timers);
-        g_assert_cmpstr(lasting_events("A"), ==, "start halt abandon ");
+        g_assert_cmpstr(recoverable_events("A"), ==, "start halt abandon ");
         recovery_stage_begin(stage);
         recovery_stage_turn(stage);
-        g_assert_cmpstr(lasting_events("A"), ==, "start halt abandon recover halt ");
-        lasting_end("A", STATUS_FAILURE);
+        g_assert_cmpstr(recoverable_events("A"), ==, "start halt abandon recover halt ");
+        recoverable_end("A", STATUS_FAILURE);
         recovery_stage_turn(stage);
         recovery_stage_assert_finished(stage, "t.1", STATUS_HALTED, "the daemon is stopping");
 }
@@ -130,7 +130,7 @@ static void test_given_up(void) {
 /* Who asks in the last moment asks the next one. */
 static void test_abandoned(void) {
         static const char text[] = "the daemon has stopped; the next btd recovers its runs";
-        g_autoptr(RecoveryStage) stage = recovery_stage_new("'root': { 'type': 'Lasting', 'name': 'A' }");
+        g_autoptr(RecoveryStage) stage = recovery_stage_new("'root': { 'type': 'Recoverable', 'name': 'A' }");
         g_autofree char *run_error = NULL, *tree_error = NULL, *pause_error = NULL;
         unsigned count;
 
@@ -145,14 +145,14 @@ static void test_abandoned(void) {
         g_assert_cmpstr(tree_error, ==, text);
         g_assert_cmpstr(pause_error, ==, text);
         recovery_stage_turn(stage);
-        g_assert_cmpstr(lasting_events("A"), ==, "start abandon ");
+        g_assert_cmpstr(recoverable_events("A"), ==, "start abandon ");
 }
 
 static void test_on_stop(void) {
-        g_autoptr(RecoveryStage) stage =
-                recovery_stage_new("'on_stop': 'halt', 'autostart': true, 'root': { 'type': 'Lasting', 'name': 'A' }");
+        g_autoptr(RecoveryStage) stage = recovery_stage_new(
+                "'on_stop': 'halt', 'autostart': true, 'root': { 'type': 'Recoverable', 'name': 'A' }");
 
-        recovery_stage_put(stage, "u.json", "{ 'btd': 1, 'root': { 'type': 'Lasting', 'name': 'B' } }");
+        recovery_stage_put(stage, "u.json", "{ 'btd': 1, 'root': { 'type': 'Recoverable', 'name': 'B' } }");
         g_ptr_array_unref(loading_reload(stage->manager, stage->context));
         {
                 g_autofree char *error = NULL;
@@ -163,11 +163,11 @@ static void test_on_stop(void) {
                                 ==, 0);
         }
         recovery_stage_turn(stage);
-        lasting_stubborn("A");
+        recoverable_stubborn("A");
         manager_leave(stage->manager);
         recovery_stage_turn(stage);
         g_assert_false(stage->idle);
-        lasting_end("A", STATUS_SUCCESS);
+        recoverable_end("A", STATUS_SUCCESS);
         recovery_stage_turn(stage);
         g_assert_true(stage->idle);
         recovery_stage_assert_finished(stage, "t.1", STATUS_HALTED, "the daemon is stopping");
@@ -175,19 +175,19 @@ static void test_on_stop(void) {
 
         manager_free(stage->manager);
         timers_free(stage->timers);
-        g_assert_cmpstr(lasting_events("B"), ==, "start abandon ");
+        g_assert_cmpstr(recoverable_events("B"), ==, "start abandon ");
         recovery_stage_begin(stage);
         recovery_stage_turn(stage);
-        g_assert_cmpstr(lasting_events("B"), ==, "start abandon recover ");
+        g_assert_cmpstr(recoverable_events("B"), ==, "start abandon recover ");
         g_assert_nonnull(manager_run(stage->manager, "t.17"));
         g_assert_null(manager_run(stage->manager, "t.1"));
 }
 
 static void test_another_daemon(void) {
-        g_autoptr(RecoveryStage) stage = recovery_stage_new("'root': { 'type': 'Lasting', 'name': 'A' }");
+        g_autoptr(RecoveryStage) stage = recovery_stage_new("'root': { 'type': 'Recoverable', 'name': 'A' }");
         const ManagerOptions options = {
                 .directories = (const char *const *) stage->trees,
-                .tables = lasting_tables,
+                .tables = recoverable_tables,
                 .runtime_directory = stage->runtime,
         };
         g_autoptr(Manager) other = manager_new(stage->context, &stage->services, &options);

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
-#include "lasting-leaves.h"
+#include "recoverable-leaves.h"
 #include "recovery-stage.h"
 #include "run/run.h"
 
@@ -25,7 +25,7 @@ static unsigned count_lines(const char *path, const char *part) {
  */
 static void test_any_record(void) {
         static const char root[] = "'root': { 'type': 'Sequence', 'children': [ { 'type': 'Quick', 'name': 'Q' },"
-                                   "{ 'type': 'Lasting', 'name': 'A' }, { 'type': 'Lasting', 'name': 'B' },"
+                                   "{ 'type': 'Recoverable', 'name': 'A' }, { 'type': 'Recoverable', 'name': 'B' },"
                                    "{ 'type': 'Quick', 'name': 'R' } ] }";
         g_autofree char *whole = NULL;
         gsize length = 0;
@@ -35,9 +35,9 @@ static void test_any_record(void) {
                 g_autofree char *path = g_build_filename(stage->runtime, "finished", "t.1.journal", NULL);
 
                 recovery_stage_start(stage, "");
-                lasting_end("A", STATUS_SUCCESS);
+                recoverable_end("A", STATUS_SUCCESS);
                 recovery_stage_turn(stage);
-                lasting_end("B", STATUS_SUCCESS);
+                recoverable_end("B", STATUS_SUCCESS);
                 recovery_stage_turn(stage);
                 g_assert_true(g_file_get_contents(path, &whole, &length, NULL));
         }
@@ -61,15 +61,15 @@ static void test_any_record(void) {
                 for (unsigned i = 0; i < 2; i++) {
                         const char *name = i == 0 ? "A" : "B";
 
-                        if (lasting_is_alive(name))
-                                lasting_end(name, STATUS_SUCCESS);
+                        if (recoverable_is_alive(name))
+                                recoverable_end(name, STATUS_SUCCESS);
                         recovery_stage_turn(stage);
                 }
 
                 recovery_stage_assert_finished(stage, "t.1", STATUS_SUCCESS, NULL);
                 g_assert_cmpuint(count_lines(history, " finished "), ==, 1);
                 /* Each is started or taken up by this daemon, or was over. */
-                g_assert_cmpuint(strlen(lasting_events("A")), <=, strlen("recover clean "));
+                g_assert_cmpuint(strlen(recoverable_events("A")), <=, strlen("recover clean "));
         }
 }
 
@@ -80,7 +80,7 @@ static void write_journal(const RecoveryStage *stage, const char *run, const cha
 }
 
 static void test_set_aside(void) {
-        g_autoptr(RecoveryStage) stage = recovery_stage_new("'root': { 'type': 'Lasting', 'name': 'A' }");
+        g_autoptr(RecoveryStage) stage = recovery_stage_new("'root': { 'type': 'Recoverable', 'name': 'A' }");
         g_autofree char *path = NULL, *good = NULL, *other = NULL;
         gsize length;
         char *byte;
@@ -111,12 +111,12 @@ static void test_set_aside(void) {
 
         /* They are in nobody's way. */
         recovery_stage_start(stage, "");
-        g_assert_true(lasting_is_alive("A"));
+        g_assert_true(recoverable_is_alive("A"));
 }
 
 /* Nothing can be written: the run goes on, and says what it would not survive. */
 static void test_not_durable(void) {
-        g_autoptr(RecoveryStage) stage = recovery_stage_new("'root': { 'type': 'Lasting', 'name': 'A' }");
+        g_autoptr(RecoveryStage) stage = recovery_stage_new("'root': { 'type': 'Recoverable', 'name': 'A' }");
         g_autofree char *runs = g_build_filename(stage->runtime, "runs", NULL);
         g_autofree char *expected = g_strdup_printf("%s cannot be made: Not a directory", runs);
         Run *run;
@@ -125,7 +125,7 @@ static void test_not_durable(void) {
         run = recovery_stage_start(stage, "");
         g_assert_false(run_is_durable(run));
         g_assert_cmpstr(run_not_durable(run), ==, expected);
-        lasting_end("A", STATUS_SUCCESS);
+        recoverable_end("A", STATUS_SUCCESS);
         recovery_stage_turn(stage);
         recovery_stage_assert_finished(stage, "t.1", STATUS_SUCCESS, NULL);
 }
@@ -142,9 +142,9 @@ static void limit_files(uint64_t size, struct rlimit *ret_before) {
 
 /* There was room for the beginning, and then there is none. */
 static void test_not_durable_any_more(void) {
-        g_autoptr(RecoveryStage) stage =
-                recovery_stage_new("'root': { 'type': 'Sequence', 'children': ["
-                                   "{ 'type': 'Lasting', 'name': 'A' }, { 'type': 'Lasting', 'name': 'B' } ] }");
+        g_autoptr(RecoveryStage) stage = recovery_stage_new(
+                "'root': { 'type': 'Sequence', 'children': ["
+                "{ 'type': 'Recoverable', 'name': 'A' }, { 'type': 'Recoverable', 'name': 'B' } ] }");
         g_autofree char *path = NULL, *expected = NULL;
         const Run *run = recovery_stage_start(stage, "");
         struct rlimit before;
@@ -158,7 +158,7 @@ static void test_not_durable_any_more(void) {
 
         signal(SIGXFSZ, SIG_IGN);
         limit_files((uint64_t) st.st_size + 5, &before);
-        lasting_end("A", STATUS_SUCCESS);
+        recoverable_end("A", STATUS_SUCCESS);
         recovery_stage_turn(stage);
         g_assert_cmpint(setrlimit(RLIMIT_FSIZE, &before), ==, 0);
 
@@ -167,12 +167,12 @@ static void test_not_durable_any_more(void) {
         g_assert_cmpstr(run_not_durable(run), ==, expected);
         g_assert_cmpstr(stage->events->str, ==, "+t.1 ~t.1 ");
         g_assert_false(g_file_test(path, G_FILE_TEST_EXISTS));
-        g_assert_cmpstr(lasting_events("B"), ==, "start ");
+        g_assert_cmpstr(recoverable_events("B"), ==, "start ");
 
         /* So it is halted, like all that the next daemon would not know of. */
         manager_leave(stage->manager);
         recovery_stage_turn(stage);
-        g_assert_cmpstr(lasting_events("B"), ==, "start halt clean ");
+        g_assert_cmpstr(recoverable_events("B"), ==, "start halt clean ");
         recovery_stage_assert_finished(stage, "t.1", STATUS_HALTED, "the daemon is stopping");
 }
 

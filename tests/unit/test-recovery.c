@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "basic/cleanup.h"
-#include "lasting-leaves.h"
 #include "loading.h"
+#include "recoverable-leaves.h"
 #include "recovery-stage.h"
 #include "run/run.h"
 
@@ -16,14 +16,14 @@ static const Caller test_caller = { .pid = 1234, .command = (char *) "test", .te
 static void test_run_is_the_same(void) {
         g_autoptr(RecoveryStage) stage =
                 recovery_stage_new("'root': { 'type': 'Sequence', 'name': 'S', 'children': ["
-                                   "{ 'type': 'Quick', 'name': 'Q' }, { 'type': 'Lasting', 'name': 'A' },"
-                                   "{ 'type': 'Lasting', 'name': 'B' } ] }");
+                                   "{ 'type': 'Quick', 'name': 'Q' }, { 'type': 'Recoverable', 'name': 'A' },"
+                                   "{ 'type': 'Recoverable', 'name': 'B' } ] }");
         const Run *run = recovery_stage_start(stage, "left");
         uint64_t started = run_started(run);
         json_object *value;
 
-        lasting_remember("A", "x");
-        lasting_output("A", "a", 7);
+        recoverable_set_memo("A", "x");
+        recoverable_output("A", "a", 7);
         g_assert_cmpstr(stage->events->str, ==, "+t.1 ");
         recovery_stage_kill(stage);
 
@@ -39,13 +39,13 @@ static void test_run_is_the_same(void) {
         g_assert_true(blackboard_get(run_blackboard((Run *) run), "quick", &value));
         g_assert_cmpint(json_object_get_int(value), ==, 1);
 
-        g_assert_cmpstr(lasting_events("Q"), ==, "start clean ");
-        g_assert_cmpstr(lasting_events("A"), ==, "start abandon recover ");
-        g_assert_cmpstr(lasting_memory("A"), ==, "{ \"text\": \"x\" }");
-        lasting_end("A", STATUS_SUCCESS);
+        g_assert_cmpstr(recoverable_events("Q"), ==, "start clean ");
+        g_assert_cmpstr(recoverable_events("A"), ==, "start abandon recover ");
+        g_assert_cmpstr(recoverable_memo("A"), ==, "{ \"text\": \"x\" }");
+        recoverable_end("A", STATUS_SUCCESS);
         recovery_stage_turn(stage);
-        g_assert_cmpstr(lasting_events("B"), ==, "start ");
-        lasting_end("B", STATUS_FAILURE);
+        g_assert_cmpstr(recoverable_events("B"), ==, "start ");
+        recoverable_end("B", STATUS_FAILURE);
         recovery_stage_turn(stage);
         recovery_stage_assert_finished(stage, "t.1", STATUS_FAILURE, "S/B: told to");
         g_assert_false(is_there(stage->runtime, "runs/t.1.journal"));
@@ -55,14 +55,14 @@ static void test_run_is_the_same(void) {
 /* By a node's outcome that is in the record, or in the snapshot that the record begins with. */
 static void test_ready(void) {
         g_autoptr(RecoveryStage) stage = recovery_stage_new(
-                "'root': { 'type': 'Sequence', 'children': [ { 'type': 'Lasting', 'name': 'A', 'ready': true },"
-                "{ 'type': 'Lasting', 'name': 'B' } ] }");
+                "'root': { 'type': 'Sequence', 'children': [ { 'type': 'Recoverable', 'name': 'A', 'ready': true },"
+                "{ 'type': 'Recoverable', 'name': 'B' } ] }");
         const Run *run = recovery_stage_start(stage, "");
         uint64_t ready;
 
         recovery_stage_kill(stage);
         g_assert_cmpuint(run_ready(recovery_stage_run(stage, "t.1")), ==, 0);
-        lasting_end("A", STATUS_SUCCESS);
+        recoverable_end("A", STATUS_SUCCESS);
         recovery_stage_turn(stage);
         run = recovery_stage_run(stage, "t.1");
         ready = run_ready(run);
@@ -72,7 +72,7 @@ static void test_ready(void) {
         g_string_truncate(stage->events, 0);
         recovery_stage_kill(stage);
         g_assert_cmpuint(run_ready(recovery_stage_run(stage, "t.1")), ==, ready);
-        lasting_end("B", STATUS_SUCCESS);
+        recoverable_end("B", STATUS_SUCCESS);
         recovery_stage_turn(stage);
         g_assert_null(strstr(stage->events->str, "ready"));
 }
@@ -80,7 +80,7 @@ static void test_ready(void) {
 /* So that it counts for whoever has started it. */
 static void test_whose(void) {
         const Caller user = { .uid = 1000, .text = (char *) "UID 1000 (test)" };
-        g_autoptr(RecoveryStage) stage = recovery_stage_new("'root': { 'type': 'Lasting', 'name': 'A' }");
+        g_autoptr(RecoveryStage) stage = recovery_stage_new("'root': { 'type': 'Recoverable', 'name': 'A' }");
         g_autofree char *error = NULL;
         Run *run;
 
@@ -97,16 +97,16 @@ static void test_whose(void) {
 static void test_ended(void) {
         g_autoptr(RecoveryStage) stage =
                 recovery_stage_new("'root': { 'type': 'ParallelAll', 'max_failures': 3, 'children': ["
-                                   "{ 'type': 'Lasting', 'name': 'A' }, { 'type': 'Lasting', 'name': 'B' },"
-                                   "{ 'type': 'Lasting', 'name': 'C' } ] }");
+                                   "{ 'type': 'Recoverable', 'name': 'A' }, { 'type': 'Recoverable', 'name': 'B' },"
+                                   "{ 'type': 'Recoverable', 'name': 'C' } ] }");
 
         recovery_stage_start(stage, "");
-        lasting_end("A", STATUS_FAILURE);
-        lasting_recover_with("B", STATUS_FAILURE);
-        lasting_recover_with("C", STATUS_SUCCESS);
+        recoverable_end("A", STATUS_FAILURE);
+        recoverable_recover_with("B", STATUS_FAILURE);
+        recoverable_recover_with("C", STATUS_SUCCESS);
         recovery_stage_kill(stage);
-        g_assert_cmpstr(lasting_events("A"), ==, "start clean ");
-        g_assert_cmpstr(lasting_events("B"), ==, "start abandon recover clean ");
+        g_assert_cmpstr(recoverable_events("A"), ==, "start clean ");
+        g_assert_cmpstr(recoverable_events("B"), ==, "start abandon recover clean ");
         recovery_stage_assert_finished(stage, "t.1", STATUS_SUCCESS, NULL);
 }
 
@@ -119,15 +119,15 @@ static void test_on_recover(void) {
 
         recovery_stage_start(stage, "");
         recovery_stage_kill(stage);
-        g_assert_cmpstr(lasting_events("A"), ==, "start abandon ");
-        g_assert_cmpstr(lasting_events("B"), ==, "start abandon start ");
-        g_assert_cmpstr(lasting_events("C"), ==, "start abandon start ");
+        g_assert_cmpstr(recoverable_events("A"), ==, "start abandon ");
+        g_assert_cmpstr(recoverable_events("B"), ==, "start abandon start ");
+        g_assert_cmpstr(recoverable_events("C"), ==, "start abandon start ");
 
         /* The one that was started again can be lost again. */
         recovery_stage_kill(stage);
-        g_assert_cmpstr(lasting_events("B"), ==, "start abandon start abandon start ");
-        lasting_end("B", STATUS_SUCCESS);
-        lasting_end("C", STATUS_SUCCESS);
+        g_assert_cmpstr(recoverable_events("B"), ==, "start abandon start abandon start ");
+        recoverable_end("B", STATUS_SUCCESS);
+        recoverable_end("C", STATUS_SUCCESS);
         recovery_stage_turn(stage);
         recovery_stage_assert_finished(
                 stage, "t.1", STATUS_FAILURE,
@@ -138,14 +138,14 @@ static void test_on_recover(void) {
 
 /* What is lost is found out later. */
 static void test_lost(void) {
-        g_autoptr(RecoveryStage) stage = recovery_stage_new("'root': { 'type': 'Lasting', 'name': 'A' }");
+        g_autoptr(RecoveryStage) stage = recovery_stage_new("'root': { 'type': 'Recoverable', 'name': 'A' }");
 
         recovery_stage_start(stage, "");
-        lasting_recover_with("A", STATUS_RUNNING);
+        recoverable_recover_with("A", STATUS_RUNNING);
         recovery_stage_kill(stage);
-        lasting_lost("A");
-        g_assert_cmpstr(lasting_events("A"), ==, "start abandon recover clean start ");
-        lasting_end("A", STATUS_SUCCESS);
+        recoverable_lost("A");
+        g_assert_cmpstr(recoverable_events("A"), ==, "start abandon recover clean start ");
+        recoverable_end("A", STATUS_SUCCESS);
         recovery_stage_turn(stage);
         recovery_stage_assert_finished(stage, "t.1", STATUS_SUCCESS, NULL);
 }
@@ -153,25 +153,25 @@ static void test_lost(void) {
 static void test_conditions(void) {
         g_autoptr(RecoveryStage) stage = recovery_stage_new(
                 "'root': { 'type': 'ReactiveSequence', 'children': [ { 'type': 'Watch', 'name': 'W' },"
-                "{ 'type': 'Lasting', 'name': 'A' } ] }");
+                "{ 'type': 'Recoverable', 'name': 'A' } ] }");
 
-        lasting_begin_with("W", STATUS_SUCCESS);
+        recoverable_begin_with("W", STATUS_SUCCESS);
         recovery_stage_start(stage, "");
-        g_assert_true(lasting_is_alive("A"));
+        g_assert_true(recoverable_is_alive("A"));
 
         /* While it is not known again, it is what it was. */
-        lasting_begin_with("W", STATUS_RUNNING);
+        recoverable_begin_with("W", STATUS_RUNNING);
         recovery_stage_kill(stage);
-        g_assert_cmpstr(lasting_events("W"), ==, "start abandon start ");
-        g_assert_cmpstr(lasting_events("A"), ==, "start abandon recover ");
-        lasting_set_value("W", STATUS_SUCCESS);
+        g_assert_cmpstr(recoverable_events("W"), ==, "start abandon start ");
+        g_assert_cmpstr(recoverable_events("A"), ==, "start abandon recover ");
+        recoverable_set_value("W", STATUS_SUCCESS);
         recovery_stage_turn(stage);
-        g_assert_true(lasting_is_alive("A"));
+        g_assert_true(recoverable_is_alive("A"));
 
         /* What it is by now counts. */
-        lasting_begin_with("W", STATUS_FAILURE);
+        recoverable_begin_with("W", STATUS_FAILURE);
         recovery_stage_kill(stage);
-        g_assert_cmpstr(lasting_events("A"), ==, "start abandon recover abandon recover halt clean ");
+        g_assert_cmpstr(recoverable_events("A"), ==, "start abandon recover abandon recover halt clean ");
         recovery_stage_assert_finished(stage, "t.1", STATUS_FAILURE, "ReactiveSequence/W: failed");
 }
 
@@ -181,16 +181,17 @@ static void wait_for_end(RecoveryStage *stage, const char *id) {
 }
 
 static void test_timers(void) {
-        g_autoptr(RecoveryStage) stage = recovery_stage_new("'root': { 'type': 'Fallback', 'children': ["
-                                                            "{ 'type': 'Timeout', 'timeout': '150ms', 'child': "
-                                                            "{ 'type': 'Lasting', 'name': 'A' } },"
-                                                            "{ 'type': 'Lasting', 'name': 'B', 'timeout': '1ms' } ] }");
+        g_autoptr(RecoveryStage) stage =
+                recovery_stage_new("'root': { 'type': 'Fallback', 'children': ["
+                                   "{ 'type': 'Timeout', 'timeout': '150ms', 'child': "
+                                   "{ 'type': 'Recoverable', 'name': 'A' } },"
+                                   "{ 'type': 'Recoverable', 'name': 'B', 'timeout': '1ms' } ] }");
         int64_t begin_time = g_get_monotonic_time(), over;
 
         recovery_stage_start(stage, "");
         recovery_stage_kill(stage);
         recovery_stage_kill(stage);
-        while (!lasting_is_alive("B"))
+        while (!recoverable_is_alive("B"))
                 g_main_context_iteration(stage->context, TRUE);
         g_assert_cmpint(g_get_monotonic_time() - begin_time, >=, 150000);
 
@@ -203,17 +204,17 @@ static void test_timers(void) {
                 ;
         recovery_stage_begin(stage);
         wait_for_end(stage, "t.1");
-        g_assert_cmpstr(lasting_events("B"), ==, "start abandon recover halt clean ");
+        g_assert_cmpstr(recoverable_events("B"), ==, "start abandon recover halt clean ");
         recovery_stage_assert_finished(stage, "t.1", STATUS_FAILURE, "Fallback/B: timed out after 1ms");
 }
 
 static void test_halting(void) {
         g_autoptr(RecoveryStage) stage =
                 recovery_stage_new("'root': { 'type': 'ParallelAll', 'children': ["
-                                   "{ 'type': 'Lasting', 'name': 'A' }, { 'type': 'Lossy', 'name': 'B' } ] }");
+                                   "{ 'type': 'Recoverable', 'name': 'A' }, { 'type': 'Lossy', 'name': 'B' } ] }");
         g_autofree char *error = NULL;
 
-        lasting_stubborn("A");
+        recoverable_stubborn("A");
         recovery_stage_start(stage, "");
         g_assert_cmpint(manager_halt_run(stage->manager, "t.1", &test_caller, &error), ==, 0);
         recovery_stage_turn(stage);
@@ -222,16 +223,16 @@ static void test_halting(void) {
 
         /* The halt goes on; what is gone is over. */
         g_assert_true(run_halting(recovery_stage_run(stage, "t.1")));
-        g_assert_cmpstr(lasting_events("A"), ==, "start halt abandon recover halt ");
-        lasting_end("A", STATUS_SUCCESS);
+        g_assert_cmpstr(recoverable_events("A"), ==, "start halt abandon recover halt ");
+        recoverable_end("A", STATUS_SUCCESS);
         recovery_stage_turn(stage);
         recovery_stage_assert_finished(stage, "t.1", STATUS_HALTED, "halted by UID 0 (test)");
 }
 
 static void test_by_hand(void) {
-        g_autoptr(RecoveryStage) stage =
-                recovery_stage_new("'root': { 'type': 'Sequence', 'children': ["
-                                   "{ 'type': 'Lasting', 'name': 'A' }, { 'type': 'Lasting', 'name': 'B' } ] }");
+        g_autoptr(RecoveryStage) stage = recovery_stage_new(
+                "'root': { 'type': 'Sequence', 'children': ["
+                "{ 'type': 'Recoverable', 'name': 'A' }, { 'type': 'Recoverable', 'name': 'B' } ] }");
         Run *run = recovery_stage_start(stage, "");
 
         run_set_breakpoint(run, 2, true);
@@ -245,33 +246,33 @@ static void test_by_hand(void) {
         g_assert_true(run_paused(run));
         g_assert_cmpuint(run_stops(run)->len, ==, 1);
         g_assert_cmpuint(run_breakpoints(run)->len, ==, 1);
-        g_assert_cmpstr(lasting_events("B"), ==, "");
+        g_assert_cmpstr(recoverable_events("B"), ==, "");
         run_resume(run);
         recovery_stage_turn(stage);
-        g_assert_cmpstr(lasting_events("B"), ==, "start ");
+        g_assert_cmpstr(recoverable_events("B"), ==, "start ");
 }
 
 static void test_locks(void) {
         g_autoptr(RecoveryStage) stage =
-                recovery_stage_new("'root': { 'type': 'Lasting', 'name': 'A', 'lock': 'disk' }");
+                recovery_stage_new("'root': { 'type': 'Recoverable', 'name': 'A', 'lock': 'disk' }");
 
         recovery_stage_start(stage, "1");
         recovery_stage_start(stage, "2");
         recovery_stage_start(stage, "3");
-        g_assert_cmpstr(lasting_events("A"), ==, "start ");
+        g_assert_cmpstr(recoverable_events("A"), ==, "start ");
         recovery_stage_kill(stage);
-        g_assert_cmpstr(lasting_events("A"), ==, "start abandon recover ");
-        lasting_end("A", STATUS_SUCCESS);
+        g_assert_cmpstr(recoverable_events("A"), ==, "start abandon recover ");
+        recoverable_end("A", STATUS_SUCCESS);
         recovery_stage_turn(stage);
         recovery_stage_assert_finished(stage, "t.1", STATUS_SUCCESS, NULL);
-        g_assert_cmpstr(lasting_events("A"), ==, "start abandon recover clean start ");
+        g_assert_cmpstr(recoverable_events("A"), ==, "start abandon recover clean start ");
 
         recovery_stage_kill(stage);
-        lasting_end("A", STATUS_SUCCESS);
+        recoverable_end("A", STATUS_SUCCESS);
         recovery_stage_turn(stage);
         recovery_stage_assert_finished(stage, "t.2", STATUS_SUCCESS, NULL);
         g_assert_cmpint(run_status(recovery_stage_run(stage, "t.3")), ==, STATUS_RUNNING);
-        lasting_end("A", STATUS_SUCCESS);
+        recoverable_end("A", STATUS_SUCCESS);
         recovery_stage_turn(stage);
         recovery_stage_assert_finished(stage, "t.3", STATUS_SUCCESS, NULL);
 }
@@ -280,17 +281,17 @@ static void test_locks(void) {
 static void test_changed_tree(void) {
         g_autoptr(RecoveryStage) stage =
                 recovery_stage_new("'root': { 'type': 'Sequence', 'children': ["
-                                   "{ 'type': 'Lasting', 'name': 'A' }, { 'type': 'Quick', 'name': 'B' } ] }");
+                                   "{ 'type': 'Recoverable', 'name': 'A' }, { 'type': 'Quick', 'name': 'B' } ] }");
 
         recovery_stage_start(stage, "");
         recovery_stage_put(stage, "t.json", "{ 'btd': 1, 'root': { 'type': 'Quick', 'name': 'C' } }");
         recovery_stage_kill(stage);
-        lasting_end("A", STATUS_SUCCESS);
+        recoverable_end("A", STATUS_SUCCESS);
         recovery_stage_turn(stage);
         recovery_stage_assert_finished(stage, "t.1", STATUS_SUCCESS, NULL);
-        g_assert_cmpstr(lasting_events("B"), ==, "start clean ");
+        g_assert_cmpstr(recoverable_events("B"), ==, "start clean ");
         recovery_stage_start(stage, "");
-        g_assert_cmpstr(lasting_events("C"), ==, "start clean ");
+        g_assert_cmpstr(recoverable_events("C"), ==, "start clean ");
 }
 
 /* Of two files with one name each is what it was asked for, and what lies where nothing was is none of them. */
@@ -301,12 +302,12 @@ static void test_files_with_one_name(void) {
 
         g_assert_cmpint(g_mkdir(lib, 0700), ==, 0);
         recovery_stage_put(stage, "lib/cam.json",
-                           "{ 'btd': 1, 'include': ['base.json'], 'trees': { 'lens': { 'root': { 'type': 'Lasting',"
+                           "{ 'btd': 1, 'include': ['base.json'], 'trees': { 'lens': { 'root': { 'type': 'Recoverable',"
                            "'name': 'L' } } } }");
         recovery_stage_put(stage, "base.json",
                            "{ 'btd': 1, 'trees': { 'floor': { 'root': { 'type':"
-                           "'Lasting', 'name': 'F' } } } }");
-        recovery_stage_put(stage, "cam.json", "{ 'btd': 1, 'root': { 'type': 'Lasting', 'name': 'C' } }");
+                           "'Recoverable', 'name': 'F' } } } }");
+        recovery_stage_put(stage, "cam.json", "{ 'btd': 1, 'root': { 'type': 'Recoverable', 'name': 'C' } }");
         recovery_stage_put(stage, "t.json",
                            "{ 'btd': 1, 'include': ['lib/cam.json', 'lib/../lib/cam.json'], 'root': { 'type': "
                            "'Parallel', 'children': ["
@@ -323,8 +324,8 @@ static void test_files_with_one_name(void) {
         for (const char *name = "LFC"; *name; name++) {
                 const char one[] = { *name, 0 };
 
-                g_assert_cmpstr(lasting_events(one), ==, "start abandon recover ");
-                lasting_end(one, STATUS_SUCCESS);
+                g_assert_cmpstr(recoverable_events(one), ==, "start abandon recover ");
+                recoverable_end(one, STATUS_SUCCESS);
         }
         recovery_stage_turn(stage);
         recovery_stage_assert_finished(stage, "t.1", STATUS_SUCCESS, NULL);
@@ -340,14 +341,14 @@ static void test_text_in_no_file(void) {
         Run *run;
 
         recovery_stage_put(stage, "base.json",
-                           "{ 'btd': 1, 'trees': { 'floor': { 'root': { 'type': 'Lasting', 'name': 'F' } } } }");
+                           "{ 'btd': 1, 'trees': { 'floor': { 'root': { 'type': 'Recoverable', 'name': 'F' } } } }");
         loading_start_text(stage->manager, stage->context, "text", text, &test_caller, &run, &error);
         g_assert_cmpstr(error, ==, NULL);
         recovery_stage_turn(stage);
         recovery_stage_put(stage, "base.json", "{ 'btd': 1 }");
         for (int i = 0; i < 2; i++)
                 recovery_stage_kill(stage);
-        g_assert_cmpstr(lasting_events("F"), ==, "start abandon recover abandon recover ");
+        g_assert_cmpstr(recoverable_events("F"), ==, "start abandon recover abandon recover ");
 }
 
 /* The last thing that a tree does with a condition is to turn it. */
@@ -355,56 +356,56 @@ static void test_turned(void) {
         g_autoptr(RecoveryStage) stage = recovery_stage_new(
                 "'root': { 'type': 'Parallel', 'children': [ { 'type': 'ReactiveSequence', 'children': ["
                 "{ 'type': 'Condition', 'test': 'a < 2' }, { 'type': 'Script', 'code': 'a = a + 1' } ] },"
-                "{ 'type': 'Script', 'code': 'a = a + 1' }, { 'type': 'Lasting', 'name': 'A' } ] }");
+                "{ 'type': 'Script', 'code': 'a = a + 1' }, { 'type': 'Recoverable', 'name': 'A' } ] }");
 
         recovery_stage_start(stage, "");
         recovery_stage_kill(stage);
-        g_assert_true(lasting_is_alive("A"));
-        lasting_end("A", STATUS_SUCCESS);
+        g_assert_true(recoverable_is_alive("A"));
+        recoverable_end("A", STATUS_SUCCESS);
         recovery_stage_turn(stage);
         recovery_stage_assert_finished(stage, "t.1", STATUS_SUCCESS, NULL);
 }
 
 /* Everything is what it was when each began, whatever has been set since; a second time as well. */
 static void assert_noted(RecoveryStage *stage) {
-        g_assert_cmpstr(lasting_what("A"), ==, "[ \"x0 {\", 0 ]");
-        g_assert_cmpstr(lasting_what("L"), ==, "{ \"deep\": [ 0 ] }");
-        g_assert_cmpstr(lasting_what("W"), ==, "0");
-        g_assert_cmpstr(lasting_what("E"), ==, "[ \"one\", 0 ]");
-        g_assert_true(lasting_is_alive("L"));
-        g_assert_true(lasting_is_alive("E"));
+        g_assert_cmpstr(recoverable_what("A"), ==, "[ \"x0 {\", 0 ]");
+        g_assert_cmpstr(recoverable_what("L"), ==, "{ \"deep\": [ 0 ] }");
+        g_assert_cmpstr(recoverable_what("W"), ==, "0");
+        g_assert_cmpstr(recoverable_what("E"), ==, "[ \"one\", 0 ]");
+        g_assert_true(recoverable_is_alive("L"));
+        g_assert_true(recoverable_is_alive("E"));
 }
 
 static void check_noted(void) {
         g_autoptr(RecoveryStage) stage = recovery_stage_new(
                 "'trees': { 'inner': { 'inputs': { 'from': 'any' }, 'root': { 'type': 'ForEach', 'items': ['one'], "
                 "'as': 'item',"
-                "'child': { 'type': 'Lasting', 'name': 'E', 'what': ['{item}', '{from}'] } } } },"
+                "'child': { 'type': 'Recoverable', 'name': 'E', 'what': ['{item}', '{from}'] } } } },"
                 "'root': { 'type': 'ParallelAll', 'children': ["
-                "{ 'type': 'Lasting', 'name': 'A', 'what': ['x{a} {{', '{@a}'] },"
+                "{ 'type': 'Recoverable', 'name': 'A', 'what': ['x{a} {{', '{@a}'] },"
                 "{ 'type': 'Lossy', 'name': 'L', 'what': { 'deep': ['{a}'] }, 'on_recover': 'rerun' },"
                 "{ 'type': 'Watch', 'name': 'W', 'what': '{a}' },"
                 "{ 'type': 'SubTree', 'tree': 'inner', 'inputs': { 'from': '{a}' } },"
-                "{ 'type': 'Lasting', 'name': 'Holds', 'lock': 'disk' },"
-                "{ 'type': 'Lasting', 'name': 'Waits', 'lock': 'disk', 'what': '{a}' } ] }");
+                "{ 'type': 'Recoverable', 'name': 'Holds', 'lock': 'disk' },"
+                "{ 'type': 'Recoverable', 'name': 'Waits', 'lock': 'disk', 'what': '{a}' } ] }");
 
         recovery_stage_start(stage, "");
-        lasting_output("Holds", "a", 7);
+        recoverable_output("Holds", "a", 7);
         for (int i = 1; i <= 3; i++) {
                 recovery_stage_kill(stage);
                 assert_noted(stage);
-                g_assert_false(lasting_is_alive("Waits"));
-                lasting_output("Holds", "a", 7 + i);
+                g_assert_false(recoverable_is_alive("Waits"));
+                recoverable_output("Holds", "a", 7 + i);
                 recovery_stage_turn(stage);
         }
 
         /* That has not begun before. */
-        lasting_end("Holds", STATUS_SUCCESS);
+        recoverable_end("Holds", STATUS_SUCCESS);
         recovery_stage_turn(stage);
-        g_assert_cmpstr(lasting_what("Waits"), ==, "10");
-        lasting_output("E", "@a", 1);
+        g_assert_cmpstr(recoverable_what("Waits"), ==, "10");
+        recoverable_output("E", "@a", 1);
         recovery_stage_kill(stage);
-        g_assert_cmpstr(lasting_what("Waits"), ==, "10");
+        g_assert_cmpstr(recoverable_what("Waits"), ==, "10");
         assert_noted(stage);
 }
 
@@ -424,29 +425,29 @@ static void test_noted_by_each_attempt(void) {
         g_autoptr(RecoveryStage) stage = recovery_stage_new(
                 "'root': { 'type': 'Sequence', 'children': [ { 'type': 'Script', 'code': 'limit = [[1h]]' },"
                 "{ 'type': 'ParallelAll', 'children': [ { 'type': 'Repeat', 'num_cycles': 3, 'child': {"
-                "'type': 'Lasting', 'name': 'A', 'what': '{a}', 'timeout': '{limit}' } },"
-                "{ 'type': 'Sequence', 'children': [ { 'type': 'Lasting', 'name': 'B' },"
+                "'type': 'Recoverable', 'name': 'A', 'what': '{a}', 'timeout': '{limit}' } },"
+                "{ 'type': 'Sequence', 'children': [ { 'type': 'Recoverable', 'name': 'B' },"
                 "{ 'type': 'Script', 'code': 'a, limit = 2, [[1ms]]' } ] } ] } ] }");
 
         recovery_stage_start(stage, "");
-        lasting_output("A", "a", 1);
-        lasting_end("A", STATUS_SUCCESS);
+        recoverable_output("A", "a", 1);
+        recoverable_end("A", STATUS_SUCCESS);
         recovery_stage_turn(stage);
-        lasting_end("B", STATUS_SUCCESS);
+        recoverable_end("B", STATUS_SUCCESS);
         recovery_stage_turn(stage);
         g_usleep(2000);
         recovery_stage_kill(stage);
-        g_assert_cmpstr(lasting_events("A"), ==, "start clean start abandon recover ");
-        g_assert_cmpstr(lasting_what("A"), ==, "1");
-        lasting_recover_with("A", STATUS_SUCCESS);
+        g_assert_cmpstr(recoverable_events("A"), ==, "start clean start abandon recover ");
+        g_assert_cmpstr(recoverable_what("A"), ==, "1");
+        recoverable_recover_with("A", STATUS_SUCCESS);
         recovery_stage_kill(stage);
-        g_assert_cmpstr(lasting_what("A"), ==, "2");
+        g_assert_cmpstr(recoverable_what("A"), ==, "2");
 }
 
 /* What is large is only in the variables. */
 static void test_noted_is_large(void) {
         g_autoptr(RecoveryStage) stage =
-                recovery_stage_new("'root': { 'type': 'Lasting', 'name': 'A', 'what': '{a}' }");
+                recovery_stage_new("'root': { 'type': 'Recoverable', 'name': 'A', 'what': '{a}' }");
         g_autoptr(json_object) given = json_object_new_object();
         g_autofree char *large = g_strnfill(100000, 'x'), *expected = g_strdup_printf("\"%s\"", large);
         g_autofree char *error = NULL, *path = recovery_stage_journal(stage, "t.1"), *text = NULL;
@@ -457,11 +458,11 @@ static void test_noted_is_large(void) {
         once_reserved(stage->context, &error, manager_start(stage->manager, "t", "", given, "a test", &run, &error));
         g_assert_cmpstr(error, ==, NULL);
         recovery_stage_turn(stage);
-        lasting_output("A", "a", 1);
+        recoverable_output("A", "a", 1);
         g_assert_true(g_file_get_contents(path, &text, &length, NULL));
         g_assert_cmpuint(length, <, 110000);
         recovery_stage_kill(stage);
-        g_assert_cmpstr(lasting_what("A"), ==, expected);
+        g_assert_cmpstr(recoverable_what("A"), ==, expected);
 }
 
 /* What goes on without its secret is stopped, and nothing is done again without it. */
@@ -470,28 +471,28 @@ static void test_secret_is_gone(void) {
                                    "give btd one with LoadCredential= or SetCredential=, see systemd.exec(5)";
         g_autoptr(RecoveryStage) stage =
                 recovery_stage_new("'root': { 'type': 'ParallelAll', 'children': ["
-                                   "{ 'type': 'Lasting', 'name': 'A', 'what': '{a} {secret:token}' },"
+                                   "{ 'type': 'Recoverable', 'name': 'A', 'what': '{a} {secret:token}' },"
                                    "{ 'type': 'Lossy', 'name': 'B', 'what': '{secret:token}', 'on_recover': 'rerun' },"
-                                   "{ 'type': 'Lasting', 'name': 'C', 'what': '{secret:token}' } ] }");
+                                   "{ 'type': 'Recoverable', 'name': 'C', 'what': '{secret:token}' } ] }");
         g_autofree char *path = g_build_filename(stage->credentials, "token", NULL),
                         *journal = recovery_stage_journal(stage, "t.1"), *text = NULL;
 
         g_assert_true(g_file_set_contents(path, "hush", -1, NULL));
         recovery_stage_start(stage, "");
         recovery_stage_kill(stage);
-        g_assert_cmpstr(lasting_what("A"), ==, "\"0 hush\"");
-        g_assert_cmpstr(lasting_events("B"), ==, "start abandon start ");
+        g_assert_cmpstr(recoverable_what("A"), ==, "\"0 hush\"");
+        g_assert_cmpstr(recoverable_events("B"), ==, "start abandon start ");
         g_assert_true(g_file_get_contents(journal, &text, NULL, NULL));
         g_assert_null(strstr(text, "hush"));
 
         g_assert_cmpint(g_unlink(path), ==, 0);
-        lasting_recover_with("C", STATUS_SUCCESS);
-        lasting_stubborn("A");
+        recoverable_recover_with("C", STATUS_SUCCESS);
+        recoverable_stubborn("A");
         recovery_stage_kill(stage);
-        g_assert_cmpstr(lasting_events("A"), ==, "start abandon recover abandon recover halt ");
-        g_assert_cmpstr(lasting_events("B"), ==, "start abandon start abandon ");
-        g_assert_cmpstr(lasting_events("C"), ==, "start abandon recover abandon recover clean ");
-        lasting_end("A", STATUS_SUCCESS);
+        g_assert_cmpstr(recoverable_events("A"), ==, "start abandon recover abandon recover halt ");
+        g_assert_cmpstr(recoverable_events("B"), ==, "start abandon start abandon ");
+        g_assert_cmpstr(recoverable_events("C"), ==, "start abandon recover abandon recover clean ");
+        recoverable_end("A", STATUS_SUCCESS);
         recovery_stage_turn(stage);
         recovery_stage_assert_finished(stage, "t.1", STATUS_FAILURE, gone);
 }

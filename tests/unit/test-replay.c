@@ -8,7 +8,7 @@
 
 #include <stdlib.h>
 
-#include "random-story.h"
+#include "random-replay.h"
 
 #define TREES 400
 #define DEPTH 5
@@ -32,7 +32,7 @@ static void check_random_trees(unsigned lives) {
                         continue;
 
                 n_loaded++;
-                random_story_check(definition, dice, lives, true);
+                random_replay_check(definition, dice, lives, true);
         }
 
         g_assert_cmpuint(n_loaded, >, TREES / 2);

@@ -241,7 +241,7 @@ static bool path_look(Path *path) {
 }
 
 static void path_drop_unused(Path *path) {
-        if (!audience_is_over(&path->audience))
+        if (!audience_is_unused(&path->audience))
                 return;
 
         g_hash_table_remove(paths, path->key);

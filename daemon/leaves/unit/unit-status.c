@@ -44,7 +44,7 @@ static const UnitFacts *unit_facts(const Unit *unit) {
 }
 
 static void unit_drop_unused(Unit *unit) {
-        if (!audience_is_over(&unit->audience))
+        if (!audience_is_unused(&unit->audience))
                 return;
 
         g_hash_table_remove(units, unit->key);

@@ -6,70 +6,70 @@
 #include <unistd.h>
 
 #include "basic/cleanup.h"
-#include "random-story.h"
+#include "random-replay.h"
 #include "record/journal-definition.h"
 #include "run/snapshot.h"
 
-/* What the run was like behind an input. */
-typedef struct Sight {
-        char *run, *world; /* NULL: nobody has looked */
-} Sight;
+/* Describes the run after an input. */
+typedef struct View {
+        char *run, *world; /* NULL: not compared here */
+} View;
 
-typedef struct Story {
+typedef struct Check {
         Definition *definition;
         Dice *dice;
         bool thorough;
-        uint32_t look_at;
+        uint32_t compared; /* the input after which runs are compared */
         char *path;
-        GArray *sights; /* of Sight, of each input so far */
-        unsigned n_cut; /* how many inputs the journal that is to be taken up has lost at its beginning */
-} Story;
+        GArray *views;  /* of View, of each input so far */
+        unsigned n_cut; /* how many inputs were cut from the beginning of the record to recover */
+} Check;
 
-static void sight_clear(void *data) {
-        Sight *sight = data;
+static void view_clear(void *data) {
+        View *view = data;
 
-        g_free(sight->run);
-        g_free(sight->world);
+        g_free(view->run);
+        g_free(view->world);
 }
 
-static void on_seen(RandomRun *run, void *userdata) {
-        Story *story = userdata;
-        Sight sight = {};
+static void on_input(RandomRun *run, void *userdata) {
+        Check *check = userdata;
+        View view = {};
 
-        if (story->thorough || story->sights->len == story->look_at) {
-                sight.run = random_run_describe(run->actual);
-                sight.world = random_run_describe_world(run);
+        if (check->thorough || check->views->len == check->compared) {
+                view.run = random_run_describe(run->actual);
+                view.world = random_run_describe_world(run);
         }
 
-        g_array_append_val(story->sights, sight);
+        g_array_append_val(check->views, view);
 }
 
-static void story_init(Story *story, Definition *definition, Dice *dice, bool thorough) {
-        *story = (Story){
+static void check_init(Check *check, Definition *definition, Dice *dice, bool thorough) {
+        *check = (Check){
                 .definition = definition,
                 .dice = dice,
                 .thorough = thorough,
-                .look_at = dice_roll(dice, 128),
-                .path = g_strdup_printf("%s/btd-story-%i", g_get_tmp_dir(), (int) getpid()),
-                .sights = g_array_new(false, false, sizeof(Sight)),
+                .compared = dice_roll(dice, 128),
+                .path = g_strdup_printf("%s/btd-check-%i", g_get_tmp_dir(), (int) getpid()),
+                .views = g_array_new(false, false, sizeof(View)),
         };
-        g_array_set_clear_func(story->sights, sight_clear);
-        g_unlink(story->path);
+        g_array_set_clear_func(check->views, view_clear);
+        g_unlink(check->path);
 }
 
-static void story_clear(Story *story) {
-        g_unlink(story->path);
-        g_free(story->path);
-        g_array_unref(story->sights);
+static void check_clear(Check *check) {
+        g_unlink(check->path);
+        g_free(check->path);
+        g_array_unref(check->views);
 }
 
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Story, story_clear)
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Check, check_clear)
 
-static Journal *read_journal(const Story *story) {
+static Journal *read_journal(const Check *check) {
         g_autofree char *error = NULL;
         Journal *journal = NULL;
 
-        journal_read_file(story->path, &journal, &error);
+        journal_read_file(check->path, &journal, &error);
         g_assert_cmpstr(error, ==, NULL);
         return journal;
 }
@@ -80,7 +80,7 @@ static const Record *next_of(const Journal *journal, const Replay *replay) {
         return position < journal->records->len ? &g_array_index(journal->records, Record, position) : NULL;
 }
 
-/* Snapshots are no inputs, and a suspend is one only to what follows it. */
+/* Snapshots are not inputs, and a suspend is an input only if something follows it. */
 static int step(const Journal *journal, Replay *replay) {
         g_autofree char *error = NULL;
         const Record *next;
@@ -107,7 +107,7 @@ static Replay *begin_replay(const Journal *journal, Definition *definition, Begi
         return replay;
 }
 
-/* All but the causes, which may be shared in another way. */
+/* Without the causes, which may be shared in another way. */
 static char *describe_state(const Replay *replay) {
         static const char *const members[] = { "halting", "paused", "first_look", "breakpoints",     "stops",
                                                "machine", "nodes",  "variables",  "history",         "timers",
@@ -122,7 +122,7 @@ static char *describe_state(const Replay *replay) {
         return g_string_free(text, FALSE);
 }
 
-/* Whether it begins with its first record or with its newest snapshot, it comes to the same. */
+/* Replay gives the same run from the first entry and from the newest snapshot. */
 static void compare_ends(const Journal *journal, Definition *definition) {
         g_autoptr(Replay) whole = begin_replay(journal, definition, replay_new),
                           end = begin_replay(journal, definition, replay_new_of_end);
@@ -141,7 +141,7 @@ static void compare_ends(const Journal *journal, Definition *definition) {
         random_run_assert_same(is, was);
 }
 
-/* How many inputs the journal has yet. */
+/* The number of inputs that are left in the record. */
 static unsigned count_inputs(const Journal *journal, Definition *definition, BeginReplay begin) {
         g_autoptr(Replay) replay = begin_replay(journal, definition, begin);
         unsigned n = 0;
@@ -152,31 +152,31 @@ static unsigned count_inputs(const Journal *journal, Definition *definition, Beg
         return n;
 }
 
-static void compare(const Replay *replay, const Sight *sight) {
+static void compare(const Replay *replay, const View *view) {
         g_autofree char *run = NULL, *world = NULL;
 
-        if (!sight->run)
+        if (!view->run)
                 return;
 
         run = random_run_describe(replay_run(replay));
         world = random_run_describe_replay(replay);
-        random_run_assert_same(run, sight->run);
-        random_run_assert_same(world, sight->world);
+        random_run_assert_same(run, view->run);
+        random_run_assert_same(world, view->world);
 }
 
-static Definition *definition_of(const Story *story, const Journal *journal) {
+static Definition *definition_of(const Check *check, const Journal *journal) {
         g_autofree char *error = NULL;
         Definition *definition = NULL;
 
-        if (!story->thorough)
-                return definition_ref(story->definition);
+        if (!check->thorough)
+                return definition_ref(check->definition);
 
         journal_definition_new(&journal->header, random_definition_tables, &definition, &error);
         g_assert_cmpstr(error, ==, NULL);
         return definition;
 }
 
-/* What an observer was told of each node last. */
+/* The last change of each node that an observer received. */
 typedef struct Told {
         const Run *actual; /* which is tested */
         Status *nodes;
@@ -188,7 +188,7 @@ static void on_told(NodeId node, void *userdata) {
         told->nodes[node] = history_status(run_history(told->actual), node);
 }
 
-/* When the run is over, each node that was running has an end, and who looks on was told of it. */
+/* After the run, each node that was running has an end, and an observer has received it. */
 static void check_ends(const Run *run, const Status *told) {
         const Tree *tree = definition_tree(run_definition(run));
 
@@ -202,9 +202,9 @@ static void check_ends(const Run *run, const Status *told) {
         }
 }
 
-/* As far as the story goes back: of the life that it has ended with. */
-static void check_replay(const Story *story, const Journal *journal, Definition *definition, BeginReplay begin,
-                         const Sight *last) {
+/* Covers the last life. */
+static void check_replay(const Check *check, const Journal *journal, Definition *definition, BeginReplay begin,
+                         const View *last) {
         g_autoptr(Replay) replay = begin_replay(journal, definition, begin);
         unsigned n = count_inputs(journal, definition, begin);
 
@@ -212,11 +212,11 @@ static void check_replay(const Story *story, const Journal *journal, Definition 
         g_autofree Status *nodes = g_new0(Status, definition_tree(definition)->n_nodes);
         Told told = { .actual = replay_run(replay), .nodes = nodes };
 
-        g_assert_cmpuint(n, <=, story->sights->len);
+        g_assert_cmpuint(n, <=, check->views->len);
         run_observe(replay_run(replay), &observer, &told);
-        for (unsigned i = story->sights->len - n; i < story->sights->len; i++) {
+        for (unsigned i = check->views->len - n; i < check->views->len; i++) {
                 g_assert_cmpint(step(journal, replay), ==, 1);
-                compare(replay, &g_array_index(story->sights, Sight, i));
+                compare(replay, &g_array_index(check->views, View, i));
         }
 
         g_assert_cmpint(step(journal, replay), ==, 0);
@@ -228,77 +228,75 @@ static bool begins_with_snapshot(const Journal *journal) {
         return journal->records->len > 0 && g_array_index(journal->records, Record, 0).kind == RECORD_SNAPSHOT;
 }
 
-static void check(const Story *story, const RandomRun *run) {
-        g_autoptr(Journal) journal = read_journal(story);
-        g_autoptr(Definition) definition = definition_of(story, journal);
-        Sight last = { random_run_describe(run->actual), random_run_describe_world(run) };
+static void check_recovery(const Check *check, const RandomRun *run) {
+        g_autoptr(Journal) journal = read_journal(check);
+        g_autoptr(Definition) definition = definition_of(check, journal);
+        View last = { random_run_describe(run->actual), random_run_describe_world(run) };
 
         if (!begins_with_snapshot(journal))
-                g_assert_cmpuint(count_inputs(journal, definition, replay_new), ==, story->sights->len);
-        check_replay(story, journal, definition, replay_new, &last);
-        check_replay(story, journal, definition, replay_new_of_end, &last);
-        sight_clear(&last);
+                g_assert_cmpuint(count_inputs(journal, definition, replay_new), ==, check->views->len);
+        check_replay(check, journal, definition, replay_new, &last);
+        check_replay(check, journal, definition, replay_new_of_end, &last);
+        view_clear(&last);
 }
 
-/* The first line behind which it may break off: the header, and with it the snapshot that it begins with, since both
- * came to be at once. */
-static gsize unbroken(const char *text) {
+/* The part that is never cut: the header, and the snapshot after it, if any, because both are written at once. */
+static gsize uncut_length(const char *text) {
         const char *end = strchr(text, '\n') + 1, *next = strchr(end, '\n');
         const char *snapshot = strstr(end, " snapshot ");
 
         return (gsize) ((next && snapshot && snapshot < next ? next + 1 : end) - text);
 }
 
-static void break_off(Story *story) {
-        g_autoptr(Journal) journal = read_journal(story);
+static void cut_record(Check *check) {
+        g_autoptr(Journal) journal = read_journal(check);
         g_autofree char *text = NULL;
         gsize length, begin;
 
-        story->n_cut = story->sights->len - count_inputs(journal, story->definition, replay_new);
-        g_assert_true(g_file_get_contents(story->path, &text, &length, NULL));
-        begin = unbroken(text);
+        check->n_cut = check->views->len - count_inputs(journal, check->definition, replay_new);
+        g_assert_true(g_file_get_contents(check->path, &text, &length, NULL));
+        begin = uncut_length(text);
         g_assert_cmpint(
-                truncate(story->path, (off_t) (begin + dice_roll(story->dice, (uint32_t) (length - begin) + 1))), ==,
+                truncate(check->path, (off_t) (begin + dice_roll(check->dice, (uint32_t) (length - begin) + 1))), ==,
                 0);
 }
 
-/* Of the life before, what was seen is forgotten from there on where its journal breaks off; its last input may have
- * come to something else. */
-static void take_up(Story *story, RandomRun *run) {
-        g_autoptr(Journal) journal = read_journal(story);
-        g_autoptr(Replay) replay = begin_replay(journal, story->definition, replay_new_of_end);
-        unsigned n = count_inputs(journal, story->definition, replay_new);
-        Sight last = {};
+/* Drops the views of the previous life after the cut. The last input before it may have had another effect. */
+static void recover(Check *check, RandomRun *run) {
+        g_autoptr(Journal) journal = read_journal(check);
+        g_autoptr(Replay) replay = begin_replay(journal, check->definition, replay_new_of_end);
+        unsigned n = count_inputs(journal, check->definition, replay_new);
+        View last = {};
 
         while (step(journal, replay) > 0)
                 ;
 
-        compare_ends(journal, story->definition);
-        g_array_set_size(story->sights, story->n_cut + (n > 0 ? n - 1 : 0));
-        if (n > 0 && (story->thorough || story->look_at == story->n_cut + n - 1)) {
+        compare_ends(journal, check->definition);
+        g_array_set_size(check->views, check->n_cut + (n > 0 ? n - 1 : 0));
+        if (n > 0 && (check->thorough || check->compared == check->n_cut + n - 1)) {
                 last.run = random_run_describe(replay_run(replay));
                 last.world = random_run_describe_replay(replay);
         }
         if (n > 0)
-                g_array_append_val(story->sights, last);
+                g_array_append_val(check->views, last);
 
-        random_run_take_up(run, replay, journal, story->path, story->dice);
+        random_run_recover(run, replay, journal, check->path, check->dice);
         random_run_live(run);
 }
 
-void random_story_check(Definition *definition, Dice *dice, unsigned lives, bool thorough) {
-        g_auto(Story) story = {};
-        RandomRun run = { .seen = on_seen, .userdata = &story };
+void random_replay_check(Definition *definition, Dice *dice, unsigned lives, bool thorough) {
+        g_auto(Check) check = {};
+        RandomRun run = { .seen = on_input, .userdata = &check };
 
-        story_init(&story, definition, dice, thorough);
-        random_run_start(&run, definition, story.path, dice);
+        check_init(&check, definition, dice, thorough);
+        random_run_start(&run, definition, check.path, dice);
         random_run_live(&run);
         for (; lives > 0; lives--) {
                 random_run_clear(&run);
-                break_off(&story);
-                take_up(&story, &run);
+                cut_record(&check);
+                recover(&check, &run);
         }
 
-        check(&story, &run);
+        check_recovery(&check, &run);
         random_run_clear(&run);
 }
