@@ -123,6 +123,30 @@ def test_tests_are_meson_tests():
     assert not wrong, "\n".join(wrong)
 
 
+def names_in(folder, pattern):
+    """What the pattern finds in the sources of a folder of daemon/."""
+    texts = [text_of(path) for path in FILES if path.suffix == ".c" and path.is_relative_to(f"daemon/{folder}")]
+    return [name for text in texts for name in re.findall(pattern, text, re.M)]
+
+
+@pytest.mark.parametrize("folder, table", [("engine/types", "engine_types"), ("leaves", "leaf_types")])
+def test_tables_have_all_types(folder, table):
+    """A type that is not in its table compiles, but no tree can use it."""
+    types = names_in(folder, r"^const NodeType (\w+) =")
+    [rows] = names_in(folder, rf"^const NodeType \*const {table}\[\] = {{([^}}]*)}};")
+    rows = re.findall(r"&(\w+),", rows)
+    assert len(types) > 15 and sorted(types) == sorted(rows), f"{table}: {sorted(set(types) ^ set(rows))}"
+
+
+def test_record_kinds_have_names():
+    """btd would crash when it writes an entry without one."""
+    header = re.sub(r"/\*.*?\*/", "", text_of("daemon/record/record.h"), flags=re.S)
+    [kinds] = re.findall(r"enum RecordKind {([^}]*)RECORD_KIND_MAX_", header)
+    kinds = re.findall(r"(RECORD_\w+),", kinds)
+    named = re.findall(r"\[(RECORD_\w+)\] = \"", text_of("daemon/record/record.c"))
+    assert len(kinds) > 25 and sorted(kinds) == sorted(named), sorted(set(kinds) ^ set(named))
+
+
 def map_items():
     """The list items and paragraphs of HACKING.md."""
     return re.split(r"\n(?=\s*(?:-|\d+\.) )|\n\s*\n", text_of("HACKING.md"))
