@@ -105,18 +105,9 @@ static char *reader_string(Reader *reader, uint32_t item) {
         return g_strndup(string, length);
 }
 
-/* "EXPECTED, not VALUE", with the value at the item, see text_describe(). To be freed. */
-static char *G_GNUC_PRINTF(3, 4) reader_unexpected(const Reader *reader, uint32_t item, const char *expected, ...) {
-        g_autofree char *value = text_describe(&reader->text, item);
-        GString *text = g_string_new(NULL);
-        va_list args;
-
-        va_start(args, expected);
-        g_string_append_vprintf(text, expected, args);
-        va_end(args);
-
-        g_string_append_printf(text, ", not %s", value);
-        return g_string_free(text, false);
+/* Reports that the value at the item is not what was expected. */
+static void reader_unexpected(Reader *reader, uint32_t item, const char *expected) {
+        reader_error(reader, item, text_unexpected(&reader->text, item, expected));
 }
 
 typedef struct Fault {
@@ -299,8 +290,7 @@ static void read_change(Reader *reader, uint32_t item, uint64_t earliest, Change
         uint32_t items[FIELDS_MAX] = {};
 
         if (text_kind(&reader->text, item) != TEXT_OBJECT) {
-                reader_error(reader, item,
-                             reader_unexpected(reader, item, "changes: expected objects with 'at' and 'result'"));
+                reader_unexpected(reader, item, "changes: expected objects with 'at' and 'result'");
                 return;
         }
 
@@ -321,10 +311,8 @@ static void read_changes(Reader *reader, uint32_t item, Outcome *outcome) {
         Change *changes;
 
         if (text_kind(&reader->text, item) != TEXT_ARRAY) {
-                reader_error(
-                        reader, item,
-                        reader_unexpected(reader, item,
-                                          "changes: expected a list, [{\"at\": \"1s\", \"result\": \"failure\"}]"));
+                reader_unexpected(reader, item,
+                                  "changes: expected a list, [{\"at\": \"1s\", \"result\": \"failure\"}]");
                 return;
         }
 
@@ -342,7 +330,7 @@ static void read_outputs(Reader *reader, uint32_t item, Outcome *outcome) {
         uint32_t key = item + 1;
 
         if (text_kind(&reader->text, item) != TEXT_OBJECT) {
-                reader_error(reader, item, reader_unexpected(reader, item, "outputs: expected an object of variables"));
+                reader_unexpected(reader, item, "outputs: expected an object of variables");
                 return;
         }
 
@@ -388,6 +376,7 @@ static void read_object(Reader *reader, uint32_t item, const Fields *fields, Out
 /* Reads an outcome, without checking it for a leaf. */
 static void read_outcome(Reader *reader, uint32_t item, const Fields *fields, const char *expected,
                          Outcome *ret_outcome) {
+        g_autofree char *all = g_strconcat("expected ", expected, NULL);
         Given given = { .result = -1 };
 
         switch (text_kind(&reader->text, item)) {
@@ -399,7 +388,7 @@ static void read_outcome(Reader *reader, uint32_t item, const Fields *fields, co
                 read_object(reader, item, fields, ret_outcome);
                 break;
         default:
-                reader_error(reader, item, reader_unexpected(reader, item, "expected %s", expected));
+                reader_unexpected(reader, item, all);
         }
 }
 
@@ -576,9 +565,7 @@ static void read_leaves(Reader *reader, uint32_t item) {
         uint32_t n = text_item(&reader->text, item)->count, key = item + 1;
 
         if (text_kind(&reader->text, item) != TEXT_OBJECT) {
-                reader_error(
-                        reader, item,
-                        reader_unexpected(reader, item, "leaves: expected an object, {\"LoadConfig\": \"failure\"}"));
+                reader_unexpected(reader, item, "leaves: expected an object, {\"LoadConfig\": \"failure\"}");
                 return;
         }
 
@@ -592,9 +579,7 @@ static void read_top(Reader *reader) {
         uint32_t items[FIELDS_MAX] = {};
 
         if (text_kind(&reader->text, 0) != TEXT_OBJECT) {
-                reader_error(reader, 0,
-                             reader_unexpected(reader, 0,
-                                               "a script is an object, {\"leaves\": {\"LoadConfig\": \"failure\"}}"));
+                reader_unexpected(reader, 0, "a script is an object, {\"leaves\": {\"LoadConfig\": \"failure\"}}");
                 return;
         }
 

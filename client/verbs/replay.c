@@ -121,19 +121,6 @@ static void add_text(json_object *level, const char *key, const char *text) {
         json_object_object_add(level, key, json_object_new_string(text));
 }
 
-static char *describe_child(const Tree *tree, const History *history, const Cause *child) {
-        const char *name = tree_node_name(tree, child->node);
-
-        switch (history_status(history, child->node)) {
-        case STATUS_SKIPPED:
-                return g_strdup_printf("%s was skipped", name);
-        case STATUS_ERROR:
-                return g_strdup_printf("%s is in error", name);
-        default:
-                return g_strdup_printf("%s failed", name);
-        }
-}
-
 static void add_node(const Recording *recording, const History *history, json_object *level, NodeId node) {
         const Tree *tree = definition_tree(recording->definition);
         g_autofree char *path = tree_node_path(tree, node), *title = definition_title(recording->definition, node);
@@ -148,10 +135,10 @@ static void add_node(const Recording *recording, const History *history, json_ob
 }
 
 static json_object *cause_level(const Recording *recording, const Run *run, const Cause *cause) {
-        const Tree *tree = definition_tree(recording->definition);
         const History *history = run_history(run);
+        Status child = cause->because ? history_status(history, cause->because->node) : STATUS_IDLE;
+        g_autofree char *text = cause_describe_one(definition_tree(recording->definition), cause, child);
         json_object *level = json_object_new_object();
-        g_autofree char *child = cause->text ? NULL : describe_child(tree, history, cause->because);
 
         if (cause->node == NODE_NONE) {
                 add_text(level, "run", recording->journal->header.run);
@@ -160,7 +147,7 @@ static json_object *cause_level(const Recording *recording, const Run *run, cons
                 add_node(recording, history, level, cause->node);
         }
         add_text(level, "kind", cause->kind);
-        add_text(level, "text", cause->text ?: child);
+        add_text(level, "text", text);
         if (cause->facts)
                 json_object_object_add(level, "facts", json_object_get(cause->facts));
 

@@ -124,3 +124,20 @@ char *cause_describe(const Tree *tree, const Cause *cause, NodeId from) {
                 g_string_append(text, reports_element(tree, cause) ? ": " : "; last: ");
         }
 }
+
+char *cause_describe_one(const Tree *tree, const Cause *cause, Status child) {
+        const char *name;
+
+        if (cause->text)
+                return g_strdup(cause->text);
+
+        name = tree_node_name(tree, cause->because->node);
+        switch (child) {
+        case STATUS_SKIPPED:
+                return g_strdup_printf("%s was skipped", name);
+        case STATUS_ERROR:
+                return g_strdup_printf("%s is in error", name);
+        default:
+                return g_strdup_printf("%s failed", name);
+        }
+}

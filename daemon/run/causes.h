@@ -33,3 +33,7 @@ uint64_t causes_serial(const Causes *causes, NodeId node);
  * that node's own. NODE_NONE: the whole path. If a node only passes on the cause of a child, the text names the child.
  * To be freed. */
 char *cause_describe(const Tree *tree, const Cause *cause, NodeId from);
+
+/* The text of one cause of a chain; if the node only passes on the cause of a child, "LoadConfig failed". child: the
+ * status of the node that the next cause of the chain is about, if there is one. To be freed. */
+char *cause_describe_one(const Tree *tree, const Cause *cause, Status child);

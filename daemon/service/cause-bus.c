@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Writes causes to D-Bus messages. Here a cause that was passed on from a child gets its text: "LoadConfig failed". */
+/* Writes causes to D-Bus messages. */
 
 #include "service/cause-bus.h"
 #include "definition/definition.h"
@@ -44,17 +44,10 @@ static int append_node_fields(sd_bus_message *message, const Run *run, NodeId no
         return r;
 }
 
-static char *describe_child(const Run *run, const Cause *child) {
-        const char *name = tree_node_name(definition_tree(run_definition(run)), child->node);
+static char *describe(const Run *run, const Cause *cause) {
+        Status child = cause->because ? node_status(run, cause->because->node) : STATUS_IDLE;
 
-        switch (node_status(run, child->node)) {
-        case STATUS_SKIPPED:
-                return g_strdup_printf("%s was skipped", name);
-        case STATUS_ERROR:
-                return g_strdup_printf("%s is in error", name);
-        default:
-                return g_strdup_printf("%s failed", name);
-        }
+        return cause_describe_one(definition_tree(run_definition(run)), cause, child);
 }
 
 static const char *facts_text(const Cause *cause) {
@@ -62,12 +55,12 @@ static const char *facts_text(const Cause *cause) {
 }
 
 static int append_cause_fields(sd_bus_message *message, const Run *run, const Cause *cause) {
-        g_autofree char *child = cause->text ? NULL : describe_child(run, cause->because);
+        g_autofree char *text = describe(run, cause);
         int r;
 
         r = append_text(message, "kind", cause->kind);
         if (r >= 0)
-                r = append_text(message, "text", cause->text ?: child);
+                r = append_text(message, "text", text);
         if (r >= 0 && cause->facts)
                 r = append_text(message, "facts", facts_text(cause));
 
@@ -136,13 +129,13 @@ int cause_bus_append_node(sd_bus_message *message, const Run *run, NodeId node) 
 
 int cause_bus_append_cause(sd_bus_message *message, const Run *run, NodeId node) {
         g_autoptr(Cause) cause = run_node_cause(run, node);
-        g_autofree char *child = NULL;
+        g_autofree char *text = NULL;
 
         if (!cause)
                 return 0;
 
-        child = cause->text ? NULL : describe_child(run, cause->because);
-        return sd_bus_message_append(message, CAUSE_SIGNATURE, node, cause->kind, cause->text ?: child,
+        text = describe(run, cause);
+        return sd_bus_message_append(message, CAUSE_SIGNATURE, node, cause->kind, text,
                                      cause->facts ? facts_text(cause) : "",
                                      cause->because ? cause->because->node : NODE_NONE);
 }

@@ -225,16 +225,14 @@ void loader_doubt_name(Loader *loader, uint32_t item) {
 }
 
 char *loader_unexpected(const Loader *loader, uint32_t item, const char *expected, ...) {
-        g_autofree char *value = text_describe(loader_text(loader), item);
-        GString *text = g_string_new(NULL);
+        g_autofree char *text = NULL;
         va_list args;
 
         va_start(args, expected);
-        g_string_append_vprintf(text, expected, args);
+        text = g_strdup_vprintf(expected, args);
         va_end(args);
 
-        g_string_append_printf(text, ", not %s", value);
-        return g_string_free(text, false);
+        return text_unexpected(loader_text(loader), item, text);
 }
 
 /* The article follows the first letter: names of types that begin with U sound like "you". */

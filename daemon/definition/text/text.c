@@ -592,6 +592,12 @@ char *text_describe(const Text *text, uint32_t item) {
         return value->kind == TEXT_STRING ? g_strdup_printf("\"%s\"", shown) : g_steal_pointer(&shown);
 }
 
+char *text_unexpected(const Text *text, uint32_t item, const char *expected) {
+        g_autofree char *value = text_describe(text, item);
+
+        return g_strdup_printf("%s, not %s", expected, value);
+}
+
 typedef struct Conversion {
         const Text *text;
         GString *scratch;

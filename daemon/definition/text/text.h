@@ -76,6 +76,9 @@ const char *text_string(const Text *text, uint32_t item, GString *scratch, size_
 /* The value for a message: '5', '"text"'; for an array or object only the kind, since it may be large. To be freed. */
 char *text_describe(const Text *text, uint32_t item);
 
+/* "EXPECTED, not VALUE", with the value at the item as text_describe() gives it. To be freed. */
+char *text_unexpected(const Text *text, uint32_t item, const char *expected);
+
 /* Called for an error of a value, such as a key that is given twice, or a number that does not fit. Takes text, an
  * error message. */
 typedef void (*TextFault)(uint32_t item, char *text, void *userdata);
