@@ -13,14 +13,16 @@
 const Verb verb_table[] = {
         { "list", NULL, 0, 0, 0, "List the trees and their runs", verb_list },
         { "status", "[TREE|RUN]", 0, 1, 0, "Show the status of btd, a run or a tree", verb_status },
-        { "start", "TREE", 1, 1,
+        { "start", "TREE...", 1, UINT_MAX,
           OPTION_BIT(OPTION_INSTANCE) | OPTION_BIT(OPTION_SET) | OPTION_BIT(OPTION_WAIT) | OPTION_BIT(OPTION_FOLLOW) |
                   OPTION_BIT(OPTION_ATTACH) | OPTION_BIT(OPTION_ONCE) | OPTION_BIT(OPTION_TOKEN),
-          "Start a tree, and print the name of the run", verb_start },
+          "Start trees, and print the names of the runs", verb_start },
         { "run", "FILE", 1, 1, OPTION_BIT(OPTION_SET) | OPTION_BIT(OPTION_WAIT) | OPTION_BIT(OPTION_FOLLOW),
           "Run a tree file that is not installed, as root", verb_run },
-        { "halt", "TREE|RUN", 1, 1, OPTION_BIT(OPTION_WAIT) | OPTION_BIT(OPTION_TOKEN),
+        { "halt", "TREE|RUN...", 1, UINT_MAX, OPTION_BIT(OPTION_WAIT) | OPTION_BIT(OPTION_TOKEN),
           "Halt all runs of a tree, or one run", verb_halt },
+        { "stop", "TREE|RUN...", 1, UINT_MAX, OPTION_BIT(OPTION_WAIT) | OPTION_BIT(OPTION_TOKEN), "The same as halt",
+          verb_halt },
         { "get", "TREE|RUN [KEY]", 1, 2, 0, "Print the variables of a run, or one of them", verb_get },
         { "set", "TREE|RUN KEY=JSON...", 2, UINT_MAX, 0, "Set variables of a run", verb_set },
         { "pause", "TREE|RUN", 1, 1, 0, "Pause a run: it starts no more nodes", verb_pause },
@@ -186,11 +188,13 @@ int main(int argc, char **argv) {
         if (status != EXIT_SUCCESS)
                 return status;
 
+        output_watch();
         client_setup(&client);
         status = run_verb(&client, operands);
 
-        /* Report a failed write, for example to a full disk. */
-        if ((fflush(stdout) != 0 || ferror(stdout)) && status == EXIT_SUCCESS)
+        /* Report a failed write, for example to a full disk. A reader that wants no more, such as head(1), is no error.
+         */
+        if ((fflush(stdout) != 0 || ferror(stdout)) && status == EXIT_SUCCESS && !output_is_closed())
                 status = report_error("cannot write the output: %m");
 
         return status;

@@ -297,6 +297,10 @@ static int call_again(Client *client, sd_bus_message *message, sd_bus_error *err
 }
 
 int client_send(Client *client, sd_bus_message *message, sd_bus_message **ret_reply) {
+        return client_send_expecting(client, message, NULL, ret_reply);
+}
+
+int client_send_expecting(Client *client, sd_bus_message *message, const char *expected, sd_bus_message **ret_reply) {
         g_auto(sd_bus_error) error = SD_BUS_ERROR_NULL;
         int r;
 
@@ -304,6 +308,8 @@ int client_send(Client *client, sd_bus_message *message, sd_bus_message **ret_re
         if (r < 0 && sd_bus_error_has_name(&error, SD_BUS_ERROR_INTERACTIVE_AUTHORIZATION_REQUIRED) &&
             agent_is_of_use())
                 r = call_again(client, message, &error, ret_reply);
+        if (r < 0 && expected && sd_bus_error_has_name(&error, expected))
+                return EXIT_SUCCESS;
         if (r < 0)
                 return call_failed(client, &error, r);
 

@@ -19,6 +19,7 @@
 #define BTD_RUN "org.btd1.Run"
 #define BTD_MISSING_INPUT "org.btd1.Error.MissingInput"
 #define BTD_NO_SUCH_RUN "org.btd1.Error.NoSuchRun"
+#define BTD_NOT_RUNNING "org.btd1.Error.NotRunning"
 #define BTD_STOPPING "org.btd1.Error.Stopping"
 
 typedef struct Client {
@@ -37,6 +38,8 @@ bool client_reconnect(Client *client);
 int client_message(Client *client, const char *path, const char *interface, const char *member,
                    sd_bus_message **ret_message);
 int client_send(Client *client, sd_bus_message *message, sd_bus_message **ret_reply);
+/* The same, but an error reply of that name is no error; the reply is NULL then. */
+int client_send_expecting(Client *client, sd_bus_message *message, const char *expected, sd_bus_message **ret_reply);
 int client_call(Client *client, sd_bus_message **ret_reply, const char *path, const char *interface, const char *member,
                 const char *types, ...);
 /* The unique name of btd on the bus, to be freed; NULL: it is not running. */

@@ -12,8 +12,9 @@ void target_clear(Target *target) {
         g_clear_pointer(&target->tree, tree_info_free);
 }
 
+/* An instance may have a dot, too: "net@eth0.100". */
 bool target_is_run_id(const char *operand) {
-        return strchr(operand, '.');
+        return operand[strcspn(operand, ".@")] == '.';
 }
 
 void target_split(const char *operand, char **ret_tree, char **ret_instance) {

@@ -23,7 +23,7 @@ void target_clear(Target *target);
 /* Finds a run that has not finished; else says why there is none. */
 int target_find_running(Client *client, const char *operand, RunInfo **ret_run);
 
-/* A run's id has a dot, which no tree's name can have. */
+/* A run's id has a dot after the name of its tree, which cannot have one. */
 bool target_is_run_id(const char *operand);
 /* "boot@eth0": the tree and the instance. Without '@' the whole operand is the tree, and the instance is NULL. */
 void target_split(const char *operand, char **ret_tree, char **ret_instance);

@@ -505,7 +505,7 @@ static void add_text(json_object *json, const char *key, const char *text) {
 json_object *log_event_to_json(const Recording *recording, const LogEvent *event) {
         json_object *json = json_object_new_object();
 
-        json_object_object_add(json, "time_usec", json_object_new_uint64(event->time));
+        json_object_object_add(json, "offset_usec", json_object_new_uint64(event->time));
         add_text(json, "event", event->what);
         add_text(json, "run", recording->journal->header.run);
         if (event->node != NODE_NONE) {

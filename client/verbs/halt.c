@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* btctl halt: halts a run, all runs of a tree, or the runs with a token; with --wait, waits until they have finished.
+/* btctl halt: halts runs, all runs of trees, or the runs with a token; with --wait, waits until they have finished.
  * */
 
 #include <errno.h>
@@ -51,26 +51,6 @@ static bool is_meant(const RunInfo *run, const char *operand) {
         return strcmp(run->tree, tree) == 0 && (!instance || strcmp(run->instance, instance) == 0);
 }
 
-/* Lists the running runs. Their ends are already watched, so that none is missed. */
-static int collect_runs(Halting *halting, const char *operand) {
-        g_autoptr(GPtrArray) runs = NULL;
-        int status;
-
-        status = run_info_list(halting->client, &runs);
-        if (status != EXIT_SUCCESS)
-                return status;
-
-        halting->runs = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
-        for (guint i = 0; i < runs->len; i++) {
-                const RunInfo *run = g_ptr_array_index(runs, i);
-
-                if (!run_info_has_finished(run) && is_meant(run, operand))
-                        g_hash_table_add(halting->runs, g_strdup(run->id));
-        }
-
-        return EXIT_SUCCESS;
-}
-
 static int halt_run(Client *client, const char *id) {
         return client_call(client, NULL, BTD_PATH, BTD_MANAGER, "HaltRun", "s", id);
 }
@@ -95,17 +75,75 @@ static int halt_tree(Client *client, const char *tree) {
         return EXIT_SUCCESS;
 }
 
-static int halt(Client *client, const char *operand) {
-        g_auto(Target) target = {};
+/* Halts a run, or cancels its pending restart. ret_done: there was something to halt or to cancel. */
+static int halt_if_running(Client *client, const char *id, bool *ret_done) {
+        g_autoptr(sd_bus_message) message = NULL, reply = NULL;
+        int status, r;
+
+        status = client_message(client, BTD_PATH, BTD_MANAGER, "HaltRun", &message);
+        if (status != EXIT_SUCCESS)
+                return status;
+
+        r = sd_bus_message_append(message, "s", id);
+        if (r < 0)
+                return client_bad_message(r);
+
+        status = client_send_expecting(client, message, BTD_NOT_RUNNING, &reply);
+        *ret_done = status == EXIT_SUCCESS && reply;
+        return status;
+}
+
+/* Of the runs that have finished, only the newest can have a pending restart. */
+static int halt_instance(Client *client, const char *operand) {
+        g_autofree char *tree = NULL, *instance = NULL;
+        g_autoptr(GPtrArray) runs = NULL;
+        bool any = false, newest = true;
         int status;
 
+        status = run_info_list(client, &runs);
+        for (guint i = status == EXIT_SUCCESS ? runs->len : 0; i > 0; i--) {
+                const RunInfo *run = g_ptr_array_index(runs, i - 1);
+                bool done = false;
+
+                if (!is_meant(run, operand) || (run_info_has_finished(run) && !newest))
+                        continue;
+
+                status = halt_if_running(client, run->id, &done);
+                if (status != EXIT_SUCCESS)
+                        return status;
+                newest = false;
+                any |= done;
+        }
+        if (status != EXIT_SUCCESS || any)
+                return status;
+
+        target_split(operand, &tree, &instance);
+        status = newest ? client_call(client, NULL, BTD_PATH, BTD_MANAGER, "GetTree", "s", tree) : EXIT_SUCCESS;
+        if (status == EXIT_SUCCESS)
+                client_say(client, "tree '%s' is not running with the instance '%s'", tree, instance);
+
+        return status;
+}
+
+static int halt(Client *client, const char *operand) {
         if (target_is_run_id(operand))
                 return halt_run(client, operand);
-        if (!strchr(operand, '@'))
-                return halt_tree(client, operand);
 
-        status = target_find(client, operand, &target);
-        return status != EXIT_SUCCESS ? status : halt_run(client, target.run->id);
+        return strchr(operand, '@') ? halt_instance(client, operand) : halt_tree(client, operand);
+}
+
+/* An operand that fails does not keep the others from being halted; the first failure is the result. */
+static int halt_all(Client *client, char **operands) {
+        int result = EXIT_SUCCESS;
+
+        for (char **operand = operands; *operand; operand++) {
+                int status = halt(client, *operand);
+
+                if (result == EXIT_SUCCESS)
+                        result = status;
+        }
+
+        return result;
 }
 
 /* Prints the end of a run from the history. Its signal was missed. */
@@ -154,52 +192,91 @@ static void on_back(const char *how, void *userdata) {
                 report_error("%s; still waiting", how);
 }
 
-/* Other runs end with btd. */
-static bool any_is_durable(const Halting *halting) {
+/* A run that is not durable ends with btd. */
+static bool is_durable(const Client *client, const char *id) {
+        g_autofree char *path = NULL;
+        int durable = false;
+
+        return sd_bus_path_encode(BTD_PATH "/run", id, &path) >= 0 &&
+               sd_bus_get_property_trivial(client->bus, BTD_NAME, path, BTD_RUN, "Durable", NULL, 'b', &durable) >= 0 &&
+               durable;
+}
+
+/* Halts what the operand names, and adds it to the runs to wait for. Their ends are already watched, so that none is
+ * missed; runs that could not be halted are not waited for. */
+static int halt_to_wait(Halting *halting, const char *operand, bool *ret_durable) {
+        g_autoptr(GPtrArray) runs = NULL, ids = g_ptr_array_new_with_free_func(g_free);
+        bool durable = false;
+        int status;
+
+        status = run_info_list(halting->client, &runs);
+        if (status != EXIT_SUCCESS)
+                return status;
+
+        for (guint i = 0; i < runs->len; i++) {
+                const RunInfo *run = g_ptr_array_index(runs, i);
+
+                if (run_info_has_finished(run) || !is_meant(run, operand))
+                        continue;
+                g_ptr_array_add(ids, g_strdup(run->id));
+                durable = durable || is_durable(halting->client, run->id);
+        }
+
+        status = halt(halting->client, operand);
+        for (guint i = 0; status == EXIT_SUCCESS && i < ids->len; i++)
+                g_hash_table_add(halting->runs, g_strdup(g_ptr_array_index(ids, i)));
+
+        *ret_durable = durable;
+        return status;
+}
+
+/* Whether the operand names one of the runs that have not finished. */
+static bool is_halting(const Halting *halting, const char *operand) {
+        g_autofree char *tree = NULL, *instance = NULL;
         GHashTableIter iter;
         void *id;
 
+        target_split(operand, &tree, &instance);
         g_hash_table_iter_init(&iter, halting->runs);
-        while (g_hash_table_iter_next(&iter, &id, NULL)) {
-                g_autofree char *path = NULL;
-                int durable = false;
-
-                if (sd_bus_path_encode(BTD_PATH "/run", id, &path) >= 0 &&
-                    sd_bus_get_property_trivial(halting->client->bus, BTD_NAME, path, BTD_RUN, "Durable", NULL, 'b',
-                                                &durable) >= 0 &&
-                    durable)
+        while (g_hash_table_iter_next(&iter, &id, NULL))
+                if (strcmp(id, operand) == 0 ||
+                    (g_str_has_prefix(id, tree) && ((const char *) id)[strlen(tree)] == '.'))
                         return true;
-        }
 
         return false;
 }
 
-static int halt_and_wait(Client *client, const char *operand) {
+static int halt_and_wait(Client *client, char **operands) {
         static const WatchCallbacks callbacks = { .run_finished = on_run_finished, .back = on_back };
-        g_auto(Halting) halting = { .client = client };
-        int status;
+        g_auto(Halting) halting = {
+                .client = client,
+                .runs = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL),
+        };
+        int status, result = EXIT_SUCCESS;
+        bool any_durable = false;
 
         status = watch_new(client, &callbacks, &halting, &halting.watch);
         if (status != EXIT_SUCCESS)
                 return status;
 
-        status = collect_runs(&halting, operand);
-        if (status != EXIT_SUCCESS)
-                return status;
+        for (char **operand = operands; *operand; operand++) {
+                bool durable = false;
 
-        watch_wait_for_restart(halting.watch, any_is_durable(&halting), false);
-        status = halt(client, operand);
-        if (status != EXIT_SUCCESS)
-                return status;
-
+                status = halt_to_wait(&halting, *operand, &durable);
+                if (result == EXIT_SUCCESS)
+                        result = status;
+                any_durable |= durable;
+        }
         if (g_hash_table_size(halting.runs) == 0)
-                return EXIT_SUCCESS;
+                return result;
 
+        watch_wait_for_restart(halting.watch, any_durable, false);
         status = watch_wait(halting.watch);
-        if (status > EXIT_SIGNAL)
-                report_error("stopped waiting; '%s' is still halting", operand);
+        for (char **operand = operands; status > EXIT_SIGNAL && *operand; operand++)
+                if (is_halting(&halting, *operand))
+                        report_error("stopped waiting; '%s' is still halting", *operand);
 
-        return status;
+        return status != EXIT_SUCCESS ? status : result;
 }
 
 /* The runtime directory, where btd reads requests; NULL: unknown. */
@@ -325,23 +402,31 @@ static int halt_token_for_sure(Halting *halting, const char *operand, bool *ret_
         return status;
 }
 
-static int halt_by_token(Client *client, const char *operand) {
-        g_auto(Halting) halting = { .client = client };
-        bool left;
+static int halt_by_token(Client *client, char **operands) {
+        g_auto(Halting) halting = {
+                .client = client,
+                .runs = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL),
+        };
+        bool any_left = false;
         int status;
 
-        if (target_is_run_id(operand))
-                return report_usage("'--token' needs a tree, but this is a run: '%s'", operand);
+        for (char **operand = operands; *operand; operand++)
+                if (target_is_run_id(*operand))
+                        return report_usage("'--token' needs a tree, but this is a run: '%s'", *operand);
 
-        halting.runs = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
-        status = halt_token_for_sure(&halting, operand, &left);
-        if (status != EXIT_SUCCESS)
-                return status;
+        for (char **operand = operands; *operand; operand++) {
+                bool left;
 
-        if (left)
+                status = halt_token_for_sure(&halting, *operand, &left);
+                if (status != EXIT_SUCCESS)
+                        return status;
+                any_left |= left;
+        }
+
+        if (any_left)
                 client_say(client, "btd is not %s, it halts the runs that were started with the token",
                            halting.watch ? "running; when it starts" : "on the bus; when it is back");
-        if (!options_has(&client->options, OPTION_WAIT) || g_hash_table_size(halting.runs) == 0)
+        if (!options_has(&client->options, OPTION_WAIT) || !halting.watch || g_hash_table_size(halting.runs) == 0)
                 return EXIT_SUCCESS;
 
         watch_wait_for_restart(halting.watch, true, false);
@@ -350,9 +435,9 @@ static int halt_by_token(Client *client, const char *operand) {
 
 int verb_halt(Client *client, char **operands) {
         if (options_has(&client->options, OPTION_TOKEN))
-                return halt_by_token(client, operands[0]);
+                return halt_by_token(client, operands);
         if (options_has(&client->options, OPTION_WAIT))
-                return halt_and_wait(client, operands[0]);
+                return halt_and_wait(client, operands);
 
-        return halt(client, operands[0]);
+        return halt_all(client, operands);
 }

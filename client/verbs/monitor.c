@@ -40,11 +40,18 @@ static GPtrArray *known_nodes(Monitor *monitor, const char *id) {
         return nodes;
 }
 
+/* There is nothing left to do if nobody reads the events. */
+static void end_if_unread(const Monitor *monitor) {
+        if (output_is_closed())
+                watch_end(monitor->watch, EXIT_SUCCESS);
+}
+
 static void on_run_new(const char *id, const char *path, void *userdata) {
         g_autofree char *stamp = time_stamp();
         Monitor *monitor = userdata;
 
         event_print_started(&monitor->client->output, stamp, id);
+        end_if_unread(monitor);
 }
 
 static void on_run_ready(const char *id, void *userdata) {
@@ -52,6 +59,7 @@ static void on_run_ready(const char *id, void *userdata) {
         const Monitor *monitor = userdata;
 
         event_print_ready(&monitor->client->output, stamp, id);
+        end_if_unread(monitor);
 }
 
 static void on_run_finished(const char *id, const char *status, const char *cause, void *userdata) {
@@ -59,6 +67,7 @@ static void on_run_finished(const char *id, const char *status, const char *caus
         Monitor *monitor = userdata;
 
         event_print_finished(&monitor->client->output, stamp, id, status, 0, cause);
+        end_if_unread(monitor);
         g_hash_table_remove(monitor->runs, id);
 }
 
@@ -74,6 +83,7 @@ static void on_nodes_changed(const char *run_path, GPtrArray *nodes, void *userd
         known = known_nodes(monitor, id);
         node_info_merge(known, nodes);
         event_print_nodes(&monitor->client->output, stamp, id, nodes, known);
+        end_if_unread(monitor);
 }
 
 static void on_reloaded(char **errors, void *userdata) {
@@ -81,6 +91,7 @@ static void on_reloaded(char **errors, void *userdata) {
         Monitor *monitor = userdata;
 
         event_print_reloaded(&monitor->client->output, stamp, errors);
+        end_if_unread(monitor);
 }
 
 /* Gets the nodes of runs that are already running, because signals have only the changed nodes. */

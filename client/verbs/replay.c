@@ -7,6 +7,7 @@
 #include "basic/cleanup.h"
 #include "basic/span.h"
 #include "client/recording/recording.h"
+#include "client/verbs/replay.h"
 #include "client/verbs/verbs.h"
 #include "client/view/run-view.h"
 #include "definition/definition.h"
@@ -194,16 +195,14 @@ static int report_too_early(const Recording *recording) {
 }
 
 /* A time after the end of the run shows its end. */
-int verb_replay(Client *client, char **operands) {
+int replay_print(Client *client, const char *operand, uint64_t until) {
         g_autoptr(Recording) recording = NULL;
         g_autoptr(Replay) replay = NULL;
         g_autofree char *error = NULL;
-        uint64_t until, start;
+        uint64_t start;
         int status;
 
-        status = parse_until(client->options.values[OPTION_UNTIL], &until);
-        if (status == EXIT_SUCCESS)
-                status = recording_open(client, operands[0], &recording);
+        status = recording_open(client, operand, &recording);
         if (status != EXIT_SUCCESS)
                 return status;
 
@@ -218,4 +217,12 @@ int verb_replay(Client *client, char **operands) {
 
         print(client, recording, replay, until);
         return EXIT_SUCCESS;
+}
+
+int verb_replay(Client *client, char **operands) {
+        uint64_t until;
+        int status;
+
+        status = parse_until(client->options.values[OPTION_UNTIL], &until);
+        return status != EXIT_SUCCESS ? status : replay_print(client, operands[0], until);
 }

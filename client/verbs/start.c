@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* btctl start and run: start a tree and, with --wait or --follow, wait until the run and its restarts have finished. */
+/* btctl start and run: start trees and, with --wait or --follow, wait until the run and its restarts have finished. */
 
 #include <stdio.h>
 #include <string.h>
@@ -628,11 +628,40 @@ static int start(Started *started) {
         return EXIT_SUCCESS;
 }
 
-int verb_start(Client *client, char **operands) {
-        g_auto(Started) started = { .client = client };
-        int status = parse_operand(&started, operands[0]);
+/* "name=eth0" is an attempt to set a variable. */
+static int check_operands(const Client *client, char **operands) {
+        static const OptionId single[] = { OPTION_WAIT, OPTION_FOLLOW, OPTION_ATTACH };
 
-        return status == EXIT_SUCCESS ? start(&started) : status;
+        for (char **operand = operands; *operand; operand++)
+                if ((*operand)[strcspn(*operand, "@=")] == '=')
+                        return report_usage("'%s' is unexpected; set a variable with --set KEY=JSON", *operand);
+
+        for (size_t i = 0; operands[1] && i < G_N_ELEMENTS(single); i++)
+                if (options_has(&client->options, single[i]))
+                        return report_usage("'--%s' takes one tree: '%s' is unexpected", option_table[single[i]].name,
+                                            operands[1]);
+
+        return EXIT_SUCCESS;
+}
+
+/* A tree that cannot be started does not keep the others from starting; the first failure is the result. */
+int verb_start(Client *client, char **operands) {
+        int result = check_operands(client, operands);
+
+        if (result != EXIT_SUCCESS)
+                return result;
+
+        for (char **operand = operands; *operand; operand++) {
+                g_auto(Started) started = { .client = client };
+                int status = parse_operand(&started, *operand);
+
+                if (status == EXIT_SUCCESS)
+                        status = start(&started);
+                if (result == EXIT_SUCCESS)
+                        result = status;
+        }
+
+        return result;
 }
 
 int verb_run(Client *client, char **operands) {

@@ -7,6 +7,7 @@
 
 #include "basic/cleanup.h"
 #include "client/bus/target.h"
+#include "client/verbs/replay.h"
 #include "client/verbs/verbs.h"
 #include "client/view/run-view.h"
 #include "client/view/style.h"
@@ -121,9 +122,43 @@ static int show_tree(Client *client, TreeInfo *tree) {
         return EXIT_SUCCESS;
 }
 
+static bool has_run(const GPtrArray *runs, const char *id) {
+        for (guint i = 0; i < runs->len; i++)
+                if (strcmp(((const RunInfo *) g_ptr_array_index(runs, i))->id, id) == 0)
+                        return true;
+
+        return false;
+}
+
+/* ret_past: btd does not list the run any more, but its run record is in the history. */
+static int find_past(Client *client, const char *operand, bool *ret_past) {
+        g_autoptr(GPtrArray) runs = NULL, past = NULL;
+        int status;
+
+        *ret_past = false;
+        if (!target_is_run_id(operand))
+                return EXIT_SUCCESS;
+
+        status = run_info_list(client, &runs);
+        if (status != EXIT_SUCCESS || has_run(runs, operand))
+                return status;
+
+        status = run_info_list_past(client, "", &past);
+        if (status == EXIT_SUCCESS)
+                *ret_past = has_run(past, operand);
+        return status;
+}
+
 static int show_target(Client *client, const char *operand) {
         g_auto(Target) target = {};
+        bool past;
         int status;
+
+        status = find_past(client, operand, &past);
+        if (status != EXIT_SUCCESS)
+                return status;
+        if (past)
+                return replay_print(client, operand, UINT64_MAX);
 
         status = target_find(client, operand, &target);
         if (status != EXIT_SUCCESS)

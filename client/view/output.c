@@ -3,6 +3,7 @@
 /* Finds out what the terminal can show, and prints text and JSON on it, for all verbs. */
 
 #include <langinfo.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -49,6 +50,21 @@ void output_detect(Output *output) {
         /* The font of the kernel's console has no symbols. */
         if (terminal && (dumb || strcmp(term, "linux") == 0))
                 output->ascii = true;
+}
+
+static volatile sig_atomic_t closed;
+
+static void on_closed(int number) {
+        closed = 1;
+}
+
+/* A handler, because children would inherit that the signal is ignored. */
+void output_watch(void) {
+        sigaction(SIGPIPE, &(struct sigaction){ .sa_handler = on_closed, .sa_flags = SA_RESTART }, NULL);
+}
+
+bool output_is_closed(void) {
+        return closed;
 }
 
 void output_append(const Output *output, GString *line, Style style, const char *text) {

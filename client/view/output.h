@@ -32,6 +32,11 @@ typedef struct Output {
 /* Sets what stdout can show, by the locale and by TERM, NO_COLOR and COLUMNS. */
 void output_detect(Output *output);
 
+/* Notes when the reader of the output has gone, which would end the process otherwise. */
+void output_watch(void);
+/* Whether it has. Further output is lost, and is not an error. */
+bool output_is_closed(void);
+
 /* Appends text in that style, with unsafe characters replaced. */
 void output_append(const Output *output, GString *line, Style style, const char *text);
 void output_appendf(const Output *output, GString *line, Style style, const char *format, ...) G_GNUC_PRINTF(4, 5);

@@ -4,6 +4,7 @@
 
 #include "service/cause-bus.h"
 #include "definition/definition.h"
+#include "run/causes.h"
 
 static int append_text(sd_bus_message *message, const char *key, const char *text) {
         return sd_bus_message_append(message, "{sv}", key, "s", text);

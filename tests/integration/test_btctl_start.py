@@ -403,6 +403,57 @@ def test_follow_for_programs(btd):
     assert last == {"Boot": "success", "Boot/Greet": "success", "Boot/Work": "success"}
 
 
+def test_instances_with_dots(btd):
+    """Only a dot before any '@' makes the name of a run."""
+    btd.tree("net", LONG)
+    btd.start()
+    assert btd.btctl("start", "net@eth0.100").stdout == "net.1\n"
+    for verb in (["status"], ["show", "--json"], ["replay"], ["plot"], ["get"]):
+        result = btd.btctl(*verb, "net@eth0.100")
+        assert "no run 'net@" not in result.stderr and "is in the history" not in result.stderr
+    assert "net.1 (eth0.100): running" in btd.btctl("status", "net@eth0.100").stdout
+    assert "net.1: halted" in btd.btctl("halt", "net@eth0.100", "--wait").stdout
+    assert btd.btctl("start", "net@eth0.100", "--token=t.1").stdout == "net.2\n"
+    assert "net.2: halted" in btd.btctl("halt", "net@eth0.100", "--token=t.1", "--wait").stdout
+
+
+def test_several_names(btd):
+    for name in ("a", "b", "c"):
+        btd.tree(name, LONG)
+    btd.start()
+    assert btd.btctl("start", "a", "b@x", "c") == (0, "a.1\nb.1\nc.1\n", "")
+    output = btd.btctl("halt", "a.1", "b@x", "--wait").stdout
+    assert {line.split()[1] for line in output.splitlines()} == {"a.1:", "b.1:"}
+    assert btd.btctl("start", "a", "gone", "b") \
+        == (1, "a.2\nb.2\n", "btctl: no tree 'gone'; 'btctl list' shows those that there are\n")
+    result = btd.btctl("stop", "a", "gone", "b", "--wait")
+    assert result.returncode == 1 and "no tree 'gone'" in result.stderr
+    assert {line.split()[1] for line in result.stdout.splitlines()} == {"a.2:", "b.2:"}
+    assert btd.btctl("start", "a", "b", "--token=mine").returncode == 0
+    assert btd.btctl("halt", "a", "b", "c", "--token=mine", "--wait").stdout.count(": halted") == 2
+    assert btd.btctl("stop", "c").returncode == 0
+    assert {row[4] for row in btd.client.manager("ListRuns")} == {"halted"}
+
+
+def test_reader_that_ends_early(btd):
+    """It is no error if nobody reads the output any more; the exit status is that of the work."""
+    btd.tree("boot", BAD)
+    btd.tree("long", LONG)
+    btd.start()
+
+    def unread(*arguments):
+        process = begin(btd, *arguments)
+        process.stdout.close()
+        return process
+
+    assert [unread(*arguments).wait(20) for arguments in (
+        ["list"], ["types"], ["status"], ["start", "boot", "--follow"], ["start", "long"])] == [0, 0, 0, 1, 0]
+    monitor = unread("monitor")
+    while monitor.poll() is None:
+        btd.client.finish(btd.client.start("boot")[1])
+    assert monitor.returncode == 0
+
+
 def test_halt(btd):
     btd.tree("boot", LONG)
     btd.start()
@@ -417,6 +468,10 @@ def test_halt(btd):
     assert {json.loads(line)["run"] for line in rest.stdout.splitlines()} == {"boot.1", "boot.4"}
     assert {row[4] for row in btd.client.manager("ListRuns")} == {"halted"}
 
+    for instance in ("eth0", "none"):
+        assert btd.btctl("halt", f"boot@{instance}") \
+            == (0, f"tree 'boot' is not running with the instance '{instance}'\n", "")
+        assert btd.btctl("halt", f"boot@{instance}", "--wait", "--quiet") == (0, "", "")
     for arguments in ([], ["--wait"]):
         assert btd.btctl("halt", "boot", *arguments) == (0, "tree 'boot' is not running\n", "")
     assert btd.btctl("halt", "boot", "--quiet", "--wait") == (0, "", "")

@@ -112,7 +112,7 @@ def test_completion(btd, tmp_path):
     (tmp_path / "tree.json").touch()
     (tmp_path / "tree.txt").touch()
 
-    assert complete("st") == {"start", "status", "step"}
+    assert complete("st") == {"start", "status", "step", "stop"}
     assert complete("") == set(btctl("complete", "verbs").stdout.split())
     assert complete("list", "--a") == {"--address=", "--ascii"}
     assert complete("start", "--w") == {"--wait"}
@@ -122,7 +122,8 @@ def test_completion(btd, tmp_path):
     assert complete("--address", btd.bus.address, "start", "--wait", "--set", "a=1", "b") == {"boot"}
     assert complete(there, "status", "b") == {"boot", "boot.1"}
     assert complete(there, "halt", "boot.") == {"boot.1"}
-    assert complete(there, "start", "boot", "") == set()
+    assert complete(there, "start", "boot", "") == {"boot", "net"}
+    assert complete(there, "cat", "boot", "") == set()
     assert complete("start", "--instance", "") == set()
     assert complete("types", "Fallb") == {"Fallback"}
     assert complete("validate", "", cwd=tmp_path) == {"tree.json"} | {

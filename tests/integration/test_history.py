@@ -126,13 +126,13 @@ def test_replay_of_a_file():
 def test_event_log_as_json():
     events = [json.loads(line) for line in
               btctl("show", str(JOURNALS / "1-commission.journal"), "--json").stdout.splitlines()]
-    assert events[0] == {"time_usec": 2021, "event": "started", "run": "commission.1", "text": "by UID 0 (btctl)",
+    assert events[0] == {"offset_usec": 2021, "event": "started", "run": "commission.1", "text": "by UID 0 (btctl)",
                          "variables": {"device": "cam7"}}
     assert [event["variables"] for event in events if event["event"] == "set"] == \
         [{"report": "cam7 rev 2"}, {"calm": False}]
     failed = [event for event in events if event["event"] == "failure" and event["path"].endswith("/Send")]
     assert [event["text"] for event in failed] == 2 * ["exited with status 75"]
-    assert events[-1] == {"time_usec": 848993, "event": "halted", "run": "commission.1", "duration_usec": 848993,
+    assert events[-1] == {"offset_usec": 848993, "event": "halted", "run": "commission.1", "duration_usec": 848993,
                           "text": "halted by UID 0 (btctl)"}
 
 
@@ -388,7 +388,10 @@ def test_history_survives_the_daemon(kept):
     kept.start()
     assert kept.btctl("history", "--json").stdout == before
     assert kept.btctl("history", "boot", "--json").stdout == before
-    refuse(kept.btctl("status", "boot.1"),
+    assert kept.btctl("status", "boot.1", "--json") == kept.btctl("replay", "boot.1", "--json")
+    assert kept.btctl("status", "boot.1", env=UTF8).stdout.startswith("✓ boot.1: success after ")
+    assert json.loads(kept.btctl("status", "boot.2", "--json").stdout)["status"] == "failure"
+    refuse(kept.btctl("pause", "boot.1"),
            "boot.1 has finished: success; see 'btctl replay boot.1' for its last status and 'btctl show boot.1' for its events")
     refuse(kept.btctl("status", "boot.3"), "no run 'boot.3'; 'btctl list' shows those that there are")
     kept.tree("boot", GOOD)
