@@ -21,9 +21,9 @@ struct Definition {
         unsigned n_refs;
         char *text;
         size_t length;
-        char *hash;       /* of all files; NULL: not computed yet, as in own */
-        LoadedFile own;   /* path: NULL if it was not loaded from a file */
-        char *files_json; /* NULL: not made yet, or taken */
+        char *hash;             /* of all files; NULL: not computed yet, as in own */
+        LoadedFile own;         /* path: NULL if it was not loaded from a file */
+        SummedText *files_json; /* NULL: not made yet, or taken */
         Loaded loaded;
 };
 
@@ -58,7 +58,7 @@ static json_object *found_of(const Definition *definition, size_t i) {
         return found;
 }
 
-char *definition_write_files(const Definition *definition) {
+SummedText *definition_write_files(const Definition *definition) {
         g_autoptr(json_object) files = json_object_new_array();
 
         for (size_t i = 0; i < definition_n_files(definition); i++) {
@@ -70,7 +70,8 @@ char *definition_write_files(const Definition *definition) {
                 json_object_array_add(files, file);
         }
 
-        return g_strdup(json_object_to_json_string_ext(files, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE));
+        return summed_text_new(g_strdup(
+                json_object_to_json_string_ext(files, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE)));
 }
 
 static bool is_large(const Definition *definition) {
@@ -86,12 +87,12 @@ bool definition_files_are_ready(const Definition *definition) {
         return definition->files_json || !is_large(definition);
 }
 
-void definition_give_files(Definition *definition, char *json) {
-        g_free(definition->files_json);
+void definition_give_files(Definition *definition, SummedText *json) {
+        summed_text_free(definition->files_json);
         definition->files_json = json;
 }
 
-char *definition_take_files(Definition *definition) {
+SummedText *definition_take_files(Definition *definition) {
         return g_steal_pointer(&definition->files_json) ?: definition_write_files(definition);
 }
 
@@ -151,7 +152,7 @@ Definition *definition_ref(Definition *definition) {
 static void definition_free(Definition *definition) {
         loaded_clear(&definition->loaded);
         g_free(definition->text);
-        g_free(definition->files_json);
+        summed_text_free(definition->files_json);
         g_free(definition->hash);
         g_free(definition->own.path);
         g_free(definition->own.hash);

@@ -9,6 +9,7 @@
 
 #include <json-c/json_object.h>
 
+#include "basic/crc32.h"
 #include "definition/declarations.h"
 #include "definition/diagnostics.h"
 #include "definition/header.h"
@@ -51,14 +52,14 @@ const char *const *definition_file_found(const Definition *definition, size_t i)
 const char *definition_file_text(const Definition *definition, size_t i);
 const char *definition_file_hash(const Definition *definition, size_t i); /* SHA-256 of its text, in hex */
 /* All its files as JSON: [{path, text, found}, ...]; to be freed. */
-char *definition_write_files(const Definition *definition);
+SummedText *definition_write_files(const Definition *definition);
 /* Writing this JSON takes milliseconds for large files. If it is not ready, a thread writes it, and
  * definition_give_files() stores it (takes json) until the next definition_take_files(). It is not kept otherwise,
  * because it is as long as the files. */
 bool definition_files_are_ready(const Definition *definition);
-void definition_give_files(Definition *definition, char *json);
+void definition_give_files(Definition *definition, SummedText *json);
 /* The stored JSON, or a new one; to be freed. */
-char *definition_take_files(Definition *definition);
+SummedText *definition_take_files(Definition *definition);
 
 /* The number of scopes, see declarations.h. */
 unsigned definition_n_scopes(const Definition *definition);

@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "basic/cleanup.h"
-#include "record/crc32.h"
 #include "record/journal-header.h"
 #include "record/record.h"
 
@@ -63,19 +62,34 @@ static const char *json_text(json_object *json) {
         return json_object_to_json_string_ext(json, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE);
 }
 
-uint32_t journal_header_append(GString *text, const JournalHeader *header) {
+uint32_t journal_header_append_around(GString *text, const JournalHeader *header, const SummedText *files,
+                                      size_t *ret_files) {
         g_autoptr(json_object) start = start_to_json(header);
-        size_t line = text->len;
+        size_t line = text->len, rest;
+        uint32_t checksum;
 
         g_string_append_printf(text, MAGIC "%u ", JOURNAL_VERSION);
         g_string_append(text, json_text(start));
         g_string_truncate(text, text->len - strlen("}"));
         g_string_append(text, FILES);
-        g_string_append(text, header->files_json ?: json_text(header->files));
+        rest = text->len;
         g_string_append(text, ",\"variables\":");
         g_string_append(text, json_text(header->variables));
         g_string_append_c(text, '}');
-        return record_append_checksum(text, line, 0);
+
+        checksum = crc32_combine(crc32_of(0, text->str + line, rest - line), files->checksum, files->length);
+        *ret_files = rest;
+        return record_append_checksum(text, rest, checksum);
+}
+
+uint32_t journal_header_append(GString *text, const JournalHeader *header) {
+        g_autoptr(SummedText) own = header->files_text ? NULL : summed_text_new(g_strdup(json_text(header->files)));
+        const SummedText *files = header->files_text ?: own;
+        size_t at;
+        uint32_t checksum = journal_header_append_around(text, header, files, &at);
+
+        g_string_insert_len(text, (gssize) at, files->text, (gssize) files->length);
+        return checksum;
 }
 
 /* The member if it has this type, or NULL. */
@@ -245,6 +259,7 @@ void journal_header_clear(JournalHeader *header) {
 
         g_free(header->token);
         json_object_put(header->files);
+        summed_text_free(header->files_text);
         json_object_put(header->variables);
         *header = (JournalHeader){};
 }

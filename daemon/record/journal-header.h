@@ -12,6 +12,8 @@
 #include <json-c/json_object.h>
 #include <stdbool.h>
 
+#include "basic/crc32.h"
+
 /* A daemon reads run records of all versions up to this one. */
 #define JOURNAL_VERSION 3u
 /* From this version on, each line's checksum covers the previous lines, and all effects are recorded. */
@@ -33,12 +35,15 @@ typedef struct JournalHeader {
         uint64_t start;         /* the same time in CLOCK_MONOTONIC µs */
         json_object *files;     /* [{path, text, found}, ...]: the tree's own file first, then those that it uses;
                                  * found: the names by which the search path found it */
-        const char *files_json; /* the same, borrowed, to be written; NULL: use files. Not read. */
+        SummedText *files_text; /* the same, to be written; NULL: use files. Not read. */
         json_object *variables; /* as given at the start: an object */
 } JournalHeader;
 
 /* Returns the checksum of the line. */
 uint32_t journal_header_append(GString *text, const JournalHeader *header);
+/* The same without the files, which can be long: they belong at ret_files in the text. */
+uint32_t journal_header_append_around(GString *text, const JournalHeader *header, const SummedText *files,
+                                      size_t *ret_files);
 
 /* Reads the line, without its end, and its checksum. -EBADMSG: damaged; -EPROTONOSUPPORT: unknown version; with an
  * error message. */

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include "basic/cleanup.h"
@@ -31,6 +32,8 @@ struct JournalWriter {
         uint64_t newest;    /* offset of the newest snapshot, or 0 */
         uint64_t next_part; /* from this size on, a snapshot is due */
         GString *pending;   /* NULL: no record is pending */
+        SummedText *files;  /* belong into pending, but are not copied because they can be long; NULL: none */
+        size_t files_at;    /* their offset in pending */
         RecordChain chain;
         size_t line; /* offset in pending of the record that was begun */
         RecordKind kind;
@@ -46,6 +49,7 @@ static GString *pending_of(JournalWriter *writer) {
 static void drop_pending(JournalWriter *writer) {
         GString *pending = g_steal_pointer(&writer->pending);
 
+        g_clear_pointer(&writer->files, summed_text_free);
         if (!pending)
                 return;
 
@@ -72,6 +76,39 @@ static int write_all(int fd, const char *bytes, size_t n) {
         }
 
         return 0;
+}
+
+static size_t pending_size(const JournalWriter *writer) {
+        return writer->pending->len + (writer->files ? writer->files->length : 0);
+}
+
+static int write_pending(const JournalWriter *writer) {
+        const GString *pending = writer->pending;
+        struct iovec parts[3];
+        size_t written;
+        ssize_t n;
+        int r = 0;
+
+        if (!writer->files)
+                return write_all(writer->fd, pending->str, pending->len);
+
+        parts[0] = (struct iovec){ pending->str, writer->files_at };
+        parts[1] = (struct iovec){ writer->files->text, writer->files->length };
+        parts[2] = (struct iovec){ pending->str + writer->files_at, pending->len - writer->files_at };
+        do
+                n = writev(writer->fd, parts, G_N_ELEMENTS(parts));
+        while (n < 0 && errno == EINTR);
+        if (n < 0)
+                return -errno;
+
+        written = (size_t) n;
+        for (size_t i = 0; r >= 0 && i < G_N_ELEMENTS(parts); i++) {
+                size_t of_part = MIN(written, parts[i].iov_len);
+
+                r = write_all(writer->fd, (const char *) parts[i].iov_base + of_part, parts[i].iov_len - of_part);
+                written -= of_part;
+        }
+        return r;
 }
 
 static int fail(JournalWriter *writer, int r, const char *why, char **ret_error) {
@@ -129,7 +166,15 @@ static void plan_part(JournalWriter *writer, uint64_t begin) {
         writer->next_part = begin + part_size();
 }
 
-int journal_writer_create(const char *path, const JournalHeader *header, JournalWriter **ret_writer, char **ret_error) {
+static uint32_t append_header(JournalWriter *writer, JournalHeader *header) {
+        if (!header->files_text)
+                return journal_header_append(pending_of(writer), header);
+
+        writer->files = g_steal_pointer(&header->files_text);
+        return journal_header_append_around(pending_of(writer), header, writer->files, &writer->files_at);
+}
+
+int journal_writer_create(const char *path, JournalHeader *header, JournalWriter **ret_writer, char **ret_error) {
         JournalWriter *writer;
         int fd = -1, r;
 
@@ -138,8 +183,8 @@ int journal_writer_create(const char *path, const JournalHeader *header, Journal
                 return r;
 
         writer = writer_new(path, fd, 0);
-        writer->chain.header = writer->chain.last = journal_header_append(pending_of(writer), header);
-        writer->body = writer->pending->len;
+        writer->chain.header = writer->chain.last = append_header(writer, header);
+        writer->body = pending_size(writer);
         plan_part(writer, writer->body);
         *ret_writer = writer;
         return 0;
@@ -205,17 +250,17 @@ int journal_writer_flush(JournalWriter *writer, char **ret_error) {
         if (!writer->pending)
                 return 0;
 
-        if (writer->size + writer->pending->len > size_max())
+        if (writer->size + pending_size(writer) > size_max())
                 return fail_for_size(writer, ret_error);
 
-        r = write_all(writer->fd, writer->pending->str, writer->pending->len);
+        r = write_pending(writer);
         if (r < 0) {
                 g_autofree char *why = g_strdup_printf("cannot be written: %s", g_strerror(-r));
 
                 return fail(writer, r, why, ret_error);
         }
 
-        writer->size += writer->pending->len;
+        writer->size += pending_size(writer);
         drop_pending(writer);
         return 0;
 }
@@ -314,12 +359,12 @@ int journal_writer_close(JournalWriter *writer, const Record *record, char **ret
                 cut(writer);
 
         journal_writer_add(writer, record);
-        if (writer->size + writer->pending->len > size_max()) {
+        if (writer->size + pending_size(writer) > size_max()) {
                 max = limit_size_text(limits_in_force(LIMIT_JOURNAL));
                 *ret_error = g_strdup_printf("%s would become larger than %s", writer->path, max);
                 r = -EFBIG;
         } else {
-                r = write_all(writer->fd, writer->pending->str, writer->pending->len);
+                r = write_pending(writer);
                 if (r < 0)
                         *ret_error = g_strdup_printf("%s cannot be written: %s", writer->path, g_strerror(-r));
         }

@@ -16,9 +16,9 @@
 
 typedef struct JournalWriter JournalWriter;
 
-/* Creates the file, which must not exist. The header is written together with the first records. A negative errno with
- * an error message. */
-int journal_writer_create(const char *path, const JournalHeader *header, JournalWriter **ret_writer, char **ret_error);
+/* Creates the file, which must not exist, and takes the files_text of the header. The header is written together with
+ * the first records. A negative errno with an error message. */
+int journal_writer_create(const char *path, JournalHeader *header, JournalWriter **ret_writer, char **ret_error);
 /* Continues after the last complete record of the run record in the file; an incomplete line after it is removed. */
 int journal_writer_resume(const char *path, const Journal *journal, JournalWriter **ret_writer, char **ret_error);
 /* Writes pending records, as far as possible. The file stays. */

@@ -140,7 +140,7 @@ bool journals_have(const Journals *journals, const char *run) {
         return journals->archive && archive_has(journals->archive, run);
 }
 
-int journals_begin(Journals *journals, const JournalHeader *header, JournalWriter **ret_writer, char **ret_error) {
+int journals_begin(Journals *journals, JournalHeader *header, JournalWriter **ret_writer, char **ret_error) {
         g_autofree char *path = path_in(journals->directory, header->run);
         int r = journal_writer_create(path, header, ret_writer, ret_error);
 

@@ -32,7 +32,7 @@ bool journals_are_kept(const Journals *journals);
 /* Is there a run record of a finished run with this name? */
 bool journals_have(const Journals *journals, const char *run);
 /* Creates the run record of a new run. Returns a negative errno with an error message. */
-int journals_begin(Journals *journals, const JournalHeader *header, JournalWriter **ret_writer, char **ret_error);
+int journals_begin(Journals *journals, JournalHeader *header, JournalWriter **ret_writer, char **ret_error);
 /* The run records of unfinished runs that the previous btd left: paths in no order. The caller frees the array and the
  * paths. */
 GPtrArray *journals_list(const Journals *journals);

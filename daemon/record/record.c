@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "basic/cleanup.h"
-#include "record/crc32.h"
+#include "basic/crc32.h"
 #include "record/record.h"
 
 #define CHECKSUM_LENGTH 8u

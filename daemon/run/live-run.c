@@ -578,14 +578,14 @@ static JournalHeader header_of(const Run *run, const char *boot, const char *sta
 
 void run_begin_journal(Run *run, Journals *journals, const char *starter) {
         g_auto(JournalHeader) header = {};
-        g_autofree char *error = NULL, *files = NULL;
+        g_autofree char *error = NULL;
         JournalWriter *writer;
 
         if (!journals_are_kept(journals))
                 return;
 
         header = header_of(run, boot_id(), starter);
-        header.files_json = files = definition_take_files(run_definition(run));
+        header.files_text = definition_take_files(run_definition(run));
         if (journals_begin(journals, &header, &writer, &error) >= 0)
                 run_set_journal(run, writer);
         else

@@ -399,7 +399,7 @@ typedef struct Writing {
         Manager *manager;
         GList link;
         Definition *definition;
-        char *files;
+        SummedText *files;
 } Writing;
 
 static void run_writing(Work *work, void *data) {
@@ -429,7 +429,7 @@ static void free_writing(void *data) {
 
         forget_writing(writing);
         definition_unref(writing->definition);
-        g_free(writing->files);
+        summed_text_free(writing->files);
         g_free(writing);
 }
 

@@ -79,7 +79,7 @@ static double measure(Definition *definition, JournalWriter *writer) {
 }
 
 static JournalWriter *make_journal(const char *path) {
-        const JournalHeader header = { .run = (char *) "bench.1" };
+        JournalHeader header = { .run = (char *) "bench.1" };
         g_autofree char *error = NULL;
         JournalWriter *writer;
 

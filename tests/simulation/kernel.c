@@ -15,6 +15,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include "kernel.h"
@@ -207,6 +208,16 @@ ssize_t write(int fd, const void *bytes, size_t n) {
                 return refuse(path);
 
         return write_some(fd, path, bytes, n);
+}
+
+/* As one write(), so that all of it has one fate. */
+ssize_t writev(int fd, const struct iovec *parts, int n) {
+        g_autoptr(GString) bytes = g_string_new(NULL);
+
+        for (int i = 0; i < n; i++)
+                g_string_append_len(bytes, parts[i].iov_base, (gssize) parts[i].iov_len);
+
+        return write(fd, bytes->str, bytes->len);
 }
 
 static int truncate_file(int fd, off_t size) {

@@ -51,15 +51,15 @@ static void test_search_path(void) {
 }
 
 static void assert_files_json(Definition *definition, bool ready, const char *expected) {
-        g_autofree char *json = NULL, *taken = NULL;
+        g_autoptr(SummedText) json = NULL, taken = NULL;
 
         g_assert_true(definition_files_are_ready(definition) == ready);
         json = definition_take_files(definition);
-        g_assert_cmpstr(json, ==, expected);
-        definition_give_files(definition, g_strdup("made before"));
+        g_assert_cmpstr(json->text, ==, expected);
+        definition_give_files(definition, summed_text_new(g_strdup("made before")));
         g_assert_true(definition_files_are_ready(definition));
         taken = definition_take_files(definition);
-        g_assert_cmpstr(taken, ==, "made before");
+        g_assert_cmpstr(taken->text, ==, "made before");
         g_assert_true(definition_files_are_ready(definition) == ready);
 }
 

@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 
 #include "basic/cleanup.h"
-#include "record/crc32.h"
+#include "basic/crc32.h"
 #include "record/journal-writer.h"
 #include "record/journal.h"
 
@@ -61,12 +61,12 @@ static GString *journal_example(void) {
 static void test_files_as_text(void) {
         g_auto(JournalHeader) header = header_example();
         g_autoptr(GString) as_objects = g_string_new(NULL), as_text = g_string_new(NULL);
-        g_autofree char *files = g_strdup(
+        char *files = g_strdup(
                 json_object_to_json_string_ext(header.files, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE));
         uint32_t checksum = journal_header_append(as_objects, &header);
 
         g_clear_pointer(&header.files, json_object_put);
-        header.files_json = files;
+        header.files_text = summed_text_new(files);
         g_assert_cmphex(journal_header_append(as_text, &header), ==, checksum);
         g_assert_cmpstr(as_text->str, ==, as_objects->str);
 }
@@ -96,6 +96,12 @@ static void test_checksum(void) {
         g_assert_cmphex(crc32_of(0, "123456789", 9), ==, 0xcbf43926);
         g_assert_cmphex(crc32_of(crc32_of(0, "1234", 4), "56789", 5), ==, 0xcbf43926);
         g_assert_cmphex(crc32_of(0, "", 0), ==, 0);
+
+        for (size_t n = 0; n <= sizeof(bytes); n++) {
+                uint32_t before = crc32_of(0, bytes, n), after = crc32_of(0, bytes + n, sizeof(bytes) - n);
+
+                g_assert_cmphex(crc32_combine(before, after, sizeof(bytes) - n), ==, crc32_of(0, bytes, sizeof(bytes)));
+        }
 }
 
 static void assert_header(const JournalHeader *header) {
@@ -530,6 +536,33 @@ static void test_writer_cannot_cut(void) {
         g_assert_cmpint(g_rmdir(aside), ==, 0);
 }
 
+/* Files that come as a text give the same file, also if they are long. */
+static void test_writer_with_files_as_text(void) {
+        for (size_t n = 1; n < 10000000; n *= 100) {
+                g_auto(Place) place = place_new();
+                g_auto(JournalHeader) header = header_example();
+                g_autoptr(JournalWriter) writer = NULL;
+                g_autofree char *error = NULL, *written = NULL, *long_text = g_strnfill(n, 'x');
+                char *files = g_strdup_printf("[{\"path\":\"\",\"text\":\"%s\"}]", long_text);
+                g_autoptr(GString) expected = g_string_new(NULL);
+                RecordChain chain;
+                Record start = { .time = 1, .kind = RECORD_START, .node = NODE_NONE };
+                gsize length;
+
+                header.files_text = summed_text_new(files);
+                chain.header = chain.last = journal_header_append(expected, &header);
+                record_append(expected, &start, &chain);
+                g_assert_cmpint(journal_writer_create(place.path, &header, &writer, &error), ==, 0);
+                g_assert_null(header.files_text);
+                journal_writer_add(writer, &start);
+                g_assert_cmpint(journal_writer_flush(writer, &error), ==, 0);
+                g_assert_cmpuint(journal_writer_size(writer), ==, expected->len);
+                g_assert_true(g_file_get_contents(place.path, &written, &length, NULL));
+                g_assert_cmpmem(written, length, expected->str, expected->len);
+                g_assert_cmpuint(count_records(&place, NULL), ==, 1);
+        }
+}
+
 static void test_writer_takes_no_file_that_is_there(void) {
         g_auto(Place) place = place_new();
         JournalWriter *second = NULL;
@@ -556,6 +589,7 @@ int main(int argc, char **argv) {
         g_test_add_func("/journal/missing-before-snapshot", test_missing_before_snapshot);
         g_test_add_func("/journal/older-version", test_older_version);
         g_test_add_func("/journal/writer", test_writer);
+        g_test_add_func("/journal/writer-with-files-as-text", test_writer_with_files_as_text);
         g_test_add_func("/journal/writer-begins", test_writer_begins);
         g_test_add_func("/journal/writer-resumes", test_writer_resumes);
         g_test_add_func("/journal/writer-fails-once", test_writer_fails_once);

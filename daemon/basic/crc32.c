@@ -5,9 +5,9 @@
  * byte that is followed by i zeros.
  */
 
-#include <glib.h>
+#include <string.h>
 
-#include "record/crc32.h"
+#include "basic/crc32.h"
 
 #define POLYNOMIAL UINT32_C(0xedb88320)
 #define STEP 8u
@@ -51,4 +51,47 @@ uint32_t crc32_of(uint32_t before, const char *bytes, size_t n) {
                 crc = tables[0][(crc ^ *p) & 0xff] ^ crc >> 8;
 
         return ~crc;
+}
+
+/* Multiplies polynomials modulo POLYNOMIAL. As in the checksum, the highest bit is the coefficient of 1. */
+static uint32_t multiply(uint32_t a, uint32_t b) {
+        uint32_t product = 0;
+
+        for (uint32_t bit = UINT32_C(1) << 31; bit > 0; bit >>= 1) {
+                if (a & bit)
+                        product ^= b;
+                b = b & 1 ? b >> 1 ^ POLYNOMIAL : b >> 1;
+        }
+
+        return product;
+}
+
+/* A byte that follows multiplies the checksum by x^8. */
+uint32_t crc32_combine(uint32_t before, uint32_t after, size_t n) {
+        uint32_t factor = UINT32_C(1) << 31, power = UINT32_C(1) << (31 - 8);
+
+        for (; n > 0; n >>= 1) {
+                if (n & 1)
+                        factor = multiply(factor, power);
+                power = multiply(power, power);
+        }
+
+        return multiply(factor, before) ^ after;
+}
+
+SummedText *summed_text_new(char *text) {
+        SummedText *summed = g_new(SummedText, 1);
+
+        summed->text = text;
+        summed->length = strlen(text);
+        summed->checksum = crc32_of(0, text, summed->length);
+        return summed;
+}
+
+void summed_text_free(SummedText *summed) {
+        if (!summed)
+                return;
+
+        g_free(summed->text);
+        g_free(summed);
 }
