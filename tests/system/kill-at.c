@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #define ORDERS "/var/lib/btd/kill-at"
@@ -83,4 +84,22 @@ __attribute__((visibility("default"))) ssize_t write(int fd, const void *bytes, 
         }
 
         return real_write(fd, bytes, n);
+}
+
+/* As one write(): the header of a journal is written so. */
+__attribute__((visibility("default"))) ssize_t writev(int fd, const struct iovec *parts, int n) {
+        size_t length = 0;
+
+        for (int i = 0; i < n; i++)
+                length += parts[i].iov_len;
+
+        char *bytes = malloc(length + 1), *p = bytes;
+        if (!bytes)
+                return -1;
+        for (int i = 0; i < n; i++)
+                p = mempcpy(p, parts[i].iov_base, parts[i].iov_len);
+
+        ssize_t written = write(fd, bytes, length);
+        free(bytes);
+        return written;
 }
