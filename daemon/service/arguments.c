@@ -10,6 +10,8 @@
 #include "service/arguments.h"
 #include "service/errors.h"
 
+#define NAME_LENGTH_MAX 200u
+
 static const sd_bus_vtable *find_method(const sd_bus_vtable *vtable, const char *member) {
         for (; vtable->type != _SD_BUS_VTABLE_END; vtable++)
                 if (vtable->type == _SD_BUS_VTABLE_METHOD && g_str_equal(vtable->x.method.member, member))
@@ -70,4 +72,8 @@ size_t arguments_size(sd_bus_message *message) {
         (void) add_size(message, &size);
         (void) sd_bus_message_rewind(message, true);
         return size;
+}
+
+bool arguments_are_long(sd_bus_message *message) {
+        return arguments_size(message) > NAME_LENGTH_MAX;
 }

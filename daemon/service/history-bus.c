@@ -7,6 +7,7 @@
 
 #include "basic/cleanup.h"
 #include "run/run.h"
+#include "service/arguments.h"
 #include "service/errors.h"
 #include "service/history-bus.h"
 #include "service/published.h"
@@ -131,10 +132,10 @@ static void end_journal(Answer *answer) {
 int history_bus_get_journal(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
         static const AnswerKind kind = { .begin = begin_journal, .append = append_journal, .end = end_journal };
 
-        if (published_is_long(message))
+        if (arguments_are_long(message))
                 return refuse_name(message, ret_error);
 
-        return published_answer_long(userdata, message, &kind, ret_error);
+        return published_answer(userdata, message, &kind, ret_error);
 }
 
 static int begin_history(Answer *answer, sd_bus_error *ret_error) {
@@ -168,8 +169,8 @@ static int append_history(Answer *answer, sd_bus_error *ret_error) {
 int history_bus_list(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
         static const AnswerKind kind = { .array = SUMMARY_SIGNATURE, .begin = begin_history, .append = append_history };
 
-        if (published_is_long(message))
+        if (arguments_are_long(message))
                 return sd_bus_reply_method_return(message, "a" SUMMARY_SIGNATURE, 0);
 
-        return published_answer_long(userdata, message, &kind, ret_error);
+        return published_answer(userdata, message, &kind, ret_error);
 }

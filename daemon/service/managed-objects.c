@@ -101,5 +101,5 @@ static int append(Answer *answer, sd_bus_error *ret_error) {
 int managed_objects_get(Published *published, sd_bus_message *message, sd_bus_error *ret_error) {
         static const AnswerKind kind = { .array = OBJECT_SIGNATURE, .begin = begin, .append = append };
 
-        return published_answer_long(published, message, &kind, ret_error);
+        return published_answer(published, message, &kind, ret_error);
 }

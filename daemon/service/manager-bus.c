@@ -7,6 +7,7 @@
 #include "basic/cleanup.h"
 #include "basic/excerpt.h"
 #include "basic/log.h"
+#include "service/arguments.h"
 #include "service/errors.h"
 #include "service/history-bus.h"
 #include "service/manager-bus.h"
@@ -286,8 +287,8 @@ static int method_start_tree_with(sd_bus_message *message, void *userdata, sd_bu
 }
 
 static int method_start_text(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
-        return published_authorize_long(userdata, message, (Request){ PERMISSION_LOAD, .tree = peek_name(message) },
-                                        start_text, ret_error);
+        return operation_start_long(((const Published *) userdata)->operations, message,
+                                    (Request){ PERMISSION_LOAD, .tree = peek_name(message) }, start_text, ret_error);
 }
 
 static int method_halt_tree(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
@@ -308,7 +309,8 @@ static int method_halt_run(sd_bus_message *message, void *userdata, sd_bus_error
 }
 
 static int method_reload(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
-        return published_authorize_long(userdata, message, (Request){ PERMISSION_RELOAD }, reload, ret_error);
+        return operation_start_long(((const Published *) userdata)->operations, message, (Request){ PERMISSION_RELOAD },
+                                    reload, ret_error);
 }
 
 static int begin_trees(Answer *answer, sd_bus_error *ret_error) {
@@ -345,7 +347,7 @@ static int append_tree(Answer *answer, sd_bus_error *ret_error) {
 static int method_list_trees(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
         static const AnswerKind kind = { .array = TREE_SIGNATURE, .begin = begin_trees, .append = append_tree };
 
-        return published_answer_long(userdata, message, &kind, ret_error);
+        return published_answer(userdata, message, &kind, ret_error);
 }
 
 static int begin_runs(Answer *answer, sd_bus_error *ret_error) {
@@ -381,7 +383,7 @@ static int append_run(Answer *answer, sd_bus_error *ret_error) {
 static int method_list_runs(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
         static const AnswerKind kind = { .array = RUN_SIGNATURE, .begin = begin_runs, .append = append_run };
 
-        return published_answer_long(userdata, message, &kind, ret_error);
+        return published_answer(userdata, message, &kind, ret_error);
 }
 
 static int method_get_tree(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
@@ -419,7 +421,12 @@ static int get_run(sd_bus_message *message, void *userdata, sd_bus_error *ret_er
 }
 
 static int method_get_run(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
-        return published_answer(userdata, message, get_run, ret_error);
+        const Published *published = userdata;
+
+        if (arguments_are_long(message))
+                return get_run(message, userdata, ret_error);
+
+        return answers_add(published->answers, message, get_run, ret_error);
 }
 
 /* MANAGER_NOT_YET: the error is not set. */
@@ -458,24 +465,31 @@ static int method_get_outcome(sd_bus_message *message, void *userdata, sd_bus_er
         g_autoptr(sd_bus_message) reply = NULL;
         int r;
 
-        if (!published_is_long(message))
-                return published_answer_long(userdata, message, &kind, ret_error);
+        if (!arguments_are_long(message))
+                return published_answer(userdata, message, &kind, ret_error);
 
         r = sd_bus_message_new_method_return(message, &reply);
         if (r >= 0)
                 r = write_outcome(published_manager(userdata), message, reply, ret_error);
         if (r == MANAGER_NOT_YET)
-                return published_answer_long(userdata, message, &kind, ret_error);
+                return published_answer(userdata, message, &kind, ret_error);
         return r < 0 ? r : sd_bus_message_send(reply);
 }
 
 static int method_subscribe(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
-        return published_subscribe(userdata, message, ret_error);
+        return subscribers_add(((const Published *) userdata)->subscribers, message, ret_error);
 }
 
 static int method_unsubscribe(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
-        published_unsubscribe(userdata, sd_bus_message_get_sender(message));
+        subscribers_remove(((const Published *) userdata)->subscribers, sd_bus_message_get_sender(message));
         return sd_bus_reply_method_return(message, NULL);
+}
+
+static const char *status_of(const Published *published) {
+        if (manager_is_stopping(published->manager))
+                return "stopping";
+
+        return published->open ? "running" : "starting";
 }
 
 #define MANAGER_PROPERTY(name, type, value)                                                                            \
@@ -485,11 +499,11 @@ MANAGER_PROPERTY(version, "s", published->info->version)
 MANAGER_PROPERTY(mode, "s", published->info->mode)
 MANAGER_PROPERTY(n_trees, "u", manager_n_trees(published->manager))
 MANAGER_PROPERTY(n_running, "u", manager_n_running(published->manager))
-MANAGER_PROPERTY(status, "s", published_status(published))
+MANAGER_PROPERTY(status, "s", status_of(published))
 MANAGER_PROPERTY(lost_log_messages, "t", log_n_dropped())
 
 PROPERTY_GETTER(tree_path) {
-        return sd_bus_message_append_strv(reply, (char **) published_info(userdata)->tree_path);
+        return sd_bus_message_append_strv(reply, (char **) ((const Published *) userdata)->info->tree_path);
 }
 
 PROPERTY_GETTER(disk) {

@@ -26,32 +26,22 @@ typedef struct Published {
         bool open;        /* see service_open() */
 } Published;
 
-Manager *published_manager(const Published *published);
-const ServiceInfo *published_info(const Published *published);
-/* "starting", "running" or "stopping". */
-const char *published_status(const Published *published);
+/* Handlers get a Published as void pointer; these functions give it its type. */
 
-/* For method handlers that only read, see service/answers.h: return the result of this function. The given handler or
- * kind makes the answer when its turn has come. */
-int published_answer(Published *published, sd_bus_message *message, sd_bus_message_handler_t handler,
-                     sd_bus_error *ret_error);
+static inline Manager *published_manager(const Published *published) {
+        return published->manager;
+}
 
-/* Is the message longer than any name, and too long to keep while it waits? Then it cannot name anything. */
-bool published_is_long(sd_bus_message *message);
-int published_answer_long(Published *published, sd_bus_message *message, const AnswerKind *kind,
-                          sd_bus_error *ret_error);
+/* For method handlers that only read, see service/answers.h: return the result of this function. The kind makes the
+ * answer when its turn has come. */
+static inline int published_answer(const Published *published, sd_bus_message *message, const AnswerKind *kind,
+                                   sd_bus_error *ret_error) {
+        return answers_add_long(published->answers, message, kind, ret_error);
+}
 
 /* For method handlers that change something, see service/operation.h: return the result of this function. The userdata
  * of run is the Published. Takes the names in the request. */
-int published_authorize(const Published *published, sd_bus_message *message, Request request, OperationRun run,
-                        sd_bus_error *ret_error);
-
-int published_authorize_long(const Published *published, sd_bus_message *message, Request request, OperationBegin begin,
-                             sd_bus_error *ret_error);
-
-/* The same for subscribers, see service/subscribers.h. */
-int published_subscribe(const Published *published, sd_bus_message *message, sd_bus_error *ret_error);
-void published_unsubscribe(const Published *published, const char *name);
-/* See subscribers_hold(). */
-void published_hold(const Published *published, const char *name, const char *run);
-void published_release(const Published *published);
+static inline int published_authorize(const Published *published, sd_bus_message *message, Request request,
+                                      OperationRun run, sd_bus_error *ret_error) {
+        return operation_start(published->operations, message, request, run, ret_error);
+}

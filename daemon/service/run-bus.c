@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Implements the interface org.btd1.Run: the nodes of a run, its variables, halting it. */
+/* Implements the interface org.btd1.Run: the nodes of a run, its variables and causes, and its control by hand. Methods
+ * that change a run are operations, so the caller is checked first. */
 
 #include <errno.h>
 #include <inttypes.h>
@@ -10,13 +11,13 @@
 #include "basic/excerpt.h"
 #include "basic/log.h"
 #include "run/run.h"
+#include "runtime/manager-control.h"
 #include "service/cause-bus.h"
 #include "service/errors.h"
 #include "service/object-path.h"
 #include "service/property.h"
 #include "service/run-bus.h"
-#include "service/run-control-bus.h"
-#include "service/title-bus.h"
+#include "service/tree-bus.h"
 #include "service/variables-bus.h"
 
 /* index, parent, type, name, status, since, duration, detail */
@@ -57,8 +58,9 @@ Request run_bus_request(const Published *published, Permission permission, const
         return (Request){ .permission = permission, .tree = run ? g_strdup(run_tree(run)) : NULL, .run = g_strdup(id) };
 }
 
-int run_bus_authorize(const Published *published, sd_bus_message *message, Permission permission,
-                      OperationRun operation, sd_bus_error *ret_error) {
+/* For methods that change a run. */
+static int authorize(const Published *published, sd_bus_message *message, Permission permission, OperationRun operation,
+                     sd_bus_error *ret_error) {
         g_autofree char *id = NULL;
 
         if (sd_bus_path_decode(sd_bus_message_get_path(message), RUN_PREFIX, &id) <= 0)
@@ -68,22 +70,135 @@ int run_bus_authorize(const Published *published, sd_bus_message *message, Permi
                                    ret_error);
 }
 
+/* The caller frees the result. */
+static char *run_id_of(sd_bus_message *message) {
+        char *id = NULL;
+        int r = sd_bus_path_decode(sd_bus_message_get_path(message), RUN_PREFIX, &id);
+
+        g_assert(r >= 0);
+        return id;
+}
+
+static int reply(sd_bus_message *message, int r, const char *error, sd_bus_error *ret_error) {
+        return r < 0 ? error_from_manager(ret_error, r, error) : sd_bus_reply_method_return(message, NULL);
+}
+
 static int halt(sd_bus_message *message, const Caller *who, void *userdata, sd_bus_error *ret_error) {
-        g_autofree char *id = NULL, *error = NULL;
+        g_autofree char *id = run_id_of(message), *error = NULL;
         int r;
 
-        if (sd_bus_path_decode(sd_bus_message_get_path(message), RUN_PREFIX, &id) <= 0)
-                return -ENOENT;
-
         r = manager_halt_run(published_manager(userdata), id, who, &error);
-        if (r < 0)
-                return error_from_manager(ret_error, r, error);
+        return reply(message, r, error, ret_error);
+}
 
-        return sd_bus_reply_method_return(message, NULL);
+static int pause_run(sd_bus_message *message, const Caller *who, void *userdata, sd_bus_error *ret_error) {
+        g_autofree char *id = run_id_of(message), *error = NULL;
+        int r;
+
+        r = manager_pause(published_manager(userdata), id, who, &error);
+        return reply(message, r, error, ret_error);
+}
+
+static int resume_run(sd_bus_message *message, const Caller *who, void *userdata, sd_bus_error *ret_error) {
+        g_autofree char *id = run_id_of(message), *error = NULL;
+        int r;
+
+        r = manager_resume(published_manager(userdata), id, who, &error);
+        return reply(message, r, error, ret_error);
+}
+
+static int step_run(sd_bus_message *message, const Caller *who, void *userdata, sd_bus_error *ret_error) {
+        g_autofree char *id = run_id_of(message), *error = NULL;
+        int r;
+
+        r = manager_step(published_manager(userdata), id, who, &error);
+        return reply(message, r, error, ret_error);
+}
+
+static int set_breakpoint(sd_bus_message *message, const Caller *who, void *userdata, sd_bus_error *ret_error) {
+        g_autofree char *id = run_id_of(message), *error = NULL;
+        uint32_t node;
+        int set, r;
+
+        r = sd_bus_message_read(message, "ub", &node, &set);
+        if (r < 0)
+                return r;
+
+        r = manager_set_breakpoint(published_manager(userdata), id, node, set, who, &error);
+        return reply(message, r, error, ret_error);
+}
+
+/* STATUS_IDLE: the word is not an outcome. */
+static Status parse_outcome(const char *word) {
+        for (Status status = STATUS_SUCCESS; status <= STATUS_SKIPPED; status++)
+                if (g_str_equal(status_to_string(status), word))
+                        return status;
+
+        return STATUS_IDLE;
+}
+
+static int force(sd_bus_message *message, const Caller *who, void *userdata, sd_bus_error *ret_error) {
+        g_autofree char *id = run_id_of(message), *error = NULL;
+        const char *word;
+        uint32_t node;
+        Status status;
+        int r;
+
+        r = sd_bus_message_read(message, "us", &node, &word);
+        if (r < 0)
+                return r;
+
+        status = parse_outcome(word);
+        if (status == STATUS_IDLE) {
+                g_autofree char *shown = excerpt(word, strlen(word));
+
+                return sd_bus_error_setf(ret_error, ERROR_INVALID_ARGUMENT,
+                                         "'%s' is no result of a node; it is success, failure or skipped", shown);
+        }
+
+        r = manager_force(published_manager(userdata), id, node, status, who, &error);
+        return reply(message, r, error, ret_error);
+}
+
+static int set_variables(sd_bus_message *message, const Caller *who, void *userdata, sd_bus_error *ret_error) {
+        g_autofree char *id = run_id_of(message), *error = NULL;
+        g_autoptr(json_object) values = NULL;
+        int r;
+
+        r = variables_bus_read(message, &values, ret_error);
+        if (r < 0)
+                return r;
+
+        r = manager_set_variables(published_manager(userdata), id, values, who, &error);
+        return reply(message, r, error, ret_error);
 }
 
 static int method_halt(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
-        return run_bus_authorize(userdata, message, PERMISSION_HALT, halt, ret_error);
+        return authorize(userdata, message, PERMISSION_HALT, halt, ret_error);
+}
+
+static int method_pause(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
+        return authorize(userdata, message, PERMISSION_CONTROL, pause_run, ret_error);
+}
+
+static int method_resume(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
+        return authorize(userdata, message, PERMISSION_CONTROL, resume_run, ret_error);
+}
+
+static int method_step(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
+        return authorize(userdata, message, PERMISSION_CONTROL, step_run, ret_error);
+}
+
+static int method_set_breakpoint(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
+        return authorize(userdata, message, PERMISSION_CONTROL, set_breakpoint, ret_error);
+}
+
+static int method_force(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
+        return authorize(userdata, message, PERMISSION_FORCE, force, ret_error);
+}
+
+static int method_set_variables(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
+        return authorize(userdata, message, PERMISSION_SET, set_variables, ret_error);
 }
 
 static int append_node(sd_bus_message *message, const Run *run, NodeId node) {
@@ -147,12 +262,13 @@ static int begin_nodes(Answer *answer, sd_bus_error *ret_error) {
         int r = begin(answer, ret_error);
 
         if (r >= 0)
-                published_hold(answer->userdata, sd_bus_message_get_sender(answer->question), answer->run);
+                subscribers_hold(((const Published *) answer->userdata)->subscribers,
+                                 sd_bus_message_get_sender(answer->question), answer->run);
         return r;
 }
 
 static void end_nodes(Answer *answer) {
-        published_release(answer->userdata);
+        subscribers_release(((const Published *) answer->userdata)->subscribers);
 }
 
 static int method_get_nodes(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
@@ -163,13 +279,13 @@ static int method_get_nodes(sd_bus_message *message, void *userdata, sd_bus_erro
                 .end = end_nodes,
         };
 
-        return published_answer_long(userdata, message, &kind, ret_error);
+        return published_answer(userdata, message, &kind, ret_error);
 }
 
 static int method_get_titles(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
-        static const AnswerKind kind = { .array = TITLE_SIGNATURE, .begin = begin, .append = title_bus_append };
+        static const AnswerKind kind = { .array = TITLE_SIGNATURE, .begin = begin, .append = tree_bus_append_title };
 
-        return published_answer_long(userdata, message, &kind, ret_error);
+        return published_answer(userdata, message, &kind, ret_error);
 }
 
 static int begin_variables(Answer *answer, sd_bus_error *ret_error) {
@@ -193,7 +309,7 @@ static int method_get_variables(sd_bus_message *message, void *userdata, sd_bus_
                 .append = variables_bus_append,
         };
 
-        return published_answer_long(userdata, message, &kind, ret_error);
+        return published_answer(userdata, message, &kind, ret_error);
 }
 
 /* ret_value is borrowed. */
@@ -231,7 +347,7 @@ static int method_get_variable(sd_bus_message *message, void *userdata, sd_bus_e
         json_object *value;
         int r = find_variable(message, userdata, &value, ret_error);
 
-        return r < 0 ? r : published_answer_long(userdata, message, &kind, ret_error);
+        return r < 0 ? r : published_answer(userdata, message, &kind, ret_error);
 }
 
 /* Defines the getter of a property: its value is an expression of the run. */
@@ -320,7 +436,7 @@ static int append_next_cause(Answer *answer, sd_bus_error *ret_error) {
 static int method_get_causes(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
         static const AnswerKind kind = { .array = CAUSE_SIGNATURE, .begin = begin, .append = append_next_cause };
 
-        return published_answer_long(userdata, message, &kind, ret_error);
+        return published_answer(userdata, message, &kind, ret_error);
 }
 
 static const Property properties[] = {
@@ -363,18 +479,15 @@ static const sd_bus_vtable methods[] = {
         SD_BUS_METHOD_WITH_ARGS("GetVariable", SD_BUS_ARGS("s", name), SD_BUS_RESULT("s", value), method_get_variable,
                                 SD_BUS_VTABLE_UNPRIVILEGED),
 
-        SD_BUS_METHOD_WITH_ARGS("SetVariables", SD_BUS_ARGS("a{ss}", variables), SD_BUS_NO_RESULT,
-                                run_control_method_set_variables, SD_BUS_VTABLE_UNPRIVILEGED),
-        SD_BUS_METHOD_WITH_ARGS("Pause", SD_BUS_NO_ARGS, SD_BUS_NO_RESULT, run_control_method_pause,
+        SD_BUS_METHOD_WITH_ARGS("SetVariables", SD_BUS_ARGS("a{ss}", variables), SD_BUS_NO_RESULT, method_set_variables,
                                 SD_BUS_VTABLE_UNPRIVILEGED),
-        SD_BUS_METHOD_WITH_ARGS("Resume", SD_BUS_NO_ARGS, SD_BUS_NO_RESULT, run_control_method_resume,
-                                SD_BUS_VTABLE_UNPRIVILEGED),
-        SD_BUS_METHOD_WITH_ARGS("Step", SD_BUS_NO_ARGS, SD_BUS_NO_RESULT, run_control_method_step,
-                                SD_BUS_VTABLE_UNPRIVILEGED),
+        SD_BUS_METHOD_WITH_ARGS("Pause", SD_BUS_NO_ARGS, SD_BUS_NO_RESULT, method_pause, SD_BUS_VTABLE_UNPRIVILEGED),
+        SD_BUS_METHOD_WITH_ARGS("Resume", SD_BUS_NO_ARGS, SD_BUS_NO_RESULT, method_resume, SD_BUS_VTABLE_UNPRIVILEGED),
+        SD_BUS_METHOD_WITH_ARGS("Step", SD_BUS_NO_ARGS, SD_BUS_NO_RESULT, method_step, SD_BUS_VTABLE_UNPRIVILEGED),
         SD_BUS_METHOD_WITH_ARGS("SetBreakpoint", SD_BUS_ARGS("u", node, "b", set), SD_BUS_NO_RESULT,
-                                run_control_method_set_breakpoint, SD_BUS_VTABLE_UNPRIVILEGED),
-        SD_BUS_METHOD_WITH_ARGS("Force", SD_BUS_ARGS("u", node, "s", status), SD_BUS_NO_RESULT,
-                                run_control_method_force, SD_BUS_VTABLE_UNPRIVILEGED),
+                                method_set_breakpoint, SD_BUS_VTABLE_UNPRIVILEGED),
+        SD_BUS_METHOD_WITH_ARGS("Force", SD_BUS_ARGS("u", node, "s", status), SD_BUS_NO_RESULT, method_force,
+                                SD_BUS_VTABLE_UNPRIVILEGED),
 
         SD_BUS_SIGNAL_WITH_ARGS("NodesChanged", SD_BUS_ARGS("a" NODE_SIGNATURE, nodes), 0),
         SD_BUS_SIGNAL_WITH_ARGS("Finished", SD_BUS_ARGS("s", status, "s", cause), 0),

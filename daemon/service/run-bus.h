@@ -17,9 +17,6 @@ int run_bus_enumerate(sd_bus *bus, const char *prefix, void *userdata, char ***r
 
 /* Makes a request for published_authorize(), for the run with this id. */
 Request run_bus_request(const Published *published, Permission permission, const char *id);
-/* For method handlers that change a run. */
-int run_bus_authorize(const Published *published, sd_bus_message *message, Permission permission,
-                      OperationRun operation, sd_bus_error *ret_error);
 
 /* Sends the state of these nodes to one subscriber. */
 void run_bus_tell_nodes(sd_bus *bus, const char *destination, const Run *run, const GArray *nodes);

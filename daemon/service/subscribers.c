@@ -1,14 +1,20 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Owns the subscribers. A match for each of them reports when it leaves the bus. It may have left before the match was
+/*
+ * Owns the subscribers. A match for each of them reports when it leaves the bus. It may have left before the match was
  * active, so btd then asks the bus for it, and at the same time for its user. (sd_bus_track does something similar, but
- * blocks.) */
+ * blocks.)
+ *
+ * The bus queues unread messages for a peer, and a dbus-daemon that queues too many stops reading from the sender: one
+ * subscriber that does not read would block btd for all others. So btd counts what a subscriber may not have read. If
+ * that is much, it sends a Ping, to which every D-Bus library replies by itself as soon as the program reads. Then the
+ * subscriber has read everything that was sent before.
+ */
 
 #include <inttypes.h>
 
 #include "basic/cleanup.h"
 #include "basic/log.h"
-#include "service/backlog.h"
 #include "service/credentials.h"
 #include "service/errors.h"
 #include "service/subscribers.h"
@@ -21,11 +27,15 @@
 #define UNREAD_MIN 16u
 /* How many missed nodes are sent at once: less than a millisecond of work. */
 #define PART 512u
+/* How long a subscriber may take to reply to a Ping; then its subscription ends. */
+#define PATIENCE_SECONDS 30
 
 struct Subscribers {
         GMainContext *context;
         Connection *connection;
-        Connection *asking; /* connection for Pings; NULL: not needed so far */
+        /* For the Pings: calls without a reply use up the number of calls that one connection can have pending. NULL:
+         * not needed so far. */
+        Connection *pinging;
         const Limits *limits;
         const SubscribersCallbacks *callbacks;
         void *userdata;
@@ -41,8 +51,11 @@ typedef struct Subscriber {
         sd_bus_message *message; /* its call, until btd replies */
         sd_bus_slot *question;   /* asks whether it is still there, and for its user */
         bool known;
-        uint32_t uid; /* valid if known */
-        Backlog *backlog;
+        uint32_t uid;       /* valid if known */
+        unsigned unread;    /* changes of nodes that it may not have read */
+        Call *ping;         /* NULL: none is under way */
+        unsigned pinged_at; /* the unread changes when the Ping was sent */
+        GSource *patience;  /* until the Ping must be answered */
         GHashTable *missed; /* run -> Missed */
 } Subscriber;
 
@@ -70,22 +83,34 @@ static void answer(Subscriber *subscriber) {
                 (void) sd_bus_reply_method_return(message, NULL);
 }
 
+static void end_ping(Subscriber *subscriber) {
+        g_clear_pointer(&subscriber->ping, call_free);
+        if (subscriber->patience) {
+                g_source_destroy(subscriber->patience);
+                g_clear_pointer(&subscriber->patience, g_source_unref);
+        }
+}
+
 static void subscriber_free(Subscriber *subscriber) {
         answer(subscriber);
         sd_bus_slot_unref(subscriber->question);
-        backlog_free(subscriber->backlog);
+        end_ping(subscriber);
         g_hash_table_unref(subscriber->missed);
         match_free(subscriber->leaving);
         g_free(subscriber->name);
         g_free(subscriber);
 }
 
-static Backlog *backlog_of(Subscriber *subscriber);
+static void send_ping(Subscriber *subscriber);
 
+/* How many changes can be sent to it. 0: none until it has replied to a Ping. */
 static unsigned room_of(Subscriber *subscriber) {
-        unsigned share = UNREAD_OF_ALL_MAX / g_hash_table_size(subscriber->subscribers->by_name);
+        unsigned share = UNREAD_OF_ALL_MAX / g_hash_table_size(subscriber->subscribers->by_name),
+                 max = CLAMP(share, UNREAD_MIN, UNREAD_MAX);
 
-        return backlog_room(backlog_of(subscriber), CLAMP(share, UNREAD_MIN, UNREAD_MAX));
+        if (subscriber->unread >= max / 2 && !subscriber->ping)
+                send_ping(subscriber);
+        return subscriber->unread < max ? max - subscriber->unread : 0;
 }
 
 static bool is_held(const Subscribers *subscribers, const char *name, const char *run) {
@@ -134,7 +159,7 @@ static bool on_turn(Turn *turn, int64_t until) {
                 return true;
 
         nodes = take_part(missed, MIN(PART, room));
-        backlog_add(subscriber->backlog, nodes->len);
+        subscriber->unread += nodes->len;
         if (!subscribers->callbacks->tell(subscriber->name, missed->run, nodes, subscribers->userdata) ||
             missed->n_left == 0)
                 g_hash_table_remove(subscriber->missed, missed->run);
@@ -171,7 +196,7 @@ void subscribers_free(Subscribers *subscribers) {
 
         g_hash_table_unref(subscribers->by_name);
         turns_free(subscribers->turns);
-        connection_free(subscribers->asking);
+        connection_free(subscribers->pinging);
         g_free(subscribers->held_name);
         g_free(subscribers->held_run);
         g_free(subscribers);
@@ -181,7 +206,7 @@ void subscribers_remove(Subscribers *subscribers, const char *name) {
         if (!g_hash_table_remove(subscribers->by_name, name) || subscribers_any(subscribers))
                 return;
 
-        g_clear_pointer(&subscribers->asking, connection_free);
+        g_clear_pointer(&subscribers->pinging, connection_free);
         subscribers->callbacks->changed(false, subscribers->userdata);
 }
 
@@ -283,47 +308,45 @@ GList *subscribers_names(const Subscribers *subscribers) {
         return g_hash_table_get_keys(subscribers->by_name);
 }
 
-static void on_caught_up(void *userdata) {
-        const Subscriber *subscriber = userdata;
+/* An error counts as a reply, also the error of a bus that forbids the call. */
+static void on_pong(sd_bus_message *reply, const sd_bus_error *error, void *userdata) {
+        Subscriber *subscriber = userdata;
         GHashTableIter iter;
         void *missed;
 
+        end_ping(subscriber);
+        subscriber->unread -= subscriber->pinged_at;
         g_hash_table_iter_init(&iter, subscriber->missed);
         while (g_hash_table_iter_next(&iter, NULL, &missed))
                 queue_missed(missed);
 }
 
-static void on_given_up(void *userdata) {
+static gboolean on_impatience(void *userdata) {
         Subscriber *subscriber = userdata;
-        g_autofree char *name = g_strdup(subscriber->name);
 
-        log_notice("%s of UID %" PRIu32 " does not read its signals; its subscription has ended", name,
+        log_notice("%s of UID %" PRIu32 " does not read its signals; its subscription has ended", subscriber->name,
                    subscriber->uid);
-        subscribers_remove(subscriber->subscribers, name);
+        subscribers_remove(subscriber->subscribers, subscriber->name);
+        return G_SOURCE_REMOVE;
 }
 
-static Connection *asking(void *userdata) {
+static int make_ping(sd_bus *bus, sd_bus_message **ret_message, void *userdata) {
         const Subscriber *subscriber = userdata;
+
+        return sd_bus_message_new_method_call(bus, ret_message, subscriber->name, "/", "org.freedesktop.DBus.Peer",
+                                              "Ping");
+}
+
+static void send_ping(Subscriber *subscriber) {
         Subscribers *subscribers = subscriber->subscribers;
 
-        if (!subscribers->asking)
-                subscribers->asking = connection_again(subscribers->connection);
-
-        return subscribers->asking;
-}
-
-static const BacklogCallbacks backlog_callbacks = {
-        .asking = asking,
-        .caught_up = on_caught_up,
-        .given_up = on_given_up,
-};
-
-static Backlog *backlog_of(Subscriber *subscriber) {
-        if (!subscriber->backlog)
-                subscriber->backlog =
-                        backlog_new(subscriber->subscribers->context, subscriber->name, &backlog_callbacks, subscriber);
-
-        return subscriber->backlog;
+        if (!subscribers->pinging)
+                subscribers->pinging = connection_again(subscribers->connection);
+        subscriber->pinged_at = subscriber->unread;
+        subscriber->ping = connection_call_made(subscribers->pinging, subscriber->name, make_ping, on_pong, subscriber);
+        subscriber->patience = g_timeout_source_new_seconds(PATIENCE_SECONDS);
+        g_source_set_callback(subscriber->patience, on_impatience, subscriber, NULL);
+        g_source_attach(subscriber->patience, subscribers->context);
 }
 
 static Missed *missed_of(Subscriber *subscriber, const char *run, uint32_t n_nodes) {
@@ -347,7 +370,7 @@ bool subscribers_may_tell(Subscribers *subscribers, const char *name, const char
 
         if (!is_held(subscribers, name, run) && !g_hash_table_contains(subscriber->missed, run) &&
             nodes->len <= room_of(subscriber)) {
-                backlog_add(subscriber->backlog, nodes->len);
+                subscriber->unread += nodes->len;
                 return true;
         }
 

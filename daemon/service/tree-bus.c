@@ -10,7 +10,6 @@
 #include "service/errors.h"
 #include "service/object-path.h"
 #include "service/property.h"
-#include "service/title-bus.h"
 #include "service/tree-bus.h"
 #include "service/variables-bus.h"
 
@@ -160,7 +159,7 @@ static int append_text(Answer *answer, sd_bus_error *ret_error) {
 static int method_get_text(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
         static const AnswerKind kind = { .begin = begin, .append = append_text };
 
-        return published_answer_long(userdata, message, &kind, ret_error);
+        return published_answer(userdata, message, &kind, ret_error);
 }
 
 static int append_node(Answer *answer, sd_bus_error *ret_error) {
@@ -180,13 +179,28 @@ static int append_node(Answer *answer, sd_bus_error *ret_error) {
 static int method_get_nodes(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
         static const AnswerKind kind = { .array = NODE_SIGNATURE, .begin = begin, .append = append_node };
 
-        return published_answer_long(userdata, message, &kind, ret_error);
+        return published_answer(userdata, message, &kind, ret_error);
+}
+
+int tree_bus_append_title(Answer *answer, sd_bus_error *ret_error) {
+        NodeId node = (NodeId) answer->next;
+        g_autofree char *title = NULL;
+        int r = 0;
+
+        if (node >= definition_tree(answer->definition)->n_nodes)
+                return 0;
+
+        answer->next++;
+        title = definition_title(answer->definition, node);
+        if (title)
+                r = sd_bus_message_append(answer->reply, TITLE_SIGNATURE, node, title);
+        return r < 0 ? r : 1;
 }
 
 static int method_get_titles(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
-        static const AnswerKind kind = { .array = TITLE_SIGNATURE, .begin = begin, .append = title_bus_append };
+        static const AnswerKind kind = { .array = TITLE_SIGNATURE, .begin = begin, .append = tree_bus_append_title };
 
-        return published_answer_long(userdata, message, &kind, ret_error);
+        return published_answer(userdata, message, &kind, ret_error);
 }
 
 #define TREE_PROPERTY(name, type, value)                                                                               \

@@ -24,3 +24,8 @@ int tree_bus_start(const Published *published, sd_bus_message *message, const ch
 /* Halts all runs of the tree and replies. */
 int tree_bus_halt(const Published *published, sd_bus_message *message, const char *name, const Caller *who,
                   sd_bus_error *ret_error);
+
+#define TITLE_SIGNATURE "{us}"
+/* For an AnswerKind: appends the next node of the answer's definition if it has a title. Titles never change, so they
+ * are not part of GetNodes(). Also used for Run.GetTitles. */
+int tree_bus_append_title(Answer *answer, sd_bus_error *ret_error);
