@@ -7,7 +7,7 @@
 
 typedef struct Settling {
         GArray *changes;
-        const Snapshot *snapshot;
+        const FileContents *contents;
         GHashTable *users; /* path of a changed file -> GArray of indexes; files that were followed are removed */
         GArray *queue;     /* indexes */
 } Settling;
@@ -28,7 +28,7 @@ static void on_users_dropped(void *users) {
 static void find_changed(Settling *settling, const Definition *before) {
         for (size_t i = 0; i < definition_n_files(before); i++) {
                 g_autofree char *path = file_at(before, i);
-                const char *hash = snapshot_hash(settling->snapshot, path);
+                const char *hash = file_contents_hash(settling->contents, path);
 
                 if (hash && !g_str_equal(hash, definition_file_hash(before, i)) &&
                     !g_hash_table_contains(settling->users, path))
@@ -69,10 +69,10 @@ static void follow(Settling *settling, const Definition *definition, const char 
         }
 }
 
-void changes_settle(GArray *changes, const Snapshot *snapshot) {
+void changes_settle(GArray *changes, const FileContents *contents) {
         g_autoptr(GHashTable) users = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, on_users_dropped);
         g_autoptr(GArray) queue = g_array_new(FALSE, FALSE, sizeof(unsigned));
-        Settling settling = { .changes = changes, .snapshot = snapshot, .users = users, .queue = queue };
+        Settling settling = { .changes = changes, .contents = contents, .users = users, .queue = queue };
 
         for (unsigned i = 0; i < changes->len; i++)
                 if (change_at(&settling, i)->before)

@@ -7,7 +7,7 @@
  */
 
 #include "definition/definition.h"
-#include "runtime/snapshot.h"
+#include "runtime/file-contents.h"
 
 /* The result of a reload for one tree. */
 typedef struct Change {
@@ -17,4 +17,4 @@ typedef struct Change {
 } Change;
 
 /* Sets held_by of each change. changes: an array of Change. */
-void changes_settle(GArray *changes, const Snapshot *snapshot);
+void changes_settle(GArray *changes, const FileContents *contents);

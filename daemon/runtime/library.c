@@ -8,15 +8,16 @@
  * result of the scan.
  */
 
+#include <dirent.h>
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "basic/nearest.h"
+#include "basic/trust.h"
 #include "definition/sources.h"
 #include "runtime/change.h"
 #include "runtime/library.h"
-#include "runtime/tree-directory.h"
 
 /* Trees freed in one turn, in less than a millisecond; large trees are freed elsewhere. */
 #define FREED_AT_ONCE 50u
@@ -192,16 +193,16 @@ const GPtrArray *library_scan_messages(const LibraryScan *scan) {
 /* Reads the files of one scan. */
 typedef struct Reader {
         const Places *places;
-        Snapshot *snapshot;
+        FileContents *contents;
         Work *work; /* NULL: runs on the main loop */
 } Reader;
 
 static void reader_init(Reader *reader, const Places *places, Work *work) {
-        *reader = (Reader){ .places = places, .snapshot = snapshot_new(places->secure), .work = work };
+        *reader = (Reader){ .places = places, .contents = file_contents_new(places->secure), .work = work };
 }
 
 static void reader_clear(Reader *reader) {
-        snapshot_free(reader->snapshot);
+        file_contents_free(reader->contents);
 }
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Reader, reader_clear)
@@ -233,7 +234,7 @@ static int on_read(const char *path, char **ret_text, size_t *ret_length, char *
         int r;
 
         reader_note(reader, path);
-        r = snapshot_read(reader->snapshot, path, ret_text, ret_length, ret_error);
+        r = file_contents_read(reader->contents, path, ret_text, ret_length, ret_error);
         reader_note(reader, NULL);
         return r;
 }
@@ -252,7 +253,7 @@ static bool is_unchanged(Reader *reader, const Found *found, const char *path) {
             g_strcmp0(found->known_path, path) != 0 || on_read(path, &text, &length, &error, reader) < 0)
                 return false;
 
-        return g_strcmp0(snapshot_hash(reader->snapshot, path), definition_file_hash(found->before, 0)) == 0;
+        return g_strcmp0(file_contents_hash(reader->contents, path), definition_file_hash(found->before, 0)) == 0;
 }
 
 static bool is_mask(const Reader *reader, const char *path) {
@@ -290,10 +291,91 @@ static void refuse_more(const LibraryScan *scan, const char *path) {
                                                         path, scan->max));
 }
 
+static char *path_of(const char *directory, const char *name) {
+        g_autofree char *file = g_strconcat(name, TREE_SUFFIX, NULL);
+
+        return g_build_filename(directory, file, NULL);
+}
+
+static bool check_name(const char *directory, const char *name, GPtrArray *messages) {
+        g_autofree char *path = NULL;
+
+        if (tree_name_valid(name))
+                return true;
+
+        path = path_of(directory, name);
+        g_ptr_array_add(messages, g_strdup_printf("%s: error: not loaded: the name of a tree consists of letters, "
+                                                  "digits, '_' and '-', %u at most",
+                                                  path, TREE_NAME_MAX));
+        return false;
+}
+
+static int compare_file_names(const void *a, const void *b) {
+        return strcmp(*(const char *const *) a, *(const char *const *) b);
+}
+
+static GPtrArray *file_names(DIR *stream) {
+        GPtrArray *files = g_ptr_array_new_with_free_func(g_free);
+        const struct dirent *file;
+
+        while ((file = readdir(stream)))
+                if (file->d_name[0] != '.' && g_str_has_suffix(file->d_name, TREE_SUFFIX))
+                        g_ptr_array_add(files, g_strdup(file->d_name));
+
+        g_ptr_array_sort(files, compare_file_names);
+        return files;
+}
+
+static GPtrArray *tree_names(const char *directory, DIR *stream, GPtrArray *messages) {
+        g_autoptr(GPtrArray) files = file_names(stream);
+        GPtrArray *names = g_ptr_array_new_with_free_func(g_free);
+
+        for (unsigned i = 0; i < files->len; i++) {
+                const char *file = g_ptr_array_index(files, i);
+                g_autofree char *name = g_strndup(file, strlen(file) - strlen(TREE_SUFFIX));
+
+                if (check_name(directory, name, messages))
+                        g_ptr_array_add(names, g_steal_pointer(&name));
+        }
+
+        return names;
+}
+
+static void refuse_directory(const char *directory, const char *reason, GPtrArray *messages) {
+        g_ptr_array_add(messages, g_strdup_printf("%s: error: %s", directory, reason));
+}
+
+/* Lists the names of the trees in one directory of the search path, sorted by file name. secure: refuse a directory
+ * that others than root and btd's own user can write. Adds problems of the directory and of names to messages. Files
+ * that are clearly not trees are skipped silently. -ENOENT: the directory does not exist, which is not an error; other
+ * negative values: it was refused. */
+static int list_directory(const char *directory, bool secure, GPtrArray **ret_names, GPtrArray *messages) {
+        DIR *stream = opendir(directory);
+        g_autofree char *refusal = NULL;
+        struct stat st;
+        int r = -errno;
+
+        if (!stream) {
+                if (r != -ENOENT)
+                        refuse_directory(directory, g_strerror(-r), messages);
+                return r;
+        }
+
+        if (secure && fstat(dirfd(stream), &st) >= 0)
+                refusal = trust_refusal_on_way(directory, &st);
+        if (refusal)
+                refuse_directory(directory, refusal, messages);
+        else
+                *ret_names = tree_names(directory, stream, messages);
+        closedir(stream);
+
+        return refusal ? -EPERM : 0;
+}
+
 static void scan_trees(LibraryScan *scan, Reader *reader, const char *directory, const GPtrArray *names) {
         for (unsigned i = 0; i < names->len; i++) {
                 const char *name = g_ptr_array_index(names, i);
-                g_autofree char *path = tree_directory_path(directory, name);
+                g_autofree char *path = path_of(directory, name);
                 Found *found = g_hash_table_lookup(scan->found, name);
 
                 if (reader->work && work_is_dropped(reader->work))
@@ -326,7 +408,7 @@ static void scan_directory(LibraryScan *scan, Reader *reader, const char *direct
         int r;
 
         reader_note(reader, directory);
-        r = tree_directory_read(directory, reader->places->secure, &names, scan->messages);
+        r = list_directory(directory, reader->places->secure, &names, scan->messages);
         reader_note(reader, NULL);
         if (r >= 0)
                 scan_trees(scan, reader, directory, names);
@@ -364,7 +446,7 @@ static void hold(Found *found, const char *held_by) {
 }
 
 /* Decides which trees are replaced, see runtime/change.h. */
-static void settle(const LibraryScan *scan, const Snapshot *snapshot) {
+static void settle(const LibraryScan *scan, const FileContents *contents) {
         g_autoptr(GArray) changes = g_array_new(FALSE, FALSE, sizeof(Change));
         g_autoptr(GPtrArray) changing = g_ptr_array_new();
 
@@ -381,7 +463,7 @@ static void settle(const LibraryScan *scan, const Snapshot *snapshot) {
                 g_ptr_array_add(changing, found);
         }
 
-        changes_settle(changes, snapshot);
+        changes_settle(changes, contents);
         for (unsigned i = 0; i < changes->len; i++)
                 if (g_array_index(changes, Change, i).held_by)
                         hold(g_ptr_array_index(changing, i), g_array_index(changes, Change, i).held_by);
@@ -409,7 +491,7 @@ void library_scan_run(LibraryScan *scan, Work *work) {
                 scan_directory(scan, &reader, *directory);
 
         sort_found(scan);
-        settle(scan, reader.snapshot);
+        settle(scan, reader.contents);
         for (unsigned i = 0; i < scan->sorted->len; i++) {
                 const Found *found = g_ptr_array_index(scan->sorted, i);
 

@@ -9,8 +9,6 @@
 
 #include "basic/excerpt.h"
 #include "basic/log.h"
-#include "run/run.h"
-#include "runtime/manager-control.h"
 #include "runtime/manager-state.h"
 
 /* How many of the set variables a message names. */

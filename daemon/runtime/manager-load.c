@@ -12,6 +12,24 @@
 #include "definition/sources.h"
 #include "runtime/manager-state.h"
 
+/* Limit of texts that are loaded at the same time. */
+#define LOADERS_MAX 4u
+
+struct Loading {
+        Workers *reloaders;  /* one thread, because there is one library */
+        Work *reload;        /* the current reload; NULL: none */
+        GQueue reloads;      /* ManagerReload: requests that the current reload completes */
+        GQueue next_reloads; /* requests that came after it began */
+        GQueue replaced;     /* LibraryScan, to be freed in pieces */
+        GSource *freeing;    /* NULL: nothing to free */
+        Workers *loaders;
+        GQueue texts;       /* TextStart: texts that are being loaded */
+        GQueue writings;    /* Writing: files that are being prepared */
+        Timer *reads_check; /* NULL: nothing is being loaded */
+        bool reads_late;    /* the delay was reported */
+        Work *history;      /* NULL: not being read */
+};
+
 int manager_check_text_name(Manager *manager, const char *name, char **ret_error) {
         if (!tree_name_valid(name))
                 *ret_error = g_strdup_printf("the name of a tree consists of letters, digits, '_' and '-', %u at most",
@@ -57,8 +75,8 @@ static void add_late(Workers *workers, GString *text) {
 char *manager_describe_late_reads(const Manager *manager) {
         GString *text = g_string_new(NULL);
 
-        add_late(manager->reloaders, text);
-        add_late(manager->loaders, text);
+        add_late(manager->loading->reloaders, text);
+        add_late(manager->loading->loaders, text);
         return g_string_free(text, text->len == 0);
 }
 
@@ -66,13 +84,14 @@ static void check_reads(void *userdata) {
         Manager *manager = userdata;
         g_autofree char *late = manager_describe_late_reads(manager);
 
-        g_clear_pointer(&manager->reads_check, timer_free);
-        if (manager->reload || manager->texts.head || manager->history)
-                manager->reads_check = timer_new(manager->services->timers, DISK_QUEUE_LATE_USEC, check_reads, manager);
-        if ((late != NULL) == manager->reads_late)
+        g_clear_pointer(&manager->loading->reads_check, timer_free);
+        if (manager->loading->reload || manager->loading->texts.head || manager->loading->history)
+                manager->loading->reads_check =
+                        timer_new(manager->services->timers, DISK_QUEUE_LATE_USEC, check_reads, manager);
+        if ((late != NULL) == manager->loading->reads_late)
                 return;
 
-        manager->reads_late = late != NULL;
+        manager->loading->reads_late = late != NULL;
         if (late)
                 log_warning("%s; only work that reads from it waits", late);
         else
@@ -81,8 +100,9 @@ static void check_reads(void *userdata) {
 }
 
 static void watch_reads(Manager *manager) {
-        if (!manager->reads_check)
-                manager->reads_check = timer_new(manager->services->timers, DISK_QUEUE_LATE_USEC, check_reads, manager);
+        if (!manager->loading->reads_check)
+                manager->loading->reads_check =
+                        timer_new(manager->services->timers, DISK_QUEUE_LATE_USEC, check_reads, manager);
 }
 
 struct ManagerReload {
@@ -143,14 +163,14 @@ static void run_reload(Work *work, void *data) {
 
 static gboolean on_freeing(void *userdata) {
         Manager *manager = userdata;
-        LibraryScan *scan = g_queue_pop_head(&manager->replaced);
+        LibraryScan *scan = g_queue_pop_head(&manager->loading->replaced);
 
         if (!library_scan_free_some(scan))
-                g_queue_push_head(&manager->replaced, scan);
-        if (manager->replaced.length > 0)
+                g_queue_push_head(&manager->loading->replaced, scan);
+        if (manager->loading->replaced.length > 0)
                 return G_SOURCE_CONTINUE;
 
-        manager->freeing = NULL;
+        manager->loading->freeing = NULL;
         return G_SOURCE_REMOVE;
 }
 
@@ -163,15 +183,15 @@ static void free_reload(void *data) {
         g_autofree Reload *reload = data;
         Manager *manager = reload->manager;
 
-        g_queue_push_tail(&manager->replaced, reload->scan);
-        if (manager->freeing)
+        g_queue_push_tail(&manager->loading->replaced, reload->scan);
+        if (manager->loading->freeing)
                 return;
 
-        manager->freeing = g_timeout_source_new(0);
-        g_source_set_name(manager->freeing, "freeing");
-        g_source_set_callback(manager->freeing, on_freeing, manager, NULL);
-        g_source_attach(manager->freeing, manager->context);
-        g_source_unref(manager->freeing);
+        manager->loading->freeing = g_timeout_source_new(0);
+        g_source_set_name(manager->loading->freeing, "freeing");
+        g_source_set_callback(manager->loading->freeing, on_freeing, manager, NULL);
+        g_source_attach(manager->loading->freeing, manager->context);
+        g_source_unref(manager->loading->freeing);
 }
 
 static void on_reloaded(void *data, void *userdata);
@@ -187,13 +207,13 @@ static void begin_reload(Manager *manager) {
         Reload *work = g_new(Reload, 1);
 
         TELL(manager, reloading);
-        while (manager->next_reloads.head) {
-                ManagerReload *reload = g_queue_pop_head_link(&manager->next_reloads)->data;
+        while (manager->loading->next_reloads.head) {
+                ManagerReload *reload = g_queue_pop_head_link(&manager->loading->next_reloads)->data;
 
-                push_reload(&manager->reloads, reload);
+                push_reload(&manager->loading->reloads, reload);
         }
         *work = (Reload){ .manager = manager, .scan = library_scan_new(manager->library) };
-        manager->reload = workers_start(manager->reloaders, &kind, work, manager);
+        manager->loading->reload = workers_start(manager->loading->reloaders, &kind, work, manager);
         watch_reads(manager);
 }
 
@@ -202,12 +222,12 @@ static void on_reloaded(void *data, void *userdata) {
         const GPtrArray *messages = library_scan_messages(scan);
         Manager *manager = userdata;
 
-        manager->reload = NULL;
+        manager->loading->reload = NULL;
         library_take(manager->library, scan);
         log_messages(messages);
         TELL(manager, reloaded, messages);
-        answer_reloads(&manager->reloads, messages);
-        if (manager->next_reloads.head && !manager->reload)
+        answer_reloads(&manager->loading->reloads, messages);
+        if (manager->loading->next_reloads.head && !manager->loading->reload)
                 begin_reload(manager);
 }
 
@@ -218,8 +238,8 @@ ManagerReload *manager_reload(Manager *manager, ManagerReloaded done, void *user
         reload->done = done;
         reload->userdata = userdata;
         reload->link.data = reload;
-        push_reload(&manager->next_reloads, reload);
-        if (!manager->reload)
+        push_reload(&manager->loading->next_reloads, reload);
+        if (!manager->loading->reload)
                 begin_reload(manager);
         return reload;
 }
@@ -292,7 +312,7 @@ static bool try_start(TextStart *start) {
         if (r == MANAGER_NOT_YET)
                 return false;
 
-        g_queue_unlink(&manager->texts, &start->link);
+        g_queue_unlink(&manager->loading->texts, &start->link);
         start->started(run, r, error, start->userdata);
         return true;
 }
@@ -305,7 +325,7 @@ static void on_text_loaded(void *data, void *userdata) {
 }
 
 void manager_retry_texts(Manager *manager) {
-        for (GList *link = manager->texts.head, *next; link; link = next) {
+        for (GList *link = manager->loading->texts.head, *next; link; link = next) {
                 TextStart *start = link->data;
 
                 next = link->next;
@@ -342,9 +362,9 @@ int manager_start_text(Manager *manager, const char *name, const char *text, jso
         start->started = started;
         start->userdata = userdata;
         start->link.data = start;
-        g_queue_push_tail_link(&manager->texts, &start->link);
+        g_queue_push_tail_link(&manager->loading->texts, &start->link);
         *ret_start = start;
-        start->work = workers_start(manager->loaders, &kind, start, manager);
+        start->work = workers_start(manager->loading->loaders, &kind, start, manager);
         watch_reads(manager);
         return 0;
 }
@@ -353,7 +373,7 @@ void text_start_drop(TextStart *start) {
         if (!start)
                 return;
 
-        g_queue_unlink(&start->manager->texts, &start->link);
+        g_queue_unlink(&start->manager->loading->texts, &start->link);
         if (start->work)
                 work_drop(start->work);
         else
@@ -367,7 +387,7 @@ static void run_read_history(Work *work, void *data) {
 static void on_history_read(void *data, void *userdata) {
         Manager *manager = userdata;
 
-        manager->history = NULL;
+        manager->loading->history = NULL;
         archive_take(journals_archive(manager->journals), data);
         manager_retry_starts(manager);
 }
@@ -388,8 +408,9 @@ bool manager_history_is_read(Manager *manager, const char *tree) {
         if (!archive || archive_is_read(archive, tree))
                 return true;
 
-        if (!manager->history)
-                manager->history = workers_start(manager->loaders, &kind, archive_reading_new(archive), manager);
+        if (!manager->loading->history)
+                manager->loading->history =
+                        workers_start(manager->loading->loaders, &kind, archive_reading_new(archive), manager);
         watch_reads(manager);
         return false;
 }
@@ -410,7 +431,7 @@ static void run_writing(Work *work, void *data) {
 
 static void forget_writing(Writing *writing) {
         if (writing->link.data)
-                g_queue_unlink(&writing->manager->writings, &writing->link);
+                g_queue_unlink(&writing->manager->loading->writings, &writing->link);
         writing->link.data = NULL;
 }
 
@@ -442,7 +463,7 @@ void manager_write_files(Manager *manager, Definition *definition) {
         };
         Writing *writing;
 
-        for (const GList *link = manager->writings.head; link; link = link->next)
+        for (const GList *link = manager->loading->writings.head; link; link = link->next)
                 if (((const Writing *) link->data)->definition == definition)
                         return;
 
@@ -450,18 +471,18 @@ void manager_write_files(Manager *manager, Definition *definition) {
         writing->manager = manager;
         writing->definition = definition_ref(definition);
         writing->link.data = writing;
-        g_queue_push_tail_link(&manager->writings, &writing->link);
-        (void) workers_start(manager->loaders, &kind, writing, manager);
+        g_queue_push_tail_link(&manager->loading->writings, &writing->link);
+        (void) workers_start(manager->loading->loaders, &kind, writing, manager);
 }
 
 void manager_stop_loading(Manager *manager) {
         Order order = { .instance = "" };
 
-        work_drop(g_steal_pointer(&manager->reload));
-        answer_reloads(&manager->reloads, NULL);
-        answer_reloads(&manager->next_reloads, NULL);
-        while (manager->texts.head) {
-                TextStart *start = manager->texts.head->data;
+        work_drop(g_steal_pointer(&manager->loading->reload));
+        answer_reloads(&manager->loading->reloads, NULL);
+        answer_reloads(&manager->loading->next_reloads, NULL);
+        while (manager->loading->texts.head) {
+                TextStart *start = manager->loading->texts.head->data;
                 ManagerStarted started = start->started;
                 void *userdata = start->userdata;
                 g_autofree char *error = NULL;
@@ -472,18 +493,27 @@ void manager_stop_loading(Manager *manager) {
         }
 }
 
-void manager_drop_loading(Manager *manager) {
-        timer_free(manager->reads_check);
-        work_drop(g_steal_pointer(&manager->reload));
-        while (manager->reloads.head)
-                manager_reload_drop(manager->reloads.head->data);
-        while (manager->next_reloads.head)
-                manager_reload_drop(manager->next_reloads.head->data);
-        while (manager->texts.head)
-                text_start_drop(manager->texts.head->data);
-        workers_free(manager->reloaders);
-        workers_free(manager->loaders);
-        if (manager->freeing)
-                g_source_destroy(manager->freeing);
-        g_queue_clear_full(&manager->replaced, free_scan);
+Loading *loading_new(Manager *manager) {
+        Loading *loading = g_new0(Loading, 1);
+
+        loading->reloaders = workers_new(manager->context, 1);
+        loading->loaders = workers_new(manager->context, LOADERS_MAX);
+        return loading;
+}
+
+void loading_free(Loading *loading) {
+        timer_free(loading->reads_check);
+        work_drop(g_steal_pointer(&loading->reload));
+        while (loading->reloads.head)
+                manager_reload_drop(loading->reloads.head->data);
+        while (loading->next_reloads.head)
+                manager_reload_drop(loading->next_reloads.head->data);
+        while (loading->texts.head)
+                text_start_drop(loading->texts.head->data);
+        workers_free(loading->reloaders);
+        workers_free(loading->loaders);
+        if (loading->freeing)
+                g_source_destroy(loading->freeing);
+        g_queue_clear_full(&loading->replaced, free_scan);
+        g_free(loading);
 }

@@ -13,7 +13,6 @@
 #include "basic/log.h"
 #include "record/journal-definition.h"
 #include "run/run-recover.h"
-#include "run/run.h"
 #include "runtime/manager-state.h"
 
 typedef struct Left {

@@ -3,8 +3,7 @@
 
 /*
  * Defines the members of the manager, for its own files only. Trees, observers and stopping are in manager.c, runs in
- * manager-runs.c, loading in manager-load.c, recovery in manager-recover.c, tokens in manager-tokens.c, and control by
- * hand in manager-control.c.
+ * manager-runs.c, loading in manager-load.c, recovery in manager-recover.c, and control by hand in manager-control.c.
  */
 
 #include "record/journals.h"
@@ -13,6 +12,9 @@
 #include "runtime/restarts.h"
 #include "runtime/run-counter.h"
 #include "runtime/runs.h"
+
+/* What is being loaded on threads. */
+typedef struct Loading Loading;
 
 typedef struct Observer {
         const ManagerObserver *callbacks;
@@ -40,18 +42,7 @@ struct Manager {
         GArray *observers;       /* Observer */
         GPtrArray *autostarting; /* names of trees still to be started; NULL: none */
         GSource *idle;           /* NULL: not due */
-        Workers *reloaders;      /* one thread, because there is one library */
-        Work *reload;            /* the current reload; NULL: none */
-        GQueue reloads;          /* ManagerReload: requests that the current reload completes */
-        GQueue next_reloads;     /* requests that came after it began */
-        GQueue replaced;         /* LibraryScan, to be freed in pieces */
-        GSource *freeing;        /* NULL: nothing to free */
-        Workers *loaders;
-        GQueue texts;       /* TextStart: texts that are being loaded */
-        GQueue writings;    /* Writing: files that are being prepared */
-        Timer *reads_check; /* NULL: nothing is being loaded */
-        bool reads_late;    /* the delay was reported */
-        Work *history;      /* NULL: not being read */
+        Loading *loading;        /* see manager-load.c */
         bool stopping;
         bool abandoned; /* the remaining runs belong to the next btd */
         bool leaving;   /* some runs continue with the next btd */
@@ -81,9 +72,6 @@ int manager_not_yet(const char *text, char **ret_error);
 int manager_carry_out(Manager *manager, const char *tree, Definition *definition, const Order *order, Run **ret_run,
                       char **ret_error);
 
-/* Does both, for a tree of the library. */
-int manager_order_tree(Manager *manager, const char *tree, const Order *order, Run **ret_run, char **ret_error);
-
 /* Retries all starts that got MANAGER_NOT_YET: restarts, requests, autostarts, loaded texts. */
 void manager_retry_starts(Manager *manager);
 void manager_continue_autostart(Manager *manager);
@@ -92,10 +80,11 @@ void manager_retry_texts(Manager *manager);
 /* Prepares the files of the definition on a thread, then retries the starts that wait for them. */
 void manager_write_files(Manager *manager, Definition *definition);
 
+Loading *loading_new(Manager *manager);
+/* Cancels all loading without a report. */
+void loading_free(Loading *loading);
 /* Cancels all loading, and reports this to the callers. */
 void manager_stop_loading(Manager *manager);
-/* Cancels all loading without a report. */
-void manager_drop_loading(Manager *manager);
 /* Describes files whose disk has not answered for long. The caller frees it. NULL: none. */
 char *manager_describe_late_reads(const Manager *manager);
 
@@ -109,6 +98,4 @@ int manager_check_there(const Manager *manager, char **ret_error);
 void manager_halt(Manager *manager, Run *run, Cause *why);
 /* Halts all runs. */
 void manager_halt_all(Manager *manager, Cause *why);
-/* Cancels the restart of a finished run. True: a restart was pending. */
-bool manager_cancel_restart(Manager *manager, Run *run, const Cause *why);
 extern const RestartsCallbacks manager_restarts_callbacks;

@@ -6,14 +6,10 @@
 
 #include "basic/excerpt.h"
 #include "basic/log.h"
-#include "run/run.h"
 #include "runtime/manager-state.h"
 
 /* How long stopping waits for the disk. */
 #define DISK_PATIENCE_USEC (UINT64_C(5) * G_USEC_PER_SEC)
-
-/* Limit of texts that are loaded at the same time. */
-#define LOADERS_MAX 4u
 
 static void log_warnings(const LibraryEntry *entry) {
         for (size_t i = 0; i < diagnostics_count(entry->diagnostics); i++) {
@@ -98,8 +94,7 @@ Manager *manager_new(GMainContext *context, const LeafServices *services, const 
         };
         manager->library =
                 library_new(options->directories, options->secure, options->tables, &library_callbacks, manager);
-        manager->reloaders = workers_new(context, 1);
-        manager->loaders = workers_new(context, LOADERS_MAX);
+        manager->loading = loading_new(manager);
         library_set_max(manager->library, manager->limits.max[LIMIT_TREES]);
         manager->disk = disk_queue_new(context, services->timers, on_disk_changed, manager);
         manager->counter = run_counter_new(options->state_directory ?: options->runtime_directory, manager->disk,
@@ -176,7 +171,7 @@ void manager_free(Manager *manager) {
         abandon(manager);
         finish_writing(manager);
 
-        manager_drop_loading(manager);
+        loading_free(manager->loading);
         if (manager->idle)
                 g_source_destroy(manager->idle);
         restarts_free(manager->restarts);

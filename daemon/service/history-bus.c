@@ -6,7 +6,6 @@
 #include <errno.h>
 
 #include "basic/cleanup.h"
-#include "run/run.h"
 #include "service/arguments.h"
 #include "service/errors.h"
 #include "service/history-bus.h"

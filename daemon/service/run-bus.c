@@ -10,8 +10,6 @@
 #include "basic/cleanup.h"
 #include "basic/excerpt.h"
 #include "basic/log.h"
-#include "run/run.h"
-#include "runtime/manager-control.h"
 #include "service/cause-bus.h"
 #include "service/errors.h"
 #include "service/object-path.h"

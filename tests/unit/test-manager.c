@@ -10,7 +10,6 @@
 #include "loading.h"
 #include "manager-stage.h"
 #include "once-reserved.h"
-#include "runtime/manager-control.h"
 #include "runtime/runs.h"
 
 static void on_run_added(Run *run, void *userdata) {

@@ -8,8 +8,6 @@
 #include "loading.h"
 #include "recoverable-leaves.h"
 #include "recovery-stage.h"
-#include "run/run.h"
-#include "runtime/manager-control.h"
 
 static const Caller test_caller = { .pid = 1234, .command = (char *) "test", .text = (char *) "UID 0 (test)" };
 

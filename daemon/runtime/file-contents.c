@@ -7,7 +7,7 @@
 
 #include "basic/trust.h"
 #include "definition/sources.h"
-#include "runtime/snapshot.h"
+#include "runtime/file-contents.h"
 
 typedef struct File {
         char *text;
@@ -17,7 +17,7 @@ typedef struct File {
         int r;
 } File;
 
-struct Snapshot {
+struct FileContents {
         bool secure;
         GHashTable *files; /* canonical path -> File */
 };
@@ -31,20 +31,20 @@ static void on_file_dropped(void *dropped) {
         g_free(file);
 }
 
-Snapshot *snapshot_new(bool secure) {
-        Snapshot *snapshot = g_new0(Snapshot, 1);
+FileContents *file_contents_new(bool secure) {
+        FileContents *contents = g_new0(FileContents, 1);
 
-        snapshot->secure = secure;
-        snapshot->files = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, on_file_dropped);
-        return snapshot;
+        contents->secure = secure;
+        contents->files = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, on_file_dropped);
+        return contents;
 }
 
-void snapshot_free(Snapshot *snapshot) {
-        if (!snapshot)
+void file_contents_free(FileContents *contents) {
+        if (!contents)
                 return;
 
-        g_hash_table_unref(snapshot->files);
-        g_free(snapshot);
+        g_hash_table_unref(contents->files);
+        g_free(contents);
 }
 
 /* Checks the open file, whatever the path leads to by now, and its directory. */
@@ -58,21 +58,22 @@ static char *refusal(const char *path, const struct stat *st) {
         return trust_refusal(path, st) ?: trust_refusal(directory, &around) ?: trust_refusal_on_way(path, st);
 }
 
-static File *read_file(const Snapshot *snapshot, const char *path) {
+static File *read_file(const FileContents *contents, const char *path) {
         File *file = g_new0(File, 1);
 
         file->r =
-                source_read_checked(path, snapshot->secure ? refusal : NULL, &file->text, &file->length, &file->error);
+                source_read_checked(path, contents->secure ? refusal : NULL, &file->text, &file->length, &file->error);
         return file;
 }
 
-int snapshot_read(Snapshot *snapshot, const char *path, char **ret_text, size_t *ret_length, char **ret_error) {
+int file_contents_read(FileContents *contents, const char *path, char **ret_text, size_t *ret_length,
+                       char **ret_error) {
         g_autofree char *canonical = g_canonicalize_filename(path, NULL);
-        File *file = g_hash_table_lookup(snapshot->files, canonical);
+        File *file = g_hash_table_lookup(contents->files, canonical);
 
         if (!file) {
-                file = read_file(snapshot, path);
-                g_hash_table_insert(snapshot->files, g_steal_pointer(&canonical), file);
+                file = read_file(contents, path);
+                g_hash_table_insert(contents->files, g_steal_pointer(&canonical), file);
         }
 
         if (file->error) {
@@ -86,9 +87,9 @@ int snapshot_read(Snapshot *snapshot, const char *path, char **ret_text, size_t 
         return 0;
 }
 
-const char *snapshot_hash(const Snapshot *snapshot, const char *path) {
+const char *file_contents_hash(const FileContents *contents, const char *path) {
         g_autofree char *canonical = g_canonicalize_filename(path, NULL);
-        File *file = g_hash_table_lookup(snapshot->files, canonical);
+        File *file = g_hash_table_lookup(contents->files, canonical);
 
         if (!file || file->error)
                 return NULL;

@@ -11,16 +11,16 @@
 
 #include <glib.h>
 
-typedef struct Snapshot Snapshot;
+typedef struct FileContents FileContents;
 
 /* secure: refuses files that others than root and btd's own user can write. */
-Snapshot *snapshot_new(bool secure);
-void snapshot_free(Snapshot *snapshot);
+FileContents *file_contents_new(bool secure);
+void file_contents_free(FileContents *contents);
 
 /* A NUL-terminated copy of the file; the caller frees it. ret_length does not count the NUL. Returns a negative errno
  * with an error message. */
-int snapshot_read(Snapshot *snapshot, const char *path, char **ret_text, size_t *ret_length, char **ret_error);
+int file_contents_read(FileContents *contents, const char *path, char **ret_text, size_t *ret_length, char **ret_error);
 /* SHA-256 in hexadecimal; NULL: the file was not read. */
-const char *snapshot_hash(const Snapshot *snapshot, const char *path);
+const char *file_contents_hash(const FileContents *contents, const char *path);
 
-G_DEFINE_AUTOPTR_CLEANUP_FUNC(Snapshot, snapshot_free)
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(FileContents, file_contents_free)
