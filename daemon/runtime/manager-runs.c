@@ -311,63 +311,6 @@ char *manager_describe_restart(Manager *manager, const Run *run) {
         return restarts_describe(manager->restarts, run_tree(run), run_instance(run));
 }
 
-/* False: try again later. */
-static bool autostart(Manager *manager, const char *tree) {
-        g_autofree char *error = NULL;
-        Run *run;
-        int r = 0;
-
-        /* Note the autostart only after the run record exists, so that it cannot be lost. A run that exists already was
-         * recovered from a btd that was killed before it noted the autostart. */
-        if (!runs_last(manager->runs, tree, ""))
-                r = manager_start(manager, tree, "", NULL, "autostart", &run, &error);
-        if (r == MANAGER_NOT_YET)
-                return false;
-        if (r < 0)
-                log_message(LOG_ERR, &(LogSubject){ .tree = tree }, "not started: %s", error);
-
-        autostarts_add(manager->autostarts, tree);
-        return true;
-}
-
-void manager_continue_autostart(Manager *manager) {
-        GPtrArray *trees = manager->autostarting;
-        unsigned n_left = 0;
-
-        if (!trees || manager->stopping || manager->abandoned)
-                return;
-
-        for (unsigned i = 0; i < trees->len; i++)
-                if (!autostart(manager, trees->pdata[i])) {
-                        void *left = trees->pdata[i];
-
-                        trees->pdata[i] = trees->pdata[n_left];
-                        trees->pdata[n_left++] = left;
-                }
-
-        g_ptr_array_set_size(trees, (int) n_left);
-        if (n_left > 0)
-                return;
-
-        g_clear_pointer(&manager->autostarting, g_ptr_array_unref);
-        TELL(manager, autostarted);
-}
-
-void manager_autostart(Manager *manager) {
-        g_autoptr(GPtrArray) entries = library_list(manager->library);
-
-        manager->autostarting = g_ptr_array_new_with_free_func(g_free);
-        for (unsigned i = 0; i < entries->len; i++) {
-                const LibraryEntry *entry = entries->pdata[i];
-
-                if (entry->definition && definition_autostart(entry->definition) &&
-                    !autostarts_has(manager->autostarts, entry->name))
-                        g_ptr_array_add(manager->autostarting, g_strdup(entry->name));
-        }
-
-        manager_continue_autostart(manager);
-}
-
 void manager_halt(Manager *manager, Run *run, Cause *why) {
         run_halt(run, cause_ref(why));
         TELL(manager, run_halting, run);

@@ -7,14 +7,15 @@
  */
 
 #include "record/journals.h"
-#include "runtime/autostarts.h"
 #include "runtime/manager.h"
 #include "runtime/restarts.h"
 #include "runtime/run-counter.h"
 #include "runtime/runs.h"
 
-/* What is being loaded on threads. */
+/* What is being loaded on threads, see manager-load.c. */
 typedef struct Loading Loading;
+/* The autostart trees, see autostarts.c. */
+typedef struct Autostarts Autostarts;
 
 typedef struct Observer {
         const ManagerObserver *callbacks;
@@ -39,10 +40,9 @@ struct Manager {
         char *runtime_directory; /* may be NULL */
         Limits limits;
         bool secure;
-        GArray *observers;       /* Observer */
-        GPtrArray *autostarting; /* names of trees still to be started; NULL: none */
-        GSource *idle;           /* NULL: not due */
-        Loading *loading;        /* see manager-load.c */
+        GArray *observers; /* Observer */
+        GSource *idle;     /* NULL: not due */
+        Loading *loading;
         bool stopping;
         bool abandoned; /* the remaining runs belong to the next btd */
         bool leaving;   /* some runs continue with the next btd */
@@ -79,6 +79,13 @@ void manager_retry_texts(Manager *manager);
 
 /* Prepares the files of the definition on a thread, then retries the starts that wait for them. */
 void manager_write_files(Manager *manager, Definition *definition);
+
+/* directory: NULL: store nothing. */
+Autostarts *autostarts_new(const char *directory);
+void autostarts_free(Autostarts *autostarts);
+/* The next btd starts this tree again, or all trees. */
+void autostarts_remove(Autostarts *autostarts, const char *tree);
+void autostarts_clear(Autostarts *autostarts);
 
 Loading *loading_new(Manager *manager);
 /* Cancels all loading without a report. */

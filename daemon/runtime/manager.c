@@ -179,8 +179,6 @@ void manager_free(Manager *manager) {
         waiters_free(manager->waiters);
         locks_free(manager->locks);
         g_array_unref(manager->observers);
-        if (manager->autostarting)
-                g_ptr_array_unref(manager->autostarting);
         library_free(manager->library);
         run_counter_free(manager->counter);
         autostarts_free(manager->autostarts);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Queues the method calls that only read, and answers them in turns. Each call is kept with its handler or kind, and
- * counted per caller. */
+/* Queues the method calls that only read, and answers them in turns. Each call is kept with its kind, and counted per
+ * caller. */
 
 #include "service/answers.h"
 
@@ -29,12 +29,11 @@ typedef struct Waiting {
         Turn turn; /* must be the first member: the call's place in the queue */
         Answers *answers;
         GList link;
-        sd_bus_message_handler_t handler; /* for short answers; NULL: the answer is long and has a kind */
         const AnswerKind *kind;
         bool begun;
         bool aside; /* true: waits for answers_retry() */
         Answer answer;
-        Match *leaving;        /* reports when the caller of a long answer leaves the bus */
+        Match *leaving;        /* reports when the caller leaves the bus, if the answer takes several turns */
         sd_bus_slot *presence; /* asks whether the caller had left before the match was active */
 } Waiting;
 
@@ -50,7 +49,7 @@ static void answer_clear(Answer *answer) {
 }
 
 static void waiting_free(Waiting *waiting) {
-        if (waiting->kind && waiting->begun && waiting->kind->end)
+        if (waiting->begun && waiting->kind->end)
                 waiting->kind->end(&waiting->answer);
         g_queue_unlink(&waiting->answers->waiting, &waiting->link);
         turn_drop(&waiting->turn);
@@ -64,7 +63,7 @@ static int begin(Waiting *waiting, sd_bus_error *ret_error) {
         Answer *answer = &waiting->answer;
         int r = sd_bus_message_new_method_return(answer->question, &answer->reply);
 
-        if (r >= 0)
+        if (r >= 0 && waiting->kind->begin)
                 r = waiting->kind->begin(answer, ret_error);
         if (r < 0)
                 return r;
@@ -122,10 +121,9 @@ static bool on_turn(Turn *turn, int64_t until) {
         Waiting *waiting = (Waiting *) turn;
         sd_bus_message *question = waiting->answer.question;
         g_auto(sd_bus_error) error = SD_BUS_ERROR_NULL;
-        int r = waiting->handler ? waiting->handler(question, waiting->answers->userdata, &error)
-                                 : make(waiting, until, &error);
+        int r = make(waiting, until, &error);
 
-        if (waiting->kind && r > 0) {
+        if (r > 0) {
                 watch_caller(waiting);
                 waiting->aside = r == ANSWER_WAITS;
                 return waiting->aside;
@@ -192,8 +190,7 @@ static unsigned count_of_sender(const Answers *answers, const char *sender) {
         return n;
 }
 
-static int add(Answers *answers, sd_bus_message *message, sd_bus_message_handler_t handler, const AnswerKind *kind,
-               sd_bus_error *ret_error) {
+int answers_add(Answers *answers, sd_bus_message *message, const AnswerKind *kind, sd_bus_error *ret_error) {
         const char *sender = sd_bus_message_get_sender(message);
         Waiting *waiting;
 
@@ -202,7 +199,6 @@ static int add(Answers *answers, sd_bus_message *message, sd_bus_message_handler
 
         waiting = g_new0(Waiting, 1);
         waiting->answers = answers;
-        waiting->handler = handler;
         waiting->kind = kind;
         waiting->answer.question = sd_bus_message_ref(message);
         waiting->answer.userdata = answers->userdata;
@@ -210,14 +206,6 @@ static int add(Answers *answers, sd_bus_message *message, sd_bus_message_handler
         g_queue_push_tail_link(&answers->waiting, &waiting->link);
         turns_add(answers->turns, &waiting->turn, sender);
         return 1;
-}
-
-int answers_add(Answers *answers, sd_bus_message *message, sd_bus_message_handler_t handler, sd_bus_error *ret_error) {
-        return add(answers, message, handler, NULL, ret_error);
-}
-
-int answers_add_long(Answers *answers, sd_bus_message *message, const AnswerKind *kind, sd_bus_error *ret_error) {
-        return add(answers, message, NULL, kind, ret_error);
 }
 
 int answer_append_text(Answer *answer, const char *text, size_t length) {

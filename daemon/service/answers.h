@@ -43,7 +43,7 @@ typedef struct Answer {
 
 struct AnswerKind {
         const char *array; /* the element type, if the answer is an array; else NULL */
-        int (*begin)(Answer *answer, sd_bus_error *ret_error);
+        int (*begin)(Answer *answer, sd_bus_error *ret_error); /* may be NULL */
         /* Appends one element, in microseconds. 1: there may be more, 0: the answer is complete, ANSWER_WAITS: call
          * again after answers_retry(). */
         int (*append)(Answer *answer, sd_bus_error *ret_error);
@@ -61,11 +61,8 @@ void answers_open(Answers *answers);
 /* Continues answers that returned ANSWER_WAITS. */
 void answers_retry(Answers *answers);
 
-/* For method handlers: return the result of this function. The call waits for its turn; then handler makes a short
- * answer. */
-int answers_add(Answers *answers, sd_bus_message *message, sd_bus_message_handler_t handler, sd_bus_error *ret_error);
-/* The same for a long answer. */
-int answers_add_long(Answers *answers, sd_bus_message *message, const AnswerKind *kind, sd_bus_error *ret_error);
+/* For method handlers: return the result of this function. The call waits for its turn; then the answer is made. */
+int answers_add(Answers *answers, sd_bus_message *message, const AnswerKind *kind, sd_bus_error *ret_error);
 
 /* For kinds whose reply is one string: appends the next part of the text. 1: there is more, 0: the text is complete. */
 int answer_append_text(Answer *answer, const char *text, size_t length);

@@ -403,77 +403,74 @@ static int method_get_tree(sd_bus_message *message, void *userdata, sd_bus_error
         return sd_bus_reply_method_return(message, "o", path);
 }
 
-static int get_run(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
+/* Answers a question about a name. One that is too long to be kept is answered at once: it cannot name anything. */
+static int answer_about_name(const Published *published, sd_bus_message *message, const AnswerKind *kind,
+                             sd_bus_error *ret_error) {
+        Answer answer = { .question = message, .userdata = (void *) published };
+        g_autoptr(sd_bus_message) reply = NULL;
+        int r;
+
+        if (!arguments_are_long(message))
+                return published_answer(published, message, kind, ret_error);
+
+        r = sd_bus_message_new_method_return(message, &reply);
+        answer.reply = reply;
+        if (r >= 0)
+                r = kind->append(&answer, ret_error);
+        if (r == ANSWER_WAITS)
+                return published_answer(published, message, kind, ret_error);
+        return r < 0 ? r : sd_bus_message_send(reply);
+}
+
+static int append_run_path(Answer *answer, sd_bus_error *ret_error) {
         g_autofree char *error = NULL, *path = NULL;
         const char *id;
         Run *run;
         int r;
 
-        r = sd_bus_message_read(message, "s", &id);
+        r = sd_bus_message_read(answer->question, "s", &id);
         if (r < 0)
                 return r;
-        r = manager_find_run(published_manager(userdata), id, &run, &error);
+        r = manager_find_run(published_manager(answer->userdata), id, &run, &error);
         if (r < 0)
                 return error_from_manager(ret_error, r, error);
 
         path = object_path_of_run(run_id(run));
-        return sd_bus_reply_method_return(message, "o", path);
+        return MIN(sd_bus_message_append(answer->reply, "o", path), 0);
 }
 
 static int method_get_run(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
-        const Published *published = userdata;
+        static const AnswerKind kind = { .append = append_run_path };
 
-        if (arguments_are_long(message))
-                return get_run(message, userdata, ret_error);
-
-        return answers_add(published->answers, message, get_run, ret_error);
+        return answer_about_name(userdata, message, &kind, ret_error);
 }
 
-/* MANAGER_NOT_YET: the error is not set. */
-static int write_outcome(Manager *manager, sd_bus_message *question, sd_bus_message *reply, sd_bus_error *ret_error) {
+static int append_outcome(Answer *answer, sd_bus_error *ret_error) {
         g_autofree char *error = NULL, *path = NULL;
         g_auto(Outcome) outcome = {};
         const char *tree, *instance, *token;
         int r;
 
-        (void) sd_bus_message_rewind(question, true);
-        r = sd_bus_message_read(question, "sss", &tree, &instance, &token);
+        (void) sd_bus_message_rewind(answer->question, true);
+        r = sd_bus_message_read(answer->question, "sss", &tree, &instance, &token);
         if (r < 0)
                 return r;
-        r = manager_find_outcome(manager, tree, instance, token, &outcome, &error);
+        r = manager_find_outcome(published_manager(answer->userdata), tree, instance, token, &outcome, &error);
+        if (r == MANAGER_NOT_YET)
+                return ANSWER_WAITS;
         if (r < 0)
                 return error_from_manager(ret_error, r, error);
 
         path = object_path_of_run(outcome.run);
-        r = sd_bus_message_append(reply, "sosstb", outcome.run, path, outcome.status, outcome.cause, outcome.finished,
-                                  (int) outcome.followed);
-        return MIN(r, 0);
-}
-
-static int begin_outcome(Answer *answer, sd_bus_error *ret_error) {
-        return 0;
-}
-
-static int append_outcome(Answer *answer, sd_bus_error *ret_error) {
-        int r = write_outcome(published_manager(answer->userdata), answer->question, answer->reply, ret_error);
-
-        return r == MANAGER_NOT_YET ? ANSWER_WAITS : r;
+        return MIN(sd_bus_message_append(answer->reply, "sosstb", outcome.run, path, outcome.status, outcome.cause,
+                                         outcome.finished, (int) outcome.followed),
+                   0);
 }
 
 static int method_get_outcome(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
-        static const AnswerKind kind = { .begin = begin_outcome, .append = append_outcome };
-        g_autoptr(sd_bus_message) reply = NULL;
-        int r;
+        static const AnswerKind kind = { .append = append_outcome };
 
-        if (!arguments_are_long(message))
-                return published_answer(userdata, message, &kind, ret_error);
-
-        r = sd_bus_message_new_method_return(message, &reply);
-        if (r >= 0)
-                r = write_outcome(published_manager(userdata), message, reply, ret_error);
-        if (r == MANAGER_NOT_YET)
-                return published_answer(userdata, message, &kind, ret_error);
-        return r < 0 ? r : sd_bus_message_send(reply);
+        return answer_about_name(userdata, message, &kind, ret_error);
 }
 
 static int method_subscribe(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {

@@ -36,7 +36,7 @@ static inline Manager *published_manager(const Published *published) {
  * answer when its turn has come. */
 static inline int published_answer(const Published *published, sd_bus_message *message, const AnswerKind *kind,
                                    sd_bus_error *ret_error) {
-        return answers_add_long(published->answers, message, kind, ret_error);
+        return answers_add(published->answers, message, kind, ret_error);
 }
 
 /* For method handlers that change something, see service/operation.h: return the result of this function. The userdata
