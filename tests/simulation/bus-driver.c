@@ -35,7 +35,7 @@ void bus_driver_tell_owner(Link *link, const char *name, const char *before, con
         tell_owner_to(link, &change);
 }
 
-/* With a reply of its own. */
+/* These methods send their reply themselves. */
 static void answer(Link *link, sd_bus_message *call, const char *types, ...) {
         sd_bus_message *reply = bus_reply_new(call);
         va_list args;

@@ -2,7 +2,7 @@
 #pragma once
 
 /*
- * What the simulated bus itself answers: org.freedesktop.DBus.
+ * The methods and signals of the simulated bus itself: org.freedesktop.DBus.
  */
 
 #include "link.h"
@@ -12,5 +12,5 @@
 void bus_driver_called(Link *link, sd_bus_message *call);
 void bus_driver_tell_owner(Link *link, const char *name, const char *before, const char *after);
 
-/* NULL: nobody. */
+/* NULL: the name has no owner. */
 const char *bus_owner_of(const char *name);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * Each connection of the daemon has an sd_bus at its other end, which plays the bus to it. What comes and goes is put
- * on the agenda, never earlier than what came before on the same connection.
+ * Each connection of the daemon has an sd_bus at its other end, which acts as the bus. Messages in both directions go
+ * through the event queue, never earlier than the previous message of the same connection.
  */
 
 #include <errno.h>
@@ -11,11 +11,11 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "agenda.h"
 #include "basic/cleanup.h"
 #include "bus-driver.h"
 #include "bus.h"
 #include "clock.h"
+#include "event-queue.h"
 #include "kernel.h"
 #include "link.h"
 #include "trace.h"
@@ -25,12 +25,12 @@ static struct {
         const BusManners *manners;
         bool running, noted;
         unsigned n_links, n_starts;
-        GPtrArray *links; /* that are open */
+        GPtrArray *links; /* the open ones */
         GPtrArray *peers; /* of const Peer */
-        GPtrArray *away;  /* those that have left */
+        GPtrArray *away;  /* peers that have left */
 } bus;
 
-/* A message that is under way. */
+/* A message that has not arrived yet. */
 typedef struct Parcel {
         Link *link;
         sd_bus_message *message;
@@ -52,14 +52,14 @@ static void on_parcel_dropped(void *parcel) {
         parcel_free(parcel);
 }
 
-static void send_off(Link *link, sd_bus_message *message, uint64_t *last, AgendaDo arrive) {
+static void send_off(Link *link, sd_bus_message *message, uint64_t *last, EventDo arrive) {
         uint64_t now = clock_now(),
                  time = now + (bus.manners->delay > 0 ? dice_below(&bus.dice, bus.manners->delay) : 0);
         Parcel *parcel = g_new(Parcel, 1);
 
         *last = MAX(*last, time);
         *parcel = (Parcel){ .link = link_ref(link), .message = message, .time = *last };
-        agenda_add(*last - now, arrive, parcel, on_parcel_dropped);
+        event_queue_add(*last - now, arrive, parcel, on_parcel_dropped);
 }
 
 static void send_to(Link *link, sd_bus_message *message) {
@@ -75,7 +75,7 @@ static bool is_unread(const Link *link) {
         return ioctl(sd_bus_get_fd(link->peer), TIOCOUTQ, &n) >= 0 && n > 0;
 }
 
-/* As a dbus-broker does: what comes next has to wait until all that came before has been read. */
+/* As in dbus-broker: a message waits until the connection has read all previous ones. */
 static void on_delivered(void *userdata) {
         g_autoptr(Parcel) parcel = userdata;
         Link *link = parcel->link;
@@ -127,7 +127,7 @@ sd_bus_message *bus_reply_new(sd_bus_message *call) {
         return reply;
 }
 
-/* Its own answer comes when all that it had to deliver by then has been delivered, to whomever. */
+/* The bus replies to its own methods after it has delivered all earlier messages, to all connections. */
 static void deliver_last(Link *link, sd_bus_message *message) {
         for (unsigned i = 0; i < bus.links->len; i++)
                 link->out_time = MAX(link->out_time, ((const Link *) bus.links->pdata[i])->out_time);
@@ -236,8 +236,8 @@ static void tell_left(const GPtrArray *peers, Link *link) {
         }
 }
 
-/* What it has sent before it was lost may be heard, all of it or the first part. A peer that is away looks who is still
- * there when it comes back. */
+/* Messages that were sent before the connection was lost may still arrive, all of them or the first part. A peer that
+ * is away checks its callers when it returns. */
 static void link_lost(Link *link) {
         uint64_t now = clock_now();
 
@@ -291,7 +291,7 @@ static Link *link_open(int fd) {
         return link;
 }
 
-/* The bus is what it is connected to by now. */
+/* The other end of the socket is now this bus. */
 int __wrap_sd_bus_start(sd_bus *client) {
         int fds[2], r;
 

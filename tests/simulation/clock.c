@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* GLib and sd-bus ask the time by these, too, and find them here, since a program comes before its libraries. */
+/* Defines the clocks of the C library. GLib and sd-bus use these, too, because the linker searches the program first.
+ */
 
 #include <sys/eventfd.h>
 #include <sys/syscall.h>
@@ -11,12 +12,12 @@
 
 #include "clock.h"
 
-/* Of CLOCK_REALTIME, over what counts from the start of the machine: a day in 2026. */
+/* The offset of CLOCK_REALTIME to CLOCK_BOOTTIME: a day in 2026. */
 #define REAL_OFFSET (UINT64_C(1780000000) * 1000000)
 
 static uint64_t now, suspended;
 
-/* By the clock that continues during a suspend: when it expires, an event is written. */
+/* The timer of CLOCK_BOOTTIME: when it expires, an event is written to fd. */
 static struct {
         int fd;      /* -1: there is none */
         uint64_t at; /* UINT64_MAX: it is not armed */

@@ -2,23 +2,23 @@
 #pragma once
 
 /*
- * Simulated time. From the first clock_begin() on, all code of the process sees no other: clock_gettime() is defined
- * here, and so are the timers of CLOCK_BOOTTIME, which continues while the machine is suspended.
+ * Simulated time. After the first clock_begin(), all code of the process sees only this time: clock_gettime() is
+ * defined here, and so are the timers of CLOCK_BOOTTIME, which continues while the machine is suspended.
  */
 
 #include <stdint.h>
 
-/* Microseconds. No suspend has been before that. */
+/* In microseconds. Forgets all suspends. */
 void clock_begin(uint64_t now);
 uint64_t clock_now(void);
 void clock_set(uint64_t now);
-/* The machine is suspended for so long, and resumed: in all, for clock_suspended(). */
+/* Suspends the machine for this time, and resumes it. clock_suspended() is the sum. */
 void clock_suspend(uint64_t usec);
 uint64_t clock_suspended(void);
-/* The daemon that had it is gone. */
+/* The daemon that set the timer has died. */
 void clock_forget_timer(void);
 
-/* What a clock on the wall would say. */
+/* CLOCK_REALTIME. */
 uint64_t clock_real(void);
-/* What this process has used of a processor. */
+/* The processor time of this process. */
 uint64_t clock_processor(void);

@@ -2,7 +2,7 @@
 #pragma once
 
 /*
- * Where all chance of a simulation comes from: the same seed throws the same numbers.
+ * The random numbers of a simulation: the same seed gives the same numbers.
  */
 
 #include <stdbool.h>
@@ -17,5 +17,5 @@ uint64_t dice_throw(Dice *dice);
 uint64_t dice_below(Dice *dice, uint64_t n);
 bool dice_chance(Dice *dice, unsigned percent);
 
-/* The same for the same numbers, whatever was thrown before: what does not depend on when it is asked for. */
+/* Dice for these numbers, independent of what was thrown before: for results that must not depend on their order. */
 Dice dice_of(uint64_t seed, uint64_t a, uint64_t b, uint64_t c);

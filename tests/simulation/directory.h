@@ -2,11 +2,11 @@
 #pragma once
 
 /*
- * Where the daemons of a simulation keep their files: in memory.
+ * The directory for the files of the simulated daemons, in memory.
  */
 
 /* To be freed. */
 char *directory_new(void);
-/* Whatever is in it goes. */
+/* Removes its contents. */
 void directory_empty(const char *directory);
 void directory_remove(const char *directory);

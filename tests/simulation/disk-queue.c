@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * The daemon's queue of jobs on the disk, without a thread: in simulated time each job takes as long as the dice say,
- * and sometimes very long. The jobs of a daemon that is killed are lost from one of them on, in order.
+ * Replaces the daemon's disk queue, without a thread: the dice decide how long each job takes in simulated time,
+ * sometimes very long. When a daemon is killed, its last jobs are lost; the dice choose the first of them.
  */
 
 #include "basic/disk-queue.h"
 
-#include "agenda.h"
 #include "disk.h"
+#include "event-queue.h"
 #include "kernel.h"
 #include "trace.h"
 
@@ -17,14 +17,14 @@
 
 struct DiskQueue {
         GSource source;       /* first: the source is the object */
-        GQueue waiting, done; /* of DiskJob; the first that is to be done is under way */
+        GQueue waiting, done; /* of DiskJob; the first that waits is running */
         uint64_t life;
 };
 
 static struct {
         Dice dice;
         unsigned slow;
-        uint64_t life; /* of the queue that there is now; others are those of the dead */
+        uint64_t life; /* of the present queue; others belong to killed daemons */
         DiskQueue *queue;
 } disk;
 
@@ -75,7 +75,7 @@ static void plan(const DiskQueue *queue) {
                 return;
         if (disk.slow > 0)
                 usec = dice_below(&disk.dice, dice_chance(&disk.dice, disk.slow) ? HANGING_USEC : USUAL_USEC);
-        agenda_add(usec, on_answered, g_memdup2(&queue->life, sizeof(queue->life)), g_free);
+        event_queue_add(usec, on_answered, g_memdup2(&queue->life, sizeof(queue->life)), g_free);
 }
 
 static gboolean source_prepare(GSource *source, int *ret_timeout) {
@@ -135,7 +135,7 @@ void disk_queue_add(DiskQueue *queue, const DiskJob *job) {
                 plan(queue);
 }
 
-/* A disk that hangs may do so for longer than anybody waits. Of the dead nothing takes place anyway. */
+/* A disk may hang for longer than the daemon waits. The jobs of a killed daemon have no effect. */
 bool disk_queue_finish(DiskQueue *queue, uint64_t usec) {
         for (;;) {
                 deliver(queue);

@@ -2,10 +2,10 @@
 #pragma once
 
 /*
- * How long the disk takes for the jobs of the daemon, which are done in order: see basic/disk-queue.h.
+ * Simulates how long the disk takes for the jobs of the daemon, which run in order: see basic/disk-queue.h.
  */
 
 #include "dice.h"
 
-/* slow: so many percent of the jobs take very long; 0: none takes any time. */
+/* slow: the percentage of jobs that take very long; 0: no job takes any time. */
 void disk_simulate(Dice dice, unsigned slow);

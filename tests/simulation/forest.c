@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Nodes are written in the order in which the engine counts them. */
+/* Writes the nodes in the order in which the engine numbers them. */
 
 #include <glib.h>
 #include <string.h>
@@ -15,9 +15,9 @@
 typedef struct Forest {
         GString *text;
         Dice *dice;
-        unsigned tree, node; /* the number of the next one */
-        bool told;           /* one node tells what another one has found */
-        bool parted;         /* it uses the parts of other files */
+        unsigned tree, node; /* the number of the next node */
+        bool told;           /* a node sends the result of another one */
+        bool parted;         /* it includes other files */
         ForestKind kind;
 } Forest;
 
@@ -50,13 +50,13 @@ static void add_unit(Forest *forest, const char *type, char kind) {
                 add(forest, ", \"timeout\": \"%ums\"", 5 + throw(forest, 2000));
 }
 
-/* What is done with units that are always there has an effect each time, unless a halt comes between. */
+/* A job of a unit that is always loaded has an effect each time, unless it is halted. */
 static void add_unit_job(Forest *forest) {
         static const char kinds[] = "ooofsscu";
         char kind = kinds[throw(forest, sizeof(kinds) - 1)];
 
-        /* Whether a condition was met is forgotten, with what it was a condition of, and a simple service has to last
-         * for a while from the recovery on. */
+        /* systemd forgets the result of a condition with the unit, and a simple service must stay active for a while
+         * after the recovery. */
         if (forest->kind == FOREST_RECOVERABLE && strchr("csu", kind))
                 kind = 'o';
         promise(forest, kind == 'o' ? PROMISE_EXACTLY : PROMISE_ONCE);
@@ -82,7 +82,7 @@ static void add_spawn(Forest *forest) {
                 add(forest, ", \"timeout\": \"%ums\"", 5 + throw(forest, 2000));
 }
 
-/* A child dies with the daemon. */
+/* A child process ends with the daemon. */
 static void add_child(Forest *forest) {
         bool again = throw(forest, 3) == 0;
 
@@ -130,13 +130,13 @@ static void add_name(Forest *forest) {
         add(forest, "\"type\": \"DBusName\", \"name\": \"sim.Service%u\"", throw(forest, SERVICES_N));
 }
 
-/* Of any unit there is, often of one that something is done with. */
+/* Chooses any unit, often one that other leaves use. */
 static void add_state(Forest *forest) {
         add(forest, "\"type\": \"UnitState\", \"unit\": \"sim-%c-%u-%u.service\"", "ops"[throw(forest, 3)],
             forest -> tree, throw(forest, NODES_MOST));
 }
 
-/* Throws no dice, so that the trees of a seed stay what they are. */
+/* Throws no dice, so that a seed keeps its trees. */
 static bool add_clock(Forest *forest) {
         bool continues = forest->kind == FOREST_ANY && number(forest) % 4 != 0;
 
@@ -166,8 +166,8 @@ static void add_constant(Forest *forest) {
         add(forest, "\"type\": \"%s\"", throw(forest, 2) == 0 ? "AlwaysSuccess" : "AlwaysFailure");
 }
 
-/* What is known at once comes last. Of those a tick that was cut off by the death of the daemon knows later, and what
- * is beside them in a Parallel has begun by then. */
+/* Leaves that end at once come last. If the daemon is killed in the tick, their end is known only later, and their
+ * siblings in a Parallel have started by then. */
 #define N_SLOW 8u
 static void (*const leaf_makers[])(Forest *forest) = {
         add_unit_job, add_unit_job, add_unit_change, add_spawn,     add_spawn,    add_call,
@@ -203,7 +203,7 @@ static void add_leaf(Forest *forest) {
 
 typedef struct Shape {
         const char *type;
-        unsigned least, most; /* children; 0: one, as "child" */
+        unsigned least, most; /* the number of children; 0: one, as "child" */
         const char *(*params)(const Forest *forest);
 } Shape;
 
@@ -245,7 +245,7 @@ static const char *params_parallel(const Forest *forest) {
         return params[throw(forest, 3)];
 }
 
-/* Those that look at the time race with what they wait for, and what the death of a daemon costs is time. */
+/* Types with timers race with their children, and the death of a daemon takes time. */
 static const Shape timed[] = {
         { "Timeout", 0, 0, params_timeout },
         { "Parallel", 2, 3, params_parallel },
@@ -308,7 +308,7 @@ static void add_control(Forest *forest, unsigned depth) {
         }
 }
 
-/* While something holds that the tree itself can change. */
+/* A condition that the tree itself can change. */
 static void add_reactive(Forest *forest) {
         add(forest, "\"type\": \"%s\", \"children\": [ { ",
             throw(forest, 3) == 0 ? "ReactiveFallback" : "ReactiveSequence");
@@ -319,7 +319,7 @@ static void add_reactive(Forest *forest) {
         add(forest, " ]");
 }
 
-/* As long as a unit is active that nobody ever stops. */
+/* A condition on a unit that is never stopped. */
 static void add_watched(Forest *forest, unsigned depth) {
         add(forest,
             "\"type\": \"WhileDoElse\", \"children\": [ { \"type\": \"UnitState\", \"unit\": \"sim-p-%u-%u.service\", "
@@ -338,7 +338,7 @@ static void add_wait(Forest *forest) {
         add(forest, " }");
 }
 
-/* What a process has written goes by way of a variable to a service, which knows what it must be. */
+/* The output of a process goes through a variable to a service, which knows the right value. */
 static void add_told(Forest *forest) {
         forest->told = true;
         add(forest, "\"type\": \"Sequence\", \"children\": [ { \"type\": \"Spawn\", \"as\": \"unit\","
@@ -366,7 +366,7 @@ static void add_shifting_sleep(Forest *forest) {
         ledger_promise_span(forest->tree, number(forest), SHIFTING_MSEC * 1000, add_clock(forest));
 }
 
-/* A service knows what it must be; see services.c. */
+/* The service knows the right value; see services.c. */
 static void add_shifting_call(Forest *forest) {
         promise(forest, PROMISE_AGAIN);
         add(forest,
@@ -376,7 +376,7 @@ static void add_shifting_call(Forest *forest) {
             forest->tree, number(forest), number(forest));
 }
 
-/* As long as it has its owner. */
+/* A condition on the owner of a name. */
 static void add_shifting_name(Forest *forest) {
         ledger_promise(forest->tree, forest->node, PROMISE_LIVE, false);
         add(forest,
@@ -386,11 +386,11 @@ static void add_shifting_name(Forest *forest) {
         forest->node += 2;
 }
 
-/* A leaf whose variable is another one as soon as it has begun. */
+/* A leaf whose variable changes as soon as it has started. */
 static void add_shifting(Forest *forest) {
         static const struct {
                 void (*add)(Forest *forest);
-                unsigned value; /* 0: the number of its node; 1: of the one before */
+                unsigned value; /* 0: the number of its node; 1: of the previous node */
         } leaves[] = {
                 { add_shifting_unit, 0 },
                 { add_shifting_sleep, SHIFTING_MSEC },
@@ -409,7 +409,7 @@ static void add_shifting(Forest *forest) {
         forest->node++;
 }
 
-/* Trees of files that have one name; see forest_parts(). */
+/* Subtrees in files with the same name; see forest_parts(). */
 static void add_part(Forest *forest) {
         bool shelf = throw(forest, 2) == 0;
 
@@ -441,7 +441,7 @@ static void add_node(Forest *forest, unsigned depth) {
         add(forest, " }");
 }
 
-/* A Finally as the root, whose end has one effect a run. */
+/* A Finally as the root; its clean-up has one effect in each run. */
 static void add_root(Forest *forest) {
         add(forest, "{ \"type\": \"Finally\", \"children\": [ ");
         forest->node++;

@@ -2,22 +2,22 @@
 #pragma once
 
 /*
- * Random trees, of which each comes to an end in time whatever happens, and whose leaves the world knows by the number
- * of their tree and their own, which is that of the engine.
+ * Makes random trees. Each of them finishes in time, whatever happens. The simulated world knows a leaf by the number
+ * of its tree and the engine's number of the node.
  */
 
 #include <stdbool.h>
 
 #include "dice.h"
 
-/* Which leaves there may be. */
+/* Selects the leaves of a tree. */
 typedef enum ForestKind {
         FOREST_ANY,
-        FOREST_RECOVERABLE, /* those that go on as if nothing had happened when the daemon was killed */
+        FOREST_RECOVERABLE, /* leaves that continue unchanged when the daemon was killed */
 } ForestKind;
 
-/* The text of a file; tells the ledger what its leaves promise. To be freed. */
+/* The text of a tree file; tells the ledger the promises of its leaves. To be freed. */
 char *forest_tree(Dice *dice, unsigned tree, ForestKind kind);
-/* The files that trees use, two of them with one name. Each edition is another text, and after the first one there is
- * another file that would be found before. */
+/* The files that trees include, two of them with one name. Each edition has other text, and after the first edition, a
+ * new file comes earlier in the search path. */
 void forest_parts(unsigned edition, void (*put)(const char *file, const char *text, void *userdata), void *userdata);

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* The functions of the C library are defined here, and found here by all libraries; what shall take place goes straight
- * to the kernel. */
+/* Replaces functions of the C library, for all libraries. A call that takes place goes directly to the kernel. */
 
-/* So that open() and open64() are two. */
+/* Otherwise open() and open64() would be one function. */
 #undef _FILE_OFFSET_BITS
 
 #include <errno.h>
@@ -32,12 +31,12 @@ static struct {
         int kept_first, kept_end;
         Disk disk;
         unsigned slow;
-        char *paths[FDS_MAX]; /* of files that were opened to be written */
+        char *paths[FDS_MAX]; /* of the files that are open for writing */
 } kernel = { .left = UINT64_MAX };
 
 typedef enum Fate {
         FATE_DONE,
-        FATE_NOT_DONE, /* but the caller will never know */
+        FATE_NOT_DONE, /* the caller is killed, and does not learn it */
         FATE_HALF_DONE,
 } Fate;
 
@@ -125,13 +124,13 @@ static int fail(int error) {
         return -1;
 }
 
-/* There is no room, or it must not be written to. */
+/* The disk is full or read-only. */
 static int refuse(const char *path) {
         kernel.hooks->failed(path);
         return fail(kernel.disk == DISK_FULL ? ENOSPC : EROFS);
 }
 
-/* Only one that makes or empties a file is more than a look. */
+/* Only an open() that creates or truncates a file has an effect. */
 static int open_file(const char *path, int flags, mode_t mode) {
         bool writes = (flags & O_ACCMODE) != O_RDONLY, changes = flags & (O_CREAT | O_TRUNC);
         int fd;
@@ -201,7 +200,7 @@ ssize_t write(int fd, const void *bytes, size_t n) {
                 break;
         }
 
-        /* What still fits, and then no more. */
+        /* Writes the part that fits. */
         if (kernel.disk == DISK_FULL)
                 return n > 1 && dice_chance(&kernel.dice, 50) ? write_some(fd, path, bytes, n / 2) : refuse(path);
         if (kernel.disk == DISK_READ_ONLY)
@@ -237,7 +236,7 @@ int ftruncate64(int fd, off_t size) {
         return truncate_file(fd, size);
 }
 
-/* What is open is known by its new name. */
+/* Open files get their new name. */
 static void note_renamed(const char *from, const char *to) {
         for (int fd = 0; fd < FDS_MAX; fd++)
                 if (g_strcmp0(kernel.paths[fd], from) == 0) {
@@ -281,7 +280,7 @@ int mkdir(const char *path, mode_t mode) {
         return (int) syscall(SYS_mkdir, path, mode);
 }
 
-/* There is no disk that would have to be waited for. */
+/* There is no real disk to wait for. */
 int fsync(int fd) {
         return 0;
 }
@@ -306,7 +305,7 @@ ssize_t sendmsg(int fd, const struct msghdr *message, int flags) {
         if (fate == FATE_NOT_DONE)
                 return (ssize_t) size_of(message);
 
-        /* Whoever reads it is slow. */
+        /* The reader is slow. */
         if (kernel.slow > 0 && dice_chance(&kernel.dice, kernel.slow))
                 return fail(EAGAIN);
 
@@ -315,7 +314,7 @@ ssize_t sendmsg(int fd, const struct msghdr *message, int flags) {
         return n;
 }
 
-/* What comes for the dead stays where it is. */
+/* A killed daemon receives nothing. */
 ssize_t recv(int fd, void *bytes, size_t n, int flags) {
         return kernel.in_daemon && kernel.killed ? fail(EAGAIN)
                                                  : syscall(SYS_recvfrom, fd, bytes, n, flags, NULL, NULL);

@@ -2,12 +2,11 @@
 #pragma once
 
 /*
- * The system calls by which the daemon does something that outlasts it: what it writes into files, what it does to
- * directories, and what it sends. Each of them is a moment at which it can be killed: before it, after it, or, of a
- * write, in the middle.
+ * The system calls whose effects outlast the daemon: it writes files, changes directories, and sends messages. At each
+ * of them the daemon can be killed: before the call, after it, or in the middle of a write.
  *
- * A daemon that was killed goes on until its main loop has the next turn, since its memory has to be freed; but from
- * then on nothing of what it does takes place.
+ * A killed daemon continues until the next turn of its main loop, because its memory must be freed; but its system
+ * calls have no effects any more.
  */
 
 #include <stdbool.h>
@@ -21,37 +20,37 @@ typedef enum Disk {
         DISK_READ_ONLY,
 } Disk;
 
-/* What the world sees of files, by their whole paths. */
+/* Tells the world about files, by their full paths. */
 typedef struct KernelHooks {
         void (*opened)(const char *path);
         void (*written)(const char *path, const char *bytes, uint64_t n);
         void (*renamed)(const char *from, const char *to);
         void (*removed)(const char *path);
-        void (*failed)(const char *path); /* the disk did not take it */
+        void (*failed)(const char *path); /* the write failed */
         void (*sent)(void);
 } KernelHooks;
 
-/* root: only files below it are of interest. Borrowed, as are the hooks. */
+/* root: other files are ignored. Borrowed, as are the hooks. */
 void kernel_open(const char *root, const KernelHooks *hooks, Dice dice);
 
-/* So many descriptors, from the first, are for what the daemon is handed, and free for nothing else. */
+/* Reserves these descriptors for those that the daemon is handed. */
 void kernel_keep(int first, int n);
 
-/* The daemon is at work, or the world is. */
+/* Between these two calls, the daemon runs; otherwise the world does. */
 void kernel_enter(void);
 void kernel_leave(void);
 
-/* It will be killed at one of its next calls: UINT64_MAX: never. */
+/* Kills the daemon after this number of calls; UINT64_MAX: never. */
 void kernel_kill_after(uint64_t calls);
 bool kernel_was_killed(void);
-/* Another daemon begins. */
+/* The next daemon begins. */
 void kernel_revive(void);
 
-/* Something else that lasts is about to be done: does it take place? */
+/* For another lasting effect: does it take place? */
 bool kernel_takes_place(const char *call);
 
 void kernel_set_disk(Disk disk);
-/* So many percent of what is sent has to wait for its turn. */
+/* The percentage of sent messages that must wait. */
 void kernel_set_slow(unsigned percent);
-/* How many calls there were. */
+/* The number of calls so far. */
 uint64_t kernel_calls(void);

@@ -1,14 +1,50 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
+/* Records what leaves promise, what run records say, and what was done; reports each contradiction. */
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "clock.h"
-#include "ledger-state.h"
+#include "ledger.h"
 #include "trace.h"
 
-Ledger ledger;
+#define NODES_MAX 128u
+
+typedef struct Leaf {
+        Promise promise;
+        bool once_a_run;
+        unsigned lock;        /* 0: none */
+        bool active;          /* begun, and not ended */
+        bool busy;            /* its effect takes time, and has not ended */
+        uint64_t span, since; /* how long it takes; when it began, in the time of its run */
+        bool through_suspends;
+        unsigned begun, rerun, succeeded, effects;
+} Leaf;
+
+typedef struct Account {
+        Leaf leaves[NODES_MAX];
+        GPtrArray *runs; /* of Entry */
+        bool expected;
+        bool loose; /* a record could not be written, so nothing is promised any more */
+} Account;
+
+/* A run. */
+typedef struct Entry {
+        unsigned tree, number;
+        bool begun, finished, archived;
+        bool forced;  /* a node was given an outcome */
+        bool touched; /* one of its leaves was started */
+        char *result;
+        GString *line;            /* the part of the next line that was written */
+        unsigned ends[NODES_MAX]; /* how often each node has begun */
+} Entry;
+
+static struct {
+        Account *accounts;
+        unsigned n_accounts;
+} ledger;
 
 static void entry_free(void *data) {
         Entry *entry = data;
@@ -51,7 +87,7 @@ void ledger_promise_span(unsigned tree, unsigned node, uint64_t span, bool throu
         leaf_of(tree, node)->through_suspends = through_suspends;
 }
 
-/* Of what a leaf measures its span by. */
+/* The clock that a leaf uses. */
 static uint64_t time_of(const Leaf *leaf, uint64_t time) {
         return time + (leaf->through_suspends ? clock_suspended() : 0);
 }
@@ -68,7 +104,7 @@ void ledger_lock(unsigned tree, unsigned node, unsigned lock) {
         leaf_of(tree, node)->lock = lock;
 }
 
-/* NULL: it is not the journal of a run. */
+/* NULL: it is not a run record. */
 static Entry *entry_of(const char *path) {
         g_autofree char *name = g_path_get_basename(path);
         unsigned tree, number;
@@ -95,7 +131,7 @@ static Entry *entry_of(const char *path) {
         return entry;
 }
 
-/* What was torn is cut off when it is gone on with. */
+/* The next daemon removes a torn line before it continues the record. */
 void ledger_note_opened(const char *path) {
         Entry *entry = entry_of(path);
 
@@ -103,7 +139,7 @@ void ledger_note_opened(const char *path) {
                 g_string_truncate(entry->line, 0);
 }
 
-/* One that is halted before its first tick has not been in there. */
+/* A run that is halted before its first tick has no record. */
 static void check_finallys(const Entry *entry) {
         const Account *account = &ledger.accounts[entry->tree];
 
@@ -145,7 +181,7 @@ static void note_outcome(const Entry *entry, Leaf *leaf, unsigned node, uint64_t
                           leaf->span);
 }
 
-/* Nobody else has its lock. */
+/* Checks that no other leaf holds its lock. */
 static void check_lock(unsigned tree, unsigned node, const Leaf *leaf) {
         for (unsigned i = 0; leaf->lock > 0 && i < ledger.n_accounts; i++)
                 for (unsigned k = 0; k < NODES_MAX; k++) {
@@ -170,7 +206,7 @@ static void note_leaf(Entry *entry, Leaf *leaf, unsigned node, uint64_t time, co
                 return;
 
         if (g_str_equal(kind, "begin") || (g_str_equal(kind, "rerun") && !leaf->active)) {
-                /* The record of its beginning may have been torn. */
+                /* The entry of its start may have been torn. */
                 leaf_begins(entry, leaf, node, time);
         } else if (g_str_equal(kind, "rerun")) {
                 leaf->rerun++;
@@ -183,7 +219,7 @@ static void note_leaf(Entry *entry, Leaf *leaf, unsigned node, uint64_t time, co
         }
 }
 
-/* Its number may have been used before, when the disk was full. */
+/* The number may have been used before, while the disk was full. */
 static void entry_begins(Entry *entry) {
         GString *line = entry->line;
 
@@ -260,7 +296,7 @@ void ledger_note_removed(const char *path) {
                 violation("the journal of t%u.%u is removed, and the run has not finished", entry->tree, entry->number);
 }
 
-/* Whatever it was, it may be missed. */
+/* The lost entry may be any. */
 void ledger_note_failed(const char *path) {
         for (unsigned i = 0; i < ledger.n_accounts; i++)
                 ledger.accounts[i].loose = true;
@@ -332,4 +368,65 @@ bool ledger_is_strict(unsigned tree) {
                 forced |= ((const Entry *) account->runs->pdata[k])->forced;
 
         return !account->loose && !forced;
+}
+
+static void check_leaf(unsigned tree, unsigned node, const Leaf *leaf) {
+        if (leaf->promise == PROMISE_EXACTLY && leaf->effects < leaf->succeeded)
+                violation("t%u #%u has succeeded %u times, but has had %u effects", tree, node, leaf->succeeded,
+                          leaf->effects);
+}
+
+static void check_run(const Entry *entry) {
+        if (entry->begun && !entry->finished)
+                violation("t%u.%u has not finished", entry->tree, entry->number);
+        else if (entry->begun && !entry->archived)
+                violation("t%u.%u has finished, but its journal is not kept", entry->tree, entry->number);
+}
+
+void ledger_check(void) {
+        for (unsigned i = 0; i < ledger.n_accounts; i++) {
+                const Account *account = &ledger.accounts[i];
+
+                if (account->loose)
+                        continue;
+
+                for (unsigned node = 0; node < NODES_MAX; node++)
+                        check_leaf(i, node, &account->leaves[node]);
+                for (unsigned k = 0; k < account->runs->len; k++)
+                        check_run(account->runs->pdata[k]);
+                if (account->expected && account->runs->len == 0)
+                        violation("t%u says \"autostart\", but was not started", i);
+        }
+}
+
+/* A run that was halted or has failed may have fewer effects. A cancelled job may continue, so that the next one finds
+ * it running. */
+static void summarize_leaf(GString *text, unsigned tree, unsigned node, const Leaf *leaf) {
+        if (leaf->begun == 0)
+                return;
+
+        g_string_append_printf(text, "t%u #%u: %u begun, %u succeeded", tree, node, leaf->begun, leaf->succeeded);
+        if (leaf->begun == leaf->succeeded && leaf->promise != PROMISE_AGAIN)
+                g_string_append_printf(text, ", %u effects", MIN(leaf->effects, leaf->begun));
+        g_string_append_c(text, '\n');
+}
+
+char *ledger_summary(void) {
+        GString *text = g_string_new(NULL);
+
+        for (unsigned i = 0; i < ledger.n_accounts; i++) {
+                const Account *account = &ledger.accounts[i];
+
+                for (unsigned k = 0; k < account->runs->len; k++) {
+                        const Entry *entry = account->runs->pdata[k];
+
+                        /* A number can be skipped. */
+                        if (entry->begun)
+                                g_string_append_printf(text, "t%u: %s\n", i, entry->result ?: "?");
+                }
+                for (unsigned node = 0; node < NODES_MAX; node++)
+                        summarize_leaf(text, i, node, &account->leaves[node]);
+        }
+
+        return g_string_free(text, FALSE);
 }

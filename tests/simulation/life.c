@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * The daemon's main loop is run here, and everything that it asks of the service manager directly is answered here: the
- * descriptors that are stored for the next daemon stay open when it dies.
+ * Runs the daemon's main loop, and answers its direct requests to the service manager: descriptors that are stored for
+ * the next daemon stay open when it dies.
  */
 
 #include <errno.h>
@@ -16,12 +16,12 @@
 #include <systemd/sd-daemon.h>
 #include <unistd.h>
 
-#include "agenda.h"
 #include "basic/log.h"
 #include "bus.h"
 #include "clock.h"
 #include "engine/engine-version.h"
 #include "engine/node.h"
+#include "event-queue.h"
 #include "life.h"
 #include "record/journal.h"
 #include "trace.h"
@@ -41,7 +41,7 @@ int __wrap_sd_notifyf(int unset, const char *format, ...);
 void __wrap_notify_try(const char *state);
 void __wrap_log_message(int level, const LogSubject *subject, const char *format, ...) G_GNUC_PRINTF(3, 4);
 
-/* A descriptor, for the next daemon. */
+/* A descriptor that is stored for the next daemon. */
 typedef struct Stored {
         char *name;
         int fd;
@@ -50,15 +50,15 @@ typedef struct Stored {
 static struct {
         bool quit, over;
         const LifeOptions *options;
-        unsigned steps; /* of this simulation */
+        unsigned steps; /* in this simulation */
         Stored stored[LIFE_STORED_MAX];
         int n_stored;
 } life;
 
-/* Whatever comes to an end has done so by then. */
+/* A simulation that ends has ended after so many steps. */
 #define STEPS_MOST 300000u
 
-/* False: this will never end. */
+/* False: the simulation will never end. */
 static bool step(void) {
         if (++life.steps < STEPS_MOST && !violation_text())
                 return true;
@@ -69,7 +69,7 @@ static bool step(void) {
         return false;
 }
 
-/* In place of poll(): nothing is waited for. */
+/* Replaces poll(), and does not wait. */
 static gint world_turn(GPollFD *fds, guint n_fds, gint timeout) {
         uint64_t start = clock_now(), end = timeout < 0 ? UINT64_MAX : start + (uint64_t) timeout * 1000;
         int n = 0;
@@ -79,12 +79,12 @@ static gint world_turn(GPollFD *fds, guint n_fds, gint timeout) {
                 uint64_t next;
 
                 bus_turn();
-                agenda_run();
+                event_queue_run();
                 n = poll((struct pollfd *) fds, n_fds, 0);
                 if (n != 0 || timeout == 0 || kernel_was_killed())
                         break;
 
-                next = MIN(agenda_next(), end);
+                next = MIN(event_queue_next(), end);
                 if (next == UINT64_MAX) {
                         if (life.options->settle())
                                 continue;
@@ -121,7 +121,7 @@ uint32_t __wrap_engine_version(void) {
         return life.options->engine;
 }
 
-/* Other engines do other things: a record that is given to one of them does not fit. */
+/* Another engine version behaves differently, so records of this one do not fit it. */
 void __wrap_node_arm_timer(Machine *machine, NodeId node, uint64_t usec) {
         __real_node_arm_timer(machine, node, usec + life.options->later);
 }
@@ -153,7 +153,7 @@ int __wrap_sd_booted(void) {
         return 1;
 }
 
-/* They begin where sd_listen_fds() says; these numbers are kept free for them. */
+/* They begin at SD_LISTEN_FDS_START; these numbers are reserved. */
 int __wrap_sd_listen_fds_with_names(int unset, char ***ret_names) {
         char **names = g_new0(char *, LIFE_STORED_MAX + 1);
 
@@ -182,7 +182,7 @@ static void stored_drop(Stored *stored) {
         *stored = life.stored[--life.n_stored];
 }
 
-/* Those whose other end is closed are kept no longer. */
+/* Drops descriptors whose other end is closed. */
 static void drop_dead(void) {
         for (int i = life.n_stored; i-- > 0;) {
                 struct pollfd fd = { .fd = life.stored[i].fd };
@@ -192,7 +192,7 @@ static void drop_dead(void) {
         }
 }
 
-/* None is taken twice. */
+/* Each descriptor is taken once. */
 int __wrap_sd_pid_notify_with_fds(pid_t pid, int unset, const char *state, const int *fds, unsigned n_fds) {
         if (kernel_was_killed() || is_stored(fds[0]))
                 return 1;

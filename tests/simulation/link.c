@@ -1,10 +1,62 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
+/* Keeps one connection to the simulated bus, with its match rules. */
+
+#include <glib.h>
+#include <stdbool.h>
 #include <stdio.h>
+#include <systemd/sd-bus.h>
 
 #include "basic/cleanup.h"
 #include "link.h"
-#include "rule.h"
+
+/* A match rule as the daemon sent it. */
+typedef struct BusRule {
+        char *text;
+        char **parts; /* key, value, key, value, ... */
+} BusRule;
+
+static BusRule *bus_rule_new(const char *text) {
+        g_autoptr(GPtrArray) parts = g_ptr_array_new_with_free_func(g_free);
+        g_auto(GStrv) pairs = g_strsplit(text, ",", -1);
+        BusRule *rule = g_new(BusRule, 1);
+
+        for (char **pair = pairs; *pair; pair++) {
+                const char *equals = strchr(*pair, '=');
+                size_t length = strlen(equals + 1);
+
+                g_ptr_array_add(parts, g_strndup(*pair, (size_t) (equals - *pair)));
+                g_ptr_array_add(parts, g_strndup(equals + 2, length - 2));
+        }
+        g_ptr_array_add(parts, NULL);
+
+        rule->text = g_strdup(text);
+        rule->parts = (char **) g_ptr_array_steal(parts, NULL);
+        return rule;
+}
+
+static void bus_rule_free(BusRule *rule) {
+        g_strfreev(rule->parts);
+        g_free(rule->text);
+        g_free(rule);
+}
+
+/* sender: its well-known name; arg0: or NULL. */
+static bool bus_rule_fits(const BusRule *rule, const char *sender, const char *unique, const char *path,
+                          const char *interface, const char *member, const char *arg0) {
+        for (char **part = rule->parts; *part; part += 2) {
+                const char *key = part[0], *value = part[1];
+
+                if ((g_str_equal(key, "sender") && !g_str_equal(value, sender) && !g_str_equal(value, unique)) ||
+                    (g_str_equal(key, "path") && !g_str_equal(value, path)) ||
+                    (g_str_equal(key, "interface") && !g_str_equal(value, interface)) ||
+                    (g_str_equal(key, "member") && !g_str_equal(value, member)) ||
+                    (g_str_equal(key, "arg0") && g_strcmp0(value, arg0) != 0))
+                        return false;
+        }
+
+        return true;
+}
 
 typedef struct Pending {
         uint64_t cookie;
@@ -83,7 +135,7 @@ static const char *first_argument(sd_bus_message *signal) {
 bool link_wants(Link *link, const char *sender, const char *unique, sd_bus_message *signal) {
         const char *arg0;
 
-        /* What is in it can be read when it is sealed. */
+        /* Only a sealed message can be read. */
         if (sd_bus_message_seal(signal, 1, 0) < 0)
                 return false;
 

@@ -14,8 +14,8 @@ struct Link {
         sd_bus *peer;
         char unique[16];
         bool open;
-        uint64_t deaf_after;        /* when it is not open any more: what arrives later is not heard */
-        uint64_t in_time, out_time; /* when the last message arrives there, and here */
+        uint64_t deaf_after;        /* when it was closed: later messages are dropped */
+        uint64_t in_time, out_time; /* arrival of the last message at the daemon, and here */
         GPtrArray *rules;           /* of BusRule */
         GPtrArray *names;           /* of char */
         GArray *pending;            /* of Pending */
@@ -28,13 +28,13 @@ void link_add_rule(Link *link, const char *text);
 void link_remove_rule(Link *link, const char *text);
 bool link_wants(Link *link, const char *sender, const char *unique, sd_bus_message *signal);
 
-/* peer: who is to reply, NULL: the bus. */
+/* peer: the one that is to reply; NULL: the bus. */
 void link_add_pending(Link *link, sd_bus_message *call, const Peer *peer);
-/* True: there was one, and there is no more. */
+/* True: there was one; it is removed. */
 bool link_take_pending(Link *link, uint64_t cookie);
 /* The peer will not reply any more. */
 void link_fail_pending(Link *link, const Peer *peer);
 
-/* Of those in the array, which has the name; NULL: none. */
+/* The connection in the array that owns the name; NULL: none. */
 Link *link_named(const GPtrArray *links, const char *name);
 const char *link_owner_of(const GPtrArray *links, const char *name);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * Simulations from seeds, one after the other, until a rule is broken. A seed that has broken one is printed with the
- * command that repeats it, line by line.
+ * Runs simulations, one for each seed, until a rule is broken. Then it prints the seed, and the command that repeats it
+ * with a trace.
  */
 
 #include <glib.h>
@@ -21,7 +21,7 @@
 #include "simulation.h"
 #include "trace.h"
 
-/* So many simulations take a minute or so. */
+/* This number takes about a minute. */
 #define TOLD_EACH 20000u
 
 typedef struct Wanted {
@@ -40,7 +40,7 @@ static void print_tally(const Tally *tally, uint64_t started) {
         fflush(stdout);
 }
 
-/* For the moment at which nothing else can be done any more. */
+/* Used when the process is about to abort. */
 static char repetition[512];
 
 static void note_repetition(const char *program, uint64_t seed) {
@@ -48,7 +48,7 @@ static void note_repetition(const char *program, uint64_t seed) {
                         program, seed);
 }
 
-/* An assertion of the daemon is a rule, too. */
+/* A failed assertion of the daemon counts as a broken rule. */
 static void on_abort(int number) {
         static const char text[] = "the daemon has ended by a signal\n";
 
@@ -101,7 +101,7 @@ int main(int argc, char **argv) {
 
         kernel_keep(SD_LISTEN_FDS_START, LIFE_STORED_MAX);
         g_setenv("NOTIFY_SOCKET", "/nowhere", TRUE);
-        /* Of the processes that go on writing when nobody reads any more. */
+        /* Simulated processes may write to a closed pipe. */
         (void) signal(SIGPIPE, SIG_IGN);
         (void) signal(SIGABRT, on_abort);
         (void) signal(SIGSEGV, on_abort);

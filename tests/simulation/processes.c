@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* In place of leaves/spawn/process.c, and of the system calls that a parent needs: what it has for a pidfd is an
- * eventfd. */
+/* Replaces leaves/spawn/process.c and the system calls of a parent; an eventfd stands for a pidfd. */
 
 #include <fcntl.h>
 #include <signal.h>
@@ -11,21 +10,21 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "agenda.h"
 #include "basic/workers.h"
+#include "event-queue.h"
 #include "kernel.h"
 #include "leaves/spawn/process.h"
 #include "ledger.h"
 #include "processes.h"
 #include "trace.h"
 
-/* No real one has such a number. */
+/* No real process has such a number. */
 #define FIRST 500000000
 
 typedef struct Process {
         pid_t pid;
-        int fd;           /* the daemon's */
-        int our_fd;       /* the same, to write to */
+        int fd;           /* of the daemon */
+        int our_fd;       /* a copy, to write to */
         int code, status; /* 0: it is running */
 } Process;
 
@@ -94,7 +93,7 @@ static void plan_exit(const Process *process, unsigned tree, unsigned node) {
         Plan *plan = g_new(Plan, 1);
 
         *plan = (Plan){ .pid = process->pid, .status = dice_chance(&dice, 25) ? 3 : 0 };
-        agenda_add(100 + dice_below(&dice, dice_chance(&dice, 20) ? 1000000 : 20000), on_exit_due, plan, g_free);
+        event_queue_add(100 + dice_below(&dice, dice_chance(&dice, 20) ? 1000000 : 20000), on_exit_due, plan, g_free);
 }
 
 int process_start(const ProcessSpec *spec, pid_t *ret_pid, int *ret_pidfd, char **ret_error) {
@@ -112,7 +111,7 @@ int process_start(const ProcessSpec *spec, pid_t *ret_pid, int *ret_pidfd, char 
 
 Work *__wrap_workers_start(Workers *workers, const WorkKind *kind, void *data, void *userdata);
 
-/* There is one thread, and processes start at once. */
+/* Processes start at once, without a thread. */
 Work *__wrap_workers_start(Workers *workers, const WorkKind *kind, void *data, void *userdata) {
         kind->run(NULL, data);
         kind->done(data, userdata);
@@ -127,7 +126,7 @@ int process_user_find(const char *user, const char *group, ProcessUser *ret_user
 
 void process_user_clear(ProcessUser *user) {}
 
-/* Those that the daemon has are in groups of their own. */
+/* Each child of the daemon has its own process group. */
 int kill(pid_t pid, int number) {
         Process *process;
 

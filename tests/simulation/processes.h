@@ -2,7 +2,7 @@
 #pragma once
 
 /*
- * The children of the daemon, which end with it; none of them is real. Their arguments say which leaf they are for.
+ * Simulates the child processes of the daemon, which end with it. Their arguments name their leaf.
  */
 
 #include <stdint.h>

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 #include "services.h"
-#include "agenda.h"
 #include "basic/cleanup.h"
 #include "bus.h"
 #include "clock.h"
 #include "dice.h"
+#include "event-queue.h"
 #include "ledger.h"
 #include "trace.h"
 
@@ -20,8 +20,8 @@ static const Peer peers[SERVICES_N] = {
 static struct {
         uint64_t seed;
         bool silent;
-        uint32_t levels[SERVICES_N]; /* a property of each, another one after each call */
-        GHashTable *due;             /* when the answer to each comes, by the leaf and its beginning */
+        uint32_t levels[SERVICES_N]; /* the property of each; each call changes it */
+        GHashTable *due;             /* the time of each reply, by the leaf and the number of its start */
 } services;
 
 typedef struct Answer {
@@ -51,7 +51,7 @@ static void on_answer(void *userdata) {
                 bus_reply(answer->link, bus_reply_new(answer->call));
 }
 
-/* Whoever asks once more about the same gets the same answer, at the same time. */
+/* A repeated call gets the same reply at the same time. */
 static uint64_t answer_due(uint32_t tree, uint32_t node, uint64_t span) {
         char *key = g_strdup_printf("%u %u %u", tree, node, ledger_n_begun(tree, node));
         uint64_t *due = g_hash_table_lookup(services.due, key);
@@ -143,7 +143,7 @@ static void on_called(Link *from, sd_bus_message *call) {
         check_told(call, tree, node);
         change_level(peer_of(call));
         due = answer_due(tree, node, 50 + dice_below(&dice, dice_chance(&dice, 20) ? 2000000 : 20000));
-        agenda_add(due - MIN(due, clock_now()), on_answer, answer, on_answer_dropped);
+        event_queue_add(due - MIN(due, clock_now()), on_answer, answer, on_answer_dropped);
 }
 
 void services_open(uint64_t seed, bool silent) {

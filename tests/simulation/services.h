@@ -2,9 +2,9 @@
 #pragma once
 
 /*
- * Some services on the simulated bus: the arguments of a call say which leaf it is that calls, and so do those of the
- * signals that they hear. What they answer, and when, comes from the seed, the leaf and how often it has begun. Each
- * has a property, which every call changes, and a signal for that.
+ * Some services on the simulated bus. The arguments of calls and signals name the leaf that sends them. The seed, the
+ * leaf and the number of its starts decide the reply and its time. Each service has a property that every call changes,
+ * with a signal.
  */
 
 #include <stdbool.h>
@@ -17,9 +17,9 @@
 void services_open(uint64_t seed, bool silent);
 void services_close(void);
 
-/* A signal that the daemon has sent. */
+/* The daemon has sent a signal. */
 void services_heard(sd_bus_message *signal);
 
-/* One leaves the bus, or comes again. */
+/* A service leaves the bus, or returns. */
 void services_toggle(unsigned number);
 void services_all_join(void);

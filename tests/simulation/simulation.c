@@ -5,11 +5,11 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "agenda.h"
 #include "bus.h"
 #include "clock.h"
 #include "directory.h"
 #include "disk.h"
+#include "event-queue.h"
 #include "forest.h"
 #include "kernel.h"
 #include "ledger.h"
@@ -22,9 +22,9 @@
 #include "trace.h"
 #include "trouble.h"
 
-/* When it began, long after the start of the machine. */
+/* The start of the simulation, long after the boot. */
 #define BEGINNING (UINT64_C(5000) * 1000000)
-/* What takes longer than this will never end. */
+/* A simulation that takes longer will never end. */
 #define HOURS (UINT64_C(20) * 3600 * 1000000)
 #define TREES_MOST 3u
 #define DEATHS_MOST 60u
@@ -36,7 +36,7 @@ typedef struct Simulation {
         ForestKind kind;
         BusManners manners;
         unsigned n_trees, n_deaths;
-        unsigned slow; /* how many percent of what is sent has to wait */
+        unsigned slow; /* the percentage of sent messages that must wait */
         bool deadly;   /* daemons are killed */
 } Simulation;
 
@@ -92,7 +92,7 @@ static void open_world(Simulation *simulation) {
 }
 
 static void close_world(void) {
-        agenda_clear();
+        event_queue_clear();
         services_close();
         processes_close();
         systemd_close();
@@ -105,15 +105,15 @@ static void pass_time(uint64_t usec) {
         uint64_t end = clock_now() + usec;
 
         bus_turn();
-        while (agenda_next() <= end) {
-                clock_set(MAX(clock_now(), agenda_next()));
-                agenda_run();
+        while (event_queue_next() <= end) {
+                clock_set(MAX(clock_now(), event_queue_next()));
+                event_queue_run();
                 bus_turn();
         }
         clock_set(end);
 }
 
-/* Soon, more often than late: the beginning of a life is the most dangerous time. */
+/* Often early: a daemon has most to do at its start. */
 static void plan_death(Simulation *simulation) {
         static const uint64_t calls[] = { 12, 25, 25, 50, 50, 150 };
         uint64_t most = calls[dice_below(&simulation->dice, G_N_ELEMENTS(calls))];
@@ -122,7 +122,7 @@ static void plan_death(Simulation *simulation) {
         kernel_kill_after(dies ? dice_below(&simulation->dice, most) : UINT64_MAX);
 }
 
-/* The next daemon may be a newer one. What its engine does may be the same; if it is not, no run may be replayed. */
+/* The next daemon may be newer. If its engine behaves differently, no run may be replayed. */
 static void upgrade(LifeOptions *options, Dice *dice, Death death, bool timeless) {
         if (!dice_chance(dice, 30))
                 return;
@@ -156,7 +156,7 @@ static void live(Simulation *simulation) {
         }
 }
 
-/* What has become of all runs, to be freed; NULL: that is no fair question. */
+/* The results of all runs, to be freed; NULL: they cannot be compared. */
 static char *play(Simulation *simulation, bool deadly, Tally *tally) {
         char *summary;
 
@@ -171,7 +171,7 @@ static char *play(Simulation *simulation, bool deadly, Tally *tally) {
         tally->runs += ledger_n_runs();
         tally->deaths += simulation->n_deaths;
         tally->calls += kernel_calls();
-        summary = agenda_had_ties() ? NULL : ledger_summary();
+        summary = event_queue_had_ties() ? NULL : ledger_summary();
         close_world();
         return summary;
 }
@@ -186,7 +186,7 @@ static void compare(const char *undisturbed, const char *disturbed) {
                 }
 }
 
-/* Of leaves that go on where they were, and when death takes no time, it changes nothing. */
+/* If leaves continue where they were, and death takes no time, killing the daemon must change nothing. */
 static void play_twice(Simulation *simulation, Tally *tally) {
         g_autofree char *undisturbed = play(simulation, false, tally), *disturbed = NULL;
 

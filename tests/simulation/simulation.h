@@ -2,8 +2,8 @@
 #pragma once
 
 /*
- * One simulation: a world, a few trees, and daemons that die, all of it from a seed; until all runs have ended, and
- * then a look at whether everything was done, and nothing twice.
+ * Runs one simulation from a seed: a world, a few trees, and daemons that are killed, until all runs have ended. Then
+ * it checks that everything was done, and nothing twice.
  */
 
 #include <stdbool.h>

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* The methods of the simulated systemd. */
+/* Implements the D-Bus methods of the simulated systemd. */
 
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "agenda.h"
 #include "basic/cleanup.h"
+#include "event-queue.h"
 #include "ledger.h"
 #include "systemd-state.h"
 #include "trace.h"
@@ -49,8 +49,8 @@ static void on_refused(void *userdata) {
         refusal_free(refusal);
 }
 
-/* Not at once, so that what is asked for at the same time is asked for before the failure is known, whenever a daemon
- * dies. */
+/* Refuses after a delay, so that other requests of the same time are sent before the failure is known, whenever a
+ * daemon dies. */
 static void refuse(Link *link, sd_bus_message *call, const char *name, const char *text) {
         Refusal *refusal = g_new(Refusal, 1);
 
@@ -60,7 +60,7 @@ static void refuse(Link *link, sd_bus_message *call, const char *name, const cha
                 .name = name,
                 .text = text,
         };
-        agenda_add(REFUSAL_USEC, on_refused, refusal, refusal_free);
+        event_queue_add(REFUSAL_USEC, on_refused, refusal, refusal_free);
 }
 
 static bool is_loaded(const LoadedUnit *unit) {
@@ -86,7 +86,7 @@ static void on_job_wanted(Link *link, sd_bus_message *call, const char *type) {
                 reply_job(link, call, systemd_ask(name, type, link));
 }
 
-/* Where it writes to, if that is said. */
+/* The descriptor for its output, if there is one. */
 static int read_output(sd_bus_message *call) {
         const char *property, *contents;
         int output = -1, fd;
@@ -146,8 +146,7 @@ static void on_reset_failed(Link *link, sd_bus_message *call) {
         reply_empty(link, call);
 }
 
-/* It is loaded to be held. Only who holds it can let it go. What a lost connection has held was let go when it was
- * lost. */
+/* Ref loads the unit. Only the holder can Unref it. The references of a connection end when it is lost. */
 static void on_reference(Link *link, sd_bus_message *call, bool wanted) {
         g_autofree char *name = NULL;
 
@@ -159,7 +158,7 @@ static void on_reference(Link *link, sd_bus_message *call, bool wanted) {
         reply_empty(link, call);
 }
 
-/* There is but one pattern that anybody asks for: all transient units. */
+/* The daemon uses only one pattern: all transient units. */
 static void on_list(Link *link, sd_bus_message *call) {
         g_autoptr(GList) units = systemd_units();
         sd_bus_message *reply = bus_reply_new(call);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 #include "systemd-plan.h"
-#include "agenda.h"
+#include "event-queue.h"
 #include "ledger.h"
 #include "systemd-state.h"
 
@@ -36,7 +36,7 @@ static void on_due(void *userdata) {
         LoadedUnit *unit = systemd_find(plan->unit);
 
         if (!systemd_is_at_work()) {
-                agenda_add(ABSENT_USEC, on_due, plan, plan_free);
+                event_queue_add(ABSENT_USEC, on_due, plan, plan_free);
                 return;
         }
 
@@ -50,7 +50,7 @@ Dice plan_dice(const LoadedUnit *unit, Step step) {
                        ledger_n_begun(unit->tree, unit->node));
 }
 
-/* Most things are quick, some take long. */
+/* Most steps are quick, some take long. */
 static uint64_t span_of(const LoadedUnit *unit, Step step) {
         Dice dice = plan_dice(unit, step);
         uint64_t most = dice_chance(&dice, 20) ? 3000000 : 30000;
@@ -68,7 +68,7 @@ static void plan_step(const LoadedUnit *unit, Step step, bool of_job, PlanDo wha
                 .job = unit->job ? unit->job->id : 0,
                 .process = unit->process,
         };
-        agenda_add(span_of(unit, step), on_due, plan, plan_free);
+        event_queue_add(span_of(unit, step), on_due, plan, plan_free);
 }
 
 void plan_for_job(const LoadedUnit *unit, Step step, PlanDo what) {

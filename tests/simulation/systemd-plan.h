@@ -2,14 +2,14 @@
 #pragma once
 
 /*
- * What the simulated systemd is going to do with a unit. How long each thing takes, and how it ends, comes from the
- * seed, the unit and how often its leaf has begun. Nothing goes on while systemd is not on the bus.
+ * The next steps of the simulated systemd with a unit. The seed, the unit and the number of starts of its leaf decide
+ * how long each step takes and how it ends. While systemd is not on the bus, nothing happens.
  */
 
 #include "dice.h"
 #include "unit.h"
 
-/* Different things, which take different times. */
+/* Steps that take different times. */
 typedef enum Step {
         STEP_QUEUE = 1,
         STEP_PROCESS,
@@ -22,7 +22,7 @@ typedef void (*PlanDo)(LoadedUnit *unit);
 
 void plan_open(uint64_t seed);
 
-/* If the unit has the same job then, or the same process. */
+/* Runs what later, if the unit then has the same job, or the same process. */
 void plan_for_job(const LoadedUnit *unit, Step step, PlanDo what);
 void plan_for_process(const LoadedUnit *unit, Step step, PlanDo what);
 Dice plan_dice(const LoadedUnit *unit, Step step);

@@ -2,7 +2,7 @@
 #pragma once
 
 /*
- * What the simulated systemd can be asked for, behind its methods.
+ * The state of the simulated systemd, for its methods and plans.
  */
 
 #include "systemd.h"
@@ -16,16 +16,16 @@ void systemd_called(Link *from, sd_bus_message *call);
 
 /* NULL: it is not loaded. */
 LoadedUnit *systemd_find(const char *name);
-/* Is loaded when it was not. */
+/* Loads the unit if necessary. */
 LoadedUnit *systemd_unit(const char *name);
-/* All that are loaded, by name; free the list only. */
+/* All loaded units, by name; free only the list. */
 GList *systemd_units(void);
-/* The number of the job. type: "start", "stop", "restart", "reload". */
+/* Returns the number of the new job. type: "start", "stop", "restart", "reload". */
 unsigned systemd_ask(const char *name, const char *type, Link *asker);
 /* False: there is no such job. */
 bool systemd_cancel(unsigned id);
 void systemd_subscribe(Link *link, bool wanted);
-/* Keeps the unit loaded, or no more: then it may be forgotten, and freed. False: it was not held. */
+/* Ref or Unref. After Unref, the unit may be unloaded and freed. False: there was no reference. */
 bool systemd_refer(LoadedUnit *unit, Link *link, bool wanted);
-/* A failure is forgotten, and the unit may be. */
+/* ResetFailed; the unit may be unloaded. */
 void systemd_reset(LoadedUnit *unit);

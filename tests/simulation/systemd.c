@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * One job a unit: another of the same type is the same job, one of another type cancels it. A job waits a little, then
- * runs; how long all of that takes comes from the seed, the unit and how often it was.
+ * Simulates units and jobs. A unit has one job: a request of the same type joins it, one of another type cancels it. A
+ * job waits, then runs; the seed, the unit and the number of its starts decide for how long.
  */
 
 #include <stdio.h>
@@ -10,10 +10,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "agenda.h"
 #include "basic/cleanup.h"
 #include "bus.h"
 #include "clock.h"
+#include "event-queue.h"
 #include "ledger.h"
 #include "systemd-plan.h"
 #include "systemd-state.h"
@@ -26,14 +26,14 @@
 
 static struct {
         const Peer *peer;
-        unsigned n_joined;      /* how often it has come to the bus */
+        unsigned n_joined;      /* how often it has joined the bus */
         GHashTable *units;      /* by name */
         GPtrArray *subscribers; /* of Link */
         unsigned n_jobs, n_processes;
         uint64_t n_invocations;
         bool reloading;
         unsigned n_reloads;
-        GQueue calls; /* of Early: that have come meanwhile */
+        GQueue calls; /* of Early: received during a reload */
 } systemd;
 
 typedef struct Early {
@@ -96,7 +96,7 @@ static void job_free(UnitJob *job) {
         g_free(job);
 }
 
-/* Changes of the unit are told first, as systemd does. */
+/* Sends the changes of the unit first, as systemd does. */
 static void job_leave(LoadedUnit *unit, const char *result) {
         UnitJob *job = unit->job;
         const Removed removed = { job, result };
@@ -126,7 +126,7 @@ static void write_output(LoadedUnit *unit) {
                 trace("%s cannot write: its output is gone", unit->name);
 }
 
-/* The end of what a oneshot or a transient unit runs. */
+/* The process of a oneshot or transient unit ends. */
 static void on_process_ends(LoadedUnit *unit) {
         Dice dice;
         bool fails;
@@ -174,7 +174,7 @@ static void run_start(LoadedUnit *unit) {
                 return;
         }
 
-        /* What was cancelled goes on: the job is for its end now. */
+        /* The cancelled start continues; this job waits for its end. */
         if (unit->process != 0)
                 return;
 
@@ -354,7 +354,7 @@ static void early_free(void *data) {
         g_free(early);
 }
 
-/* Under another unique name each time. */
+/* With another unique name each time. */
 static void join(void) {
         static char unique[16];
         static Peer peer = { .name = SYSTEMD_NAME, .unique = unique, .called = on_called, .left = on_left };
@@ -410,7 +410,7 @@ static void tell_reloading(void) {
                 bus_signal(systemd.peer, NULL, MANAGER_PATH, MANAGER, "Reloading", fill_reloading, NULL);
 }
 
-/* What it was asked for meanwhile it does then. */
+/* Then handles the calls that it received during the reload. */
 static void on_reloaded_all(void *userdata) {
         Early *early;
 
@@ -433,7 +433,7 @@ static void on_executed(void *userdata) {
                 join();
 }
 
-/* Whose calls it has not read hear so from the bus. */
+/* The bus replies to the calls that it has not read. */
 static void on_executes(void *userdata) {
         if (!systemd.reloading || GPOINTER_TO_UINT(userdata) != systemd.n_reloads)
                 return;
@@ -453,10 +453,10 @@ void systemd_reload(Dice *dice, bool anew) {
         number = GUINT_TO_POINTER(++systemd.n_reloads);
         tell_reloading();
         if (anew) {
-                agenda_add(dice_below(dice, 3000), on_executes, number, NULL);
-                agenda_add(3000 + dice_below(dice, 7000), on_executed, number, NULL);
+                event_queue_add(dice_below(dice, 3000), on_executes, number, NULL);
+                event_queue_add(3000 + dice_below(dice, 7000), on_executed, number, NULL);
         }
-        agenda_add(11000 + dice_below(dice, 3000), on_reloaded_all, number, NULL);
+        event_queue_add(11000 + dice_below(dice, 3000), on_reloaded_all, number, NULL);
 }
 
 void systemd_set_there(bool there) {

@@ -2,7 +2,7 @@
 #pragma once
 
 /*
- * A systemd on the simulated bus: what the daemon asks of the real one, with its order of signals and replies.
+ * A systemd on the simulated bus: the methods that the daemon uses, with the real order of signals and replies.
  */
 
 #include <stdbool.h>
@@ -14,9 +14,9 @@
 void systemd_open(uint64_t seed);
 void systemd_close(void);
 
-/* Whether it is on the bus. */
+/* Puts it on the bus, or takes it off. */
 void systemd_set_there(bool there);
-/* It reads its units again, or executes itself anew; unless it is not there, or is at it already. */
+/* daemon-reload, or daemon-reexec if anew; nothing if it is not on the bus, or is reloading already. */
 void systemd_reload(Dice *dice, bool anew);
-/* Else nothing goes on. */
+/* False: it is not on the bus, or reloads; nothing happens. */
 bool systemd_is_at_work(void);

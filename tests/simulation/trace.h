@@ -2,18 +2,18 @@
 #pragma once
 
 /*
- * What happens in a simulation, told line by line where that is wanted; and what must not happen, which ends it.
+ * Prints the events of a simulation, if wanted, and stores the first broken rule, which ends the simulation.
  */
 
 #include <glib.h>
 #include <stdbool.h>
 
-/* Nothing is told otherwise. */
+/* Prints lines only if they are wanted. */
 void trace_open(bool wanted);
 bool trace_is_open(void);
 void trace(const char *format, ...) G_GNUC_PRINTF(1, 2);
 
-/* A rule is broken. The first one of a simulation is kept. */
+/* Reports a broken rule. The first one of a simulation is stored. */
 void violation(const char *format, ...) G_GNUC_PRINTF(1, 2);
 /* NULL: none. Borrowed. */
 const char *violation_text(void);

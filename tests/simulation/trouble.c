@@ -3,9 +3,9 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "agenda.h"
 #include "bus.h"
 #include "clock.h"
+#include "event-queue.h"
 #include "kernel.h"
 #include "ledger.h"
 #include "life.h"
@@ -20,7 +20,7 @@
 
 #define TROUBLES_MOST 8u
 #define SUSPENDS_MOST 6u
-/* Most runs are over by then. */
+/* Most runs have ended by then. */
 #define SPAN_MOST UINT64_C(3000000)
 #define SETTLED_MOST 200u
 #define RETRY_USEC 10000u
@@ -41,9 +41,9 @@ static void on_start(void *userdata) {
         sd_bus_message *message = bus_message_to_daemon(MANAGER_PATH, MANAGER, "StartTree");
         char tree[16];
 
-        /* The first time may be in vain. */
+        /* The first attempt may fail. */
         if (!ledger_has_run(GPOINTER_TO_UINT(userdata)))
-                agenda_add(RETRY_USEC, on_first_start, userdata, NULL);
+                event_queue_add(RETRY_USEC, on_first_start, userdata, NULL);
         if (!message)
                 return;
 
@@ -53,7 +53,7 @@ static void on_start(void *userdata) {
         bus_call(message);
 }
 
-/* Whoever wants to start something tries until it is. */
+/* A user tries to start the tree until it is started. */
 static void on_first_start(void *userdata) {
         if (!ledger_has_run(GPOINTER_TO_UINT(userdata)))
                 on_start(userdata);
@@ -72,7 +72,7 @@ static void on_halt(void *userdata) {
         bus_call(message);
 }
 
-/* Of a run that is not over; NULL: there is none, or no daemon. */
+/* The name of a running run; NULL: there is none, or no daemon. */
 static sd_bus_message *message_to_run(const char *run, const char *member) {
         char *path = NULL;
         sd_bus_message *message = NULL;
@@ -144,7 +144,7 @@ static void on_systemd_back(void *userdata) {
 
 static void on_systemd(void *userdata) {
         systemd_set_there(false);
-        agenda_add(1 + throw(100000), on_systemd_back, NULL, NULL);
+        event_queue_add(1 + throw(100000), on_systemd_back, NULL, NULL);
 }
 
 static void on_reload(void *userdata) {
@@ -161,7 +161,7 @@ static void on_bus_back(void *userdata) {
 
 static void on_bus(void *userdata) {
         bus_stop();
-        agenda_add(1 + throw(300000), on_bus_back, NULL, NULL);
+        event_queue_add(1 + throw(300000), on_bus_back, NULL, NULL);
 }
 
 static void on_disk_fine(void *userdata) {
@@ -170,7 +170,7 @@ static void on_disk_fine(void *userdata) {
 
 static void on_disk(void *userdata) {
         kernel_set_disk(throw(2) == 0 ? DISK_FULL : DISK_READ_ONLY);
-        agenda_add(1 + throw(200000), on_disk_fine, NULL, NULL);
+        event_queue_add(1 + throw(200000), on_disk_fine, NULL, NULL);
 }
 
 static void on_suspend(void *userdata) {
@@ -184,7 +184,7 @@ static void on_terminate(void *userdata) {
         life_terminate();
 }
 
-static const AgendaDo troubles[] = {
+static const EventDo troubles[] = {
         on_halt,      on_halt,  on_pause,   on_resume,  on_step,   on_set,    on_breakpoint,
         on_force,     on_force, on_service, on_service, on_bus,    on_disk,   on_terminate,
         on_terminate, on_start, on_systemd, on_reload,  on_reload, on_reexec, on_reexec,
@@ -197,23 +197,24 @@ void trouble_open(Dice dice, unsigned n_trees, bool none) {
 
         for (unsigned i = 0; i < n_trees; i++)
                 if (!ledger_expects_run(i))
-                        agenda_add(throw(100000), on_first_start, GUINT_TO_POINTER(i), NULL);
+                        event_queue_add(throw(100000), on_first_start, GUINT_TO_POINTER(i), NULL);
         for (unsigned n = none ? 0 : throw(TROUBLES_MOST + 1); n > 0; n--)
-                agenda_add(dice_below(&trouble.dice, throw(2) == 0 ? SPAN_MOST : SPAN_MOST / 30),
-                           troubles[throw(G_N_ELEMENTS(troubles))], GUINT_TO_POINTER(throw(n_trees)), NULL);
+                event_queue_add(dice_below(&trouble.dice, throw(2) == 0 ? SPAN_MOST : SPAN_MOST / 30),
+                                troubles[throw(G_N_ELEMENTS(troubles))], GUINT_TO_POINTER(throw(n_trees)), NULL);
         for (unsigned n = none ? 0 : throw(SUSPENDS_MOST + 1); n > 0; n--)
-                agenda_add(dice_below(&trouble.dice, SPAN_MOST / (throw(2) == 0 ? 3 : 30)), on_suspend, NULL, NULL);
+                event_queue_add(dice_below(&trouble.dice, SPAN_MOST / (throw(2) == 0 ? 3 : 30)), on_suspend, NULL,
+                                NULL);
 }
 
 bool trouble_settle(void) {
         g_auto(GStrv) runs = ledger_running();
 
-        /* Who is to hear it may be killed at that. */
+        /* The daemon may be killed by the message. */
         if (!*runs || trouble.n_settled++ > SETTLED_MOST)
                 return false;
 
         services_all_join();
         for (char **run = runs; *run; run++)
                 send(message_to_run(*run, "Resume"));
-        return agenda_next() != UINT64_MAX;
+        return event_queue_next() != UINT64_MAX;
 }

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* A tree in order of time: so much is never planned that it would matter. */
+/* Keeps the events of the simulated world in a sequence, sorted by time. */
 
-#include "agenda.h"
+#include "event-queue.h"
 #include "clock.h"
 
-/* The main loop sleeps for whole milliseconds: so exact are the timers that daemons set. */
+/* The main loop sleeps for whole milliseconds, so a daemon's timers are no more exact than this. */
 #define TIE_USEC 1000u
 
 typedef struct Item {
         uint64_t time, serial;
-        bool later; /* than when it was planned */
-        AgendaDo what;
+        bool later; /* than the time at which it was added */
+        EventDo what;
         void *userdata;
         GDestroyNotify drop;
 } Item;
@@ -50,7 +50,7 @@ static void look_for_ties(GSequenceIter *iter) {
         ties |= is_tie(g_sequence_iter_prev(iter), item) || is_tie(g_sequence_iter_next(iter), item);
 }
 
-void agenda_add(uint64_t usec, AgendaDo what, void *userdata, GDestroyNotify drop) {
+void event_queue_add(uint64_t usec, EventDo what, void *userdata, GDestroyNotify drop) {
         Item *item = g_new(Item, 1);
 
         if (!items)
@@ -67,18 +67,18 @@ void agenda_add(uint64_t usec, AgendaDo what, void *userdata, GDestroyNotify dro
         look_for_ties(g_sequence_insert_sorted(items, item, compare_items, NULL));
 }
 
-bool agenda_had_ties(void) {
+bool event_queue_had_ties(void) {
         return ties;
 }
 
-uint64_t agenda_next(void) {
+uint64_t event_queue_next(void) {
         GSequenceIter *first = items ? g_sequence_get_begin_iter(items) : NULL;
 
         return first && !g_sequence_iter_is_end(first) ? ((Item *) g_sequence_get(first))->time : UINT64_MAX;
 }
 
-void agenda_run(void) {
-        while (agenda_next() <= clock_now()) {
+void event_queue_run(void) {
+        while (event_queue_next() <= clock_now()) {
                 GSequenceIter *first = g_sequence_get_begin_iter(items);
                 Item *item = g_sequence_get(first), done = *item;
 
@@ -88,7 +88,7 @@ void agenda_run(void) {
         }
 }
 
-void agenda_clear(void) {
+void event_queue_clear(void) {
         g_clear_pointer(&items, g_sequence_free);
         ties = false;
 }
