@@ -4,7 +4,7 @@
 
 usage: compare.py CONFORMANCE-PROGRAM
 
-BTD_CONFORMANCE_TREES says how many trees (3000), BTD_CONFORMANCE_SEED which ones.
+BTD_CONFORMANCE_TREES is the number of trees (3000), BTD_CONFORMANCE_SEED their seed.
 """
 
 import json
@@ -95,7 +95,7 @@ class Maker:
 
 
 def recorded():
-    """Each vector with the rules that it must follow."""
+    """Each vector with the rules that apply to it."""
     for path in sorted(HERE.glob("*.json")):
         for vector in json.loads(path.read_text(encoding="utf-8")):
             if path.stem == "deviations":

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * Runs vector files: builds each tree through the loader and the engine that the daemon uses, ticks it as the vector
- * says, and compares what happens. Prints a line a file, and the first difference of a vector that fails.
+ * Runs vector files: builds each tree through the loader and the engine that the daemon uses, ticks it according to the
+ * vector, and compares the traces. Prints a line for each file, and the first difference of a vector that fails.
  *
- * Vectors with one of the tags below are left out: there btd has a rule of its own, and deviations.json has them again
- * with the traces that follow from it.
+ * Vectors with one of the tags below are left out, because btd has another rule there; deviations.json has the same
+ * vectors with btd's traces.
  */
 
 #include <json-c/json.h>
@@ -70,7 +70,7 @@ static void make_tables(void) {
         tables = all;
 }
 
-/* One vector while it runs. */
+/* A vector that runs. */
 typedef struct Trial {
         const char *name;
         Machine *machine;
@@ -162,7 +162,7 @@ static bool list_has(json_object *list, json_object *value) {
         return false;
 }
 
-/* What happened, in the form of a trace's entry. */
+/* The events of a tick, as an entry of a trace. */
 static json_object *entry_new(Trial *trial, Status status, bool woke) {
         json_object *entry = json_object_new_object();
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""A model of the recorded semantics, independent of the engine: the rules of BehaviorTree.CPP 4.10 as they were
-recorded, and btd's own in their place where it has any. For trees of scripted leaves, in the format of the vectors."""
+"""A model of the recorded semantics, independent of the engine: the rules of BehaviorTree.CPP 4.10 as recorded, or btd's
+rules where they differ. It runs trees of scripted leaves, in the format of the vectors."""
 
 DEVIATIONS = frozenset(
     ["sticky-running", "stale-skip-count", "condition-not-reset", "precondition-latch", "parallel-exact-threshold"])
@@ -16,7 +16,7 @@ class TreeError(Exception):
 
 
 class Run:
-    """own: the deviations in force; with none of them, what was recorded."""
+    """own: btd's deviations that apply; none: the recorded semantics."""
 
     def __init__(self, tree, own=DEVIATIONS):
         self.own, self.events, self.woke, self.variables = own, [], False, {}
@@ -44,7 +44,7 @@ class Node:
         self.position = self.skipped = self.count = self.n = 0
         self.done, self.ran, self.latched, self.middle = {}, None, False, False
 
-    # What all nodes have in common.
+    # For all nodes.
 
     def tick(self):
         status = self.guard() or self.logic()
@@ -59,7 +59,7 @@ class Node:
         return status
 
     def forget_rounds(self):
-        """What was skipped is IDLE with btd, so its rounds are not forgotten by a halt, but with what is above it."""
+        """In btd, a skipped node is IDLE and is not halted, so its rounds are reset together with the node above it."""
         for child in self.children if "sticky-running" in self.run.own else ():
             if child.type in ("Repeat", "RetryUntilSuccessful"):
                 child.count = 0

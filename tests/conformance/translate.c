@@ -33,7 +33,7 @@ static json_object *translate_children(json_object *children, json_object *black
         return translated;
 }
 
-/* A list is put on the blackboard under a name of its own. */
+/* Stores a list in a new variable. */
 static json_object *translate_queue(json_object *queue, json_object *blackboard) {
         char name[32];
 
@@ -42,7 +42,7 @@ static json_object *translate_queue(json_object *queue, json_object *blackboard)
         return json_object_new_string(name);
 }
 
-/* Vectors set variables that nothing in the tree does. */
+/* A vector may set variables that no node sets. */
 static bool is_variable(const char *key) {
         static const char *const keys[] = { "skip_if", "failure_if", "success_if", "while", "if", "variable", NULL };
 

@@ -15,7 +15,7 @@ NONSENSE = "zzqx"
 
 
 class Scalar:
-    """A string, number or word, as it is written. at: where the mistake is inside of the text; None: there is none."""
+    """A string, number or word, as it is written. at: the position of the mistake in the text; None: no mistake."""
 
     def __init__(self, text, at=None):
         self.text, self.at = text, at
@@ -44,7 +44,7 @@ class Object:
 
 
 def to_thing(value):
-    """From what json.loads() gives."""
+    """Converts a value of json.loads()."""
     if isinstance(value, dict):
         return Object([[Scalar(json.dumps(key)), to_thing(member)] for key, member in value.items()])
     if isinstance(value, list):
@@ -63,7 +63,7 @@ def plain_json(text):
 
 
 class Writer:
-    """Writes a tree in some way that is JSON, and notes where the marks come to stand."""
+    """Writes a tree as JSON in a random style, and records the places of the marks."""
 
     def __init__(self, random):
         self.random = random
@@ -108,7 +108,7 @@ class Writer:
 
 
 # What a value of a kind is never, and for strings with a form what has it not.
-MISFITS = {
+MISMATCHES = {
     "true or false": ['"yes"', "1", "[]", "null"],
     "integer": ['"3"', "2.5", "true", "[1]", "99999999999999999999"],
     "number": ['"3"', "true", "{}", "1e999"],
@@ -168,7 +168,7 @@ class Breaker:
         return self.random.choice(options)
 
     def params(self, node):
-        """[(key, its value, parameter)] of those that are given; two of the same name are left alone."""
+        """[(key, its value, parameter)] of the given parameters, without those that are given twice."""
         params = self.types[node.get("type").value]["parameters"]
         names = [param["name"] for param in params]
         return [(key, value, param) for key, value in node.members for param in params
@@ -176,11 +176,11 @@ class Breaker:
 
     @staticmethod
     def sets(param):
-        """Would the names of variables go with it?"""
+        """Does removing it remove the names of variables?"""
         return param["kind"] == "code" or ("variable" in param["kind"] and param["name"] != "queue")
 
     def writes(self, thing):
-        """Does anything in it set variables, or have mistakes of its own?"""
+        """Does a part of it set variables, or have mistakes already?"""
         if isinstance(thing, Scalar):
             return thing.at is not None
         if isinstance(thing, Array):
@@ -191,7 +191,7 @@ class Breaker:
                             "on_failure", "on_halted") for name in thing.names())
 
     def nodes(self, thing, parent=None):
-        """[(node, what it is in, its position there)], inputs of SubTrees and such not among them."""
+        """[(node, its container, its position there)], without inputs of SubTrees."""
         found = []
         if isinstance(thing, Object) and thing.get("type"):
             found.append((thing, parent))
@@ -300,7 +300,7 @@ class Breaker:
         key, param = self.choose(choices)
         if self.sets(param) or self.types[node.get("type").value]["name"] == "SubTree":
             return False
-        texts = FORMATS.get(param.get("format")) or MISFITS[param["kind"]]
+        texts = FORMATS.get(param.get("format")) or MISMATCHES[param["kind"]]
         if param["kind"] in ("integer", "number", "time span") and self.choose([True, False]):
             texts = self.out_of_range(param) or texts
         self.replace(node, key.value, Scalar(self.choose(texts), 0))
@@ -331,7 +331,7 @@ class Breaker:
             return None
         key, _ = self.choose(value.members)
         member = next(member for member in param["members"] if member["name"] == key.value)
-        self.replace(value, key.value, Scalar(self.choose(MISFITS[member["kind"]]), 0))
+        self.replace(value, key.value, Scalar(self.choose(MISMATCHES[member["kind"]]), 0))
 
     def bad_expression(self, node):
         choices = [key for key, _, param in self.params(node) if param["kind"] == "expression"]
@@ -356,7 +356,7 @@ class Breaker:
         name = self.choose(sorted(ANY_NODE))
         if node.get(name) is not None or not self.takes_hooks(node):
             return False
-        texts = MISFITS[ANY_NODE[name]]
+        texts = MISMATCHES[ANY_NODE[name]]
         node.members.append([Scalar(json.dumps(name)), Scalar(self.choose(texts), 0)])
 
     def bad_reference(self, node):
@@ -373,7 +373,7 @@ class Breaker:
             value.text, value.at = bad.text, bad.at
 
     def unset_variable(self, node):
-        """Nothing has a name like that."""
+        """A name that is like no known name."""
         self.n_unset += 1
         name = NONSENSE * 2 + str(self.n_unset) * 5
         lists = [value for _, value, param in self.params(node)
@@ -426,7 +426,7 @@ class Breaker:
         node.get("args").items.append(Scalar("1"))
         node.get("args").at = 0
 
-    def misfit_args(self, node):
+    def mismatched_args(self, node):
         if not isinstance(node.get("args"), Array) or not node.get("args").items or not node.get("signature"):
             return False
         at = {"sya{sv}(ii)av": [0, 1, 3], "s": [0]}.get(node.get("signature").value)
@@ -457,14 +457,14 @@ class Breaker:
 
     def wrong_header(self, top):
         name = self.choose(sorted(HEADER))
-        texts = MISFITS[HEADER[name]]
+        texts = MISMATCHES[HEADER[name]]
         self.put(top, name, Scalar(self.choose(texts), 0))
 
     def unknown_top(self, top):
         self.unknown_key(top)
 
     def wrong_section(self, top):
-        """In what is declared."""
+        """A mistake in a declaration."""
         section = self.choose(["inputs", "outputs", "blackboard"])
         declared = top.get(section)
         if not isinstance(declared, Object):
@@ -501,12 +501,12 @@ class Breaker:
                      "not_a_node", "children_of_a_leaf", "unknown_type", "wrong_value", "wrong_value", "wrong_value",
                      "wrong_element", "wrong_member", "bad_expression", "bad_hook", "wrong_attribute", "bad_reference",
                      "unset_variable", "count_beyond", "tree_not_there", "wrong_input", "wrong_input_value", "missing_input",
-                     "wrong_output", "too_many_args", "misfit_args", "too_many_cases", "one_too_many",
+                     "wrong_output", "too_many_args", "mismatched_args", "too_many_cases", "one_too_many",
                      "properties_of_a_child"]
     TOP_MISTAKES = ["wrong_header", "unknown_top", "wrong_section", "wrong_include", "wrong_trees"]
 
     def break_tree(self, document, count):
-        """The document with up to so many mistakes, and their names."""
+        """The document with at most this many mistakes, and their names."""
         top = to_thing(document)
         self.unknowable = self.reads = False
         roots = [top.get("root")] + [tree.get("root") for _, tree in (top.get("trees") or Object([])).members]
@@ -532,7 +532,7 @@ class Breaker:
         return top, made
 
     def break_node(self, name, nodes):
-        """One of the nodes in which there can be such a mistake. False: there is none."""
+        """Makes the mistake in one of the nodes where it is possible. False: there is none."""
         for node in self.random.sample(nodes, len(nodes)):
             if self.may_touch(name, node) and getattr(self, name)(node) is not False:
                 self.touched.add(id(node))
@@ -540,7 +540,7 @@ class Breaker:
         return False
 
     def may_touch(self, name, node):
-        """One mistake a node, and none in what another has removed or made anew."""
+        """At most one mistake in each node, and none in a part that another mistake has removed or replaced."""
         if id(node) in self.touched:
             return False
         return not any(id(below) in self.touched for below, _ in self.nodes(node)) or name not in (
@@ -548,7 +548,7 @@ class Breaker:
 
 
 def break_syntax(random, tokens):
-    """One mistake in the JSON itself, where reading stops: tokens with it."""
+    """The tokens with one mistake in the JSON syntax, where reading stops."""
     tokens = [(text, None) for text, _ in tokens]
     kind = random.choice(["no-comma", "comma-behind", "no-quotes", "one-quote", "no-colon", "word", "zero", "line-break",
                           "closed-twice", "wrong-bracket", "cut-off", "escape", "tab", "two-values"])

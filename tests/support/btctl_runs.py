@@ -23,25 +23,25 @@ LONG = {"type": "Sleep", "name": "Long", "duration": "1h"}
 
 
 def btctl(*arguments, env=None):
-    """Without a bus of one's own."""
+    """Runs btctl without a private bus."""
     return client.run([daemon.BTCTL, *arguments], {**daemon.SANITIZER_ENV, **(env or {})})
 
 
 def begin(btd, *arguments):
-    """Leaves it running; what it says on either channel comes on the one pipe."""
+    """Starts btctl in the background; stdout and stderr come through one pipe."""
     return subprocess.Popen([daemon.BTCTL, "--address=" + btd.bus.address, *arguments], stdin=subprocess.DEVNULL,
                             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                             env={**os.environ, **daemon.SANITIZER_ENV, **UTF8})
 
 
 def end(process):
-    """Waits for its end: its exit status, and what it has said that was not read yet."""
+    """Waits until it exits: its exit status, and the output that was not read yet."""
     output = process.communicate(timeout=20)[0]
     daemon.check_report(output, "btctl")
     return process.returncode, output
 
 
 def without_times(text):
-    """Spans as T, so that a drawing can be compared."""
+    """Replaces time spans by T, so that drawings can be compared."""
     text = re.sub(r"Started: .*", "Started: T", text)
     return re.sub(r"\b(after|for) [0-9.]+(us|ms|s)\b", r"\1 T", text)

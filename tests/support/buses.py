@@ -41,7 +41,7 @@ def _drain(journal):
 
 
 class Bus:
-    """Started when made; start() and stop() again for a bus that dies and comes back."""
+    """The constructor starts the bus; stop() and start() simulate a bus that is lost and returns."""
 
     def __init__(self, kind, limits="", policy=""):
         self.kind = kind
@@ -77,7 +77,7 @@ class Bus:
                 raise CannotRun("dbus-daemon did not start")
 
     def _start_broker(self):
-        """It wants what systemd would give it: a listening socket as file descriptor 3, and a journal to write to."""
+        """A dbus-broker needs what systemd passes to it: a listening socket as file descriptor 3, and a journal."""
         listener = socket.socket(socket.AF_UNIX)
         listener.bind(self.socket)
         listener.listen(128)
@@ -93,7 +93,7 @@ class Bus:
         listener.close()
 
     def _journal(self):
-        """A socket where the journal's would be, in a mount namespace of the bus alone."""
+        """Puts a socket in the place of the journal's, in a mount namespace of its own."""
         path = os.path.join(self.directory, "journal")
         journal = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
         journal.bind(path)

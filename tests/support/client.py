@@ -26,8 +26,8 @@ class DBusError(Exception):
 
 
 def wait(condition, what, timeout=20):
-    """Turns the main loop until the condition holds; its value is returned. The condition must not turn the loop
-    itself, or what it depends on could happen while it looks."""
+    """Runs the main loop until the condition is true, and returns its value. The condition must not run the loop, or its
+    inputs could change while it is evaluated."""
     context = GLib.MainContext.default()
     expired = []
     deadline = GLib.timeout_add(int(timeout * 1000), lambda: expired.append(True) or GLib.SOURCE_REMOVE)
@@ -43,14 +43,14 @@ def wait(condition, what, timeout=20):
 
 
 def wake_at_end(process):
-    """The main loop wakes up when the process ends, so that a wait for that is over at once."""
+    """Wakes up the main loop when the process exits, so that waiting for it takes no longer."""
     pidfd = os.pidfd_open(process.pid)
     GLib.unix_fd_add_full(GLib.PRIORITY_DEFAULT, pidfd, GLib.IOCondition.IN,
                           lambda fd, condition: os.close(fd) or GLib.SOURCE_REMOVE)
 
 
 def run(argv, env=None, stdin=None, timeout=60):
-    """Runs a command to its end while the main loop, and so every object exported by the test, stays alive."""
+    """Runs a command while the main loop continues to serve the objects that the test exports."""
     flags = Gio.SubprocessFlags.STDOUT_PIPE | Gio.SubprocessFlags.STDERR_PIPE | Gio.SubprocessFlags.STDIN_PIPE
     launcher = Gio.SubprocessLauncher(flags=flags)
     for key, value in (env or {}).items():
@@ -70,7 +70,7 @@ def run(argv, env=None, stdin=None, timeout=60):
 
 
 class Client:
-    """One connection to a bus, and the signals that it has seen since subscribe()."""
+    """One connection to a bus, and the signals that it has received since subscribe()."""
 
     def __init__(self, address):
         self.connection = Gio.DBusConnection.new_for_address_sync(
@@ -89,7 +89,7 @@ class Client:
         return self.connection.get_unique_name()
 
     def call_any(self, destination, path, interface, method, signature="", *args, timeout=20):
-        """The reply's values: None for none, the value for one, else a tuple. The main loop turns meanwhile."""
+        """The values of the reply: None, one value, or a tuple. Runs the main loop meanwhile."""
         results = []
         self.connection.call(
             destination, path, interface, method, GLib.Variant(f"({signature})", args), None,
@@ -123,7 +123,7 @@ class Client:
         self.call_any("org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus", "GetId")
 
     def wait_signal(self, member, test=lambda signal: True, timeout=20):
-        """The first signal of that name, seen or still to come, that passes the test."""
+        """The first signal of that name, received before or after the call, for which the test is true."""
         def find():
             return next((s for s in self.signals if s.member == member and test(s)), None)
         return wait(find, f"the signal {member}; seen: {self.signals}", timeout)
@@ -164,7 +164,7 @@ class Client:
         return replies
 
     def wait_running(self, timeout=20):
-        """Until it has taken up what the daemon before has left."""
+        """Waits until it has recovered the runs that the previous daemon left."""
         self.subscribe("org.freedesktop.DBus.Properties", path="/org/btd1")
         before = len(self.signals)
         if self.get("/org/btd1", "org.btd1.Manager", "Status") == "starting":
@@ -199,8 +199,8 @@ class Client:
 
 
 class Peer:
-    """A service of the test's own on the bus: methods are a dictionary of name -> function(parameters, invocation);
-    what it returns (a GLib.Variant tuple or None) is the reply, unless it has taken the invocation (returned True)."""
+    """A service of the test on the bus. methods: name -> function(parameters, invocation), which returns the reply (a tuple
+    as GLib.Variant, or None), or True if it replies to the invocation itself."""
 
     def __init__(self, client, name, path, xml, methods=None, properties=None):
         self.client = client
@@ -223,7 +223,7 @@ class Peer:
         return self.properties[name]
 
     def set(self, name, value):
-        """Changes a property, and tells."""
+        """Changes a property, and sends the signal."""
         self.properties[name] = value
         self.client.connection.emit_signal(
             None, self.path, "org.freedesktop.DBus.Properties", "PropertiesChanged",

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""A systemd that boots in a container over an overlay of this very system, in a quarter of a second: no image, and
-nothing that happens in it is left on the machine. Everything mounted lives in a mount namespace that ends with it."""
+"""Boots systemd in a container over an overlay of this system, in a quarter of a second, without an image. It leaves
+nothing on the machine: all mounts are in a mount namespace that ends with the container."""
 
 import contextlib
 import os
@@ -50,8 +50,8 @@ class Container:
     """write() files into it, boot() it, run() commands in it, close() it."""
 
     def __init__(self, bus, installed, shared=()):
-        """bus: "dbus-daemon" or "dbus-broker"; installed: a tree of files to lay over the system; shared: paths at
-        which it writes to this very system."""
+        """bus: "dbus-daemon" or "dbus-broker"; installed: a tree of files to lay over the system; shared: paths
+        at which it writes to this system."""
         if os.geteuid() != 0:
             raise CannotRun("containers need root")
         if not shutil.which("systemd-nspawn"):
@@ -80,7 +80,7 @@ class Container:
         self.link("/etc/systemd/system/dbus.service", f"/usr/lib/systemd/system/{service}.service")
 
     def path(self, path):
-        """Where a path of the container is for us, before and after it has booted."""
+        """The path on this system of a path in the container, before and after the boot."""
         root = f"/proc/{self.leader}/root" if self.leader else self.top / "files"
         return pathlib.Path(root) / path.lstrip("/")
 
@@ -100,13 +100,13 @@ class Container:
         return self.path(path).read_text(encoding="utf-8")
 
     def unit(self, name, text):
-        """Writes a unit file; after the boot, systemd is told."""
+        """Writes a unit file; after the boot, reloads systemd."""
         self.write("/etc/systemd/system/" + name, text)
         if self.leader:
             self.check("systemctl", "daemon-reload")
 
     def enable(self, unit):
-        """Before the boot, as `systemctl enable` does it."""
+        """Enables a unit before the boot, as `systemctl enable` does."""
         with open(self.top / "enabled", "a", encoding="utf-8") as file:
             file.write(unit + "\n")
 
@@ -132,14 +132,14 @@ class Container:
         self.client = client.Client("unix:path=" + str(self.path(BUS_SOCKET)))
 
     def power_off(self, timeout=60):
-        """Shuts it down in order; what it has left in /kept is in self.top / "kept"."""
+        """Shuts it down properly; the files of /kept are in self.top / "kept"."""
         self.check("systemctl", "poweroff")
         self.client.close()
         self.client = self.leader = None
         self.nspawn.wait(timeout)
 
     def _make_cgroups(self):
-        """One of its own in each hierarchy that systemd uses, or containers that run at once would share one."""
+        """A cgroup for this container in each hierarchy that systemd uses, because containers run in parallel."""
         for hierarchy in CGROUPS:
             if os.path.exists(hierarchy + "/cgroup.procs") and os.access(hierarchy, os.W_OK):
                 cgroup = os.path.join(hierarchy, self.top.name)
@@ -162,7 +162,7 @@ class Container:
             os.close(pidfd)
 
     def command(self, *argv, user=None):
-        """What to run here, so that it runs in the container."""
+        """The command on this system that runs a command in the container."""
         command = ["nsenter", "--target", str(self.leader), "--all", "--"]
         if user:
             command += ["setpriv", "--reuid", user, "--regid", str(pwd.getpwnam(user).pw_gid), "--init-groups", "--"]
@@ -174,7 +174,7 @@ class Container:
 
     @contextlib.contextmanager
     def repeated(self, *commands, pause="0.1"):
-        """These, one after the other, with a moment in which systemd can work behind each, until the end."""
+        """Repeats the commands, with a pause for systemd after each, until the body ends."""
         self.write("/run/repeating", "")
         script = f"while [ -e /run/repeating ]; do {' '.join(f'{command}; sleep {pause};' for command in commands)} done"
         with subprocess.Popen(self.command("sh", "-c", script), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
@@ -186,7 +186,7 @@ class Container:
                 loop.wait(60)
 
     def check(self, *argv, **options):
-        """The output of a command that must succeed."""
+        """The output of a command, which must succeed."""
         result = self.run(*argv, **options)
         assert result.returncode == 0, f"{' '.join(map(str, argv))} ended with {result.returncode}:\n" \
                                        f"{result.stdout}{result.stderr}"
@@ -196,7 +196,7 @@ class Container:
         return self.check("systemctl", "show", "--value", "-p", name, unit).strip()
 
     def pid_here(self, pid):
-        """What a process of the container is for us."""
+        """The PID on this system of a process in the container."""
         for status in pathlib.Path("/proc").glob("[0-9]*/status"):
             with contextlib.suppress(OSError):
                 own = os.readlink(status.parent / "ns/pid") == os.readlink(f"/proc/{self.leader}/ns/pid")

@@ -25,7 +25,7 @@ def count_tap(text):
 
 
 def count(result):
-    """One program: what its TAP says; a program that speaks none, or that ends badly beyond what it said, is one."""
+    """The results of one program by its TAP; without TAP, or with a bad exit status, the program counts as one test."""
     passed, failed, skipped = count_tap(result.get("stdout", ""))
     if result["result"] in ("SKIP", "IGNORED") and passed + failed == 0:
         skipped = max(skipped, 1)

@@ -28,7 +28,7 @@ WORDS = re.compile(r"[A-Za-z'].* |[ ].*[A-Za-z]")
 
 
 def measure(build):
-    """Path from the top -> the lines of code: number -> how often they ran, and how often each of their branches."""
+    """Path from the top -> lines of code: number -> how often the line ran, and each of its branches."""
     counters = [path for path in (build / "daemon").rglob("*.gcda") if path.with_suffix(".o").exists()]
     gcov = subprocess.run(["gcov", "--json-format", "--stdout", "--branch-probabilities", *counters], check=True, cwd=build,
                           stdout=subprocess.PIPE, text=True)
@@ -63,7 +63,7 @@ def row(name, lines):
 
 
 def print_table(files):
-    """The rooms of which too little has run."""
+    """The rooms with too little coverage."""
     poor = []
     print(f"{'':44} {'lines':>6} {'run':>7} {'branches':>9} {'taken':>7}")
     for room in MEASURED:
@@ -77,7 +77,7 @@ def print_table(files):
 
 
 def statements(text):
-    """Lists of (token, line), without comments and what stands before the compiler."""
+    """Lists of (token, line), without comments and preprocessor lines."""
     text = DIRECTIVE.sub(lambda match: "\n" * match.group().count("\n"), text)
     line, depth, statement = 1, 0, []
     for token in TOKEN.findall(text):
@@ -93,7 +93,7 @@ def statements(text):
 
 
 def without_heads(statement):
-    """What is done, without the conditions on which that depends."""
+    """The action, without its conditions."""
     while statement and statement[0][0] in ("if", "else", "for", "while", "switch", "case", "default"):
         head, depth, end = statement[0][0], 0, 0
         if head in ("case", "default"):
@@ -108,7 +108,7 @@ def without_heads(statement):
 
 
 def messages(path):
-    """(text, first line, last line) of each statement that makes one."""
+    """(text, first line, last line) of each statement that makes a message."""
     text = (TOP / path).read_text(encoding="utf-8")
     macros = set(MACRO_TEXT.findall(text))
     for statement in map(without_heads, statements(text)):
@@ -120,7 +120,7 @@ def messages(path):
 
 
 def check_messages(files):
-    """Messages that no test has seen in all variants, but for those that are listed with the reason."""
+    """Messages that the tests have not produced in all variants, without those that are listed with a reason."""
     allowed = [line for line in UNREACHED.read_text(encoding="utf-8").splitlines() if line and line[0] != "#"]
     used, wrong, total = set(), [], 0
     for path in sorted(str(path.relative_to(TOP)) for room in ANSWERING for path in (TOP / "daemon" / room).glob("*.c")):
@@ -135,7 +135,7 @@ def check_messages(files):
             if name in allowed:
                 used.add(name)
             else:
-                wrong.append(f"{path}:{missed[0]}: no test has seen this, or not all of its variants: {text}")
+                wrong.append(f"{path}:{missed[0]}: no test has produced this, or not all of its variants: {text}")
     wrong += [f"{UNREACHED.name}: not needed any more: {name}" for name in allowed if name not in used]
     print(f"{total} messages, {len(used)} of them listed as out of reach")
     return wrong

@@ -34,7 +34,7 @@ def tree_text(root, **keys):
 
 
 class Daemon:
-    """Not running until start(); trees can be written before and after."""
+    """start() starts it; trees can be written before and after."""
 
     def __init__(self, bus, directory):
         self.bus = bus
@@ -52,7 +52,7 @@ class Daemon:
         return path
 
     def start(self, *options, env=None, wait=True, bus=True, within=(), stderr=None):
-        """bus False: the options and the environment say which bus it is; within: a command that executes it."""
+        """bus False: the options and the environment select the bus; within: a command that executes btd."""
         command = [*within, *trace_loop.command(), *WRAPPER, BTD,
                    *(["--address=" + self.bus.address] if bus else []), "--trees=" + self.trees, *options]
         before = self.client.owner() if wait else None  # the bus may not have noticed yet that it was killed
@@ -64,7 +64,7 @@ class Daemon:
             self.wait_ready(before)
 
     def wait_ready(self, before=None):
-        """Until its name is on the bus, and no more that of the one before."""
+        """Waits until it owns its name on the bus, and the previous daemon does not."""
         def check():
             assert self.process.poll() is None, f"btd exited with {self.process.returncode}:\n{self.log()}"
         self.client.wait_owner(other_than=before, check=check)
@@ -100,7 +100,7 @@ class Daemon:
         return result
 
     def close(self):
-        """Leaves nothing behind, and fails for a daemon that did not end well."""
+        """Removes everything, and fails if the daemon did not exit properly."""
         status = self.stop() if self.process else 0
         self.client.close()
         log = self.log()

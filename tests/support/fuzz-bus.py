@@ -41,7 +41,7 @@ STRINGS = [
 
 
 class Arguments:
-    """Values of any type, extreme ones most of all."""
+    """Makes values of any type, mostly extreme ones."""
 
     def __init__(self, dice, fitting):
         self.dice = dice
@@ -86,7 +86,7 @@ class Arguments:
         return self.text()
 
     def value(self, kind, depth=0):
-        """Of one complete type, as GLib.Variant takes it."""
+        """A value of one complete type, for GLib.Variant."""
         if kind == "v":
             inner = self.dice.choice(["s", "u", "v", "as", "a{sv}", "d"] if depth < 20 else ["s"])
             return GLib.Variant(inner, self.value(inner, depth + 1))
@@ -107,7 +107,7 @@ class Arguments:
         return self.value(kind)
 
     def tuple(self, arguments):
-        """Of (name, type)."""
+        """Arguments for (name, type)."""
         if self.dice.random() < 0.1:
             arguments = [(None, kind) for kind in split(self.signature())]
         return GLib.Variant("(" + "".join(kind for _, kind in arguments) + ")",
@@ -147,7 +147,7 @@ class Fuzzer:
         return reply.unpack()[0]
 
     def introspect(self, path):
-        """The children of the object, and what can be called: (interface, method, maker of arguments)."""
+        """The children of the object, and its methods: (interface, method, maker of arguments)."""
         try:
             reply = self.connection.call_sync(self.name, path, "org.freedesktop.DBus.Introspectable", "Introspect", None,
                                               None, 0, TIMEOUT * 1000)
@@ -170,7 +170,7 @@ class Fuzzer:
         return [path.rstrip("/") + "/" + child.get("name") for child in node.findall("node")], members
 
     def objects(self):
-        """At most a few of each kind, since runs come and go."""
+        """A few objects of each kind, because runs start and end."""
         waiting, found = ["/"], []
         while waiting:
             path = waiting.pop()

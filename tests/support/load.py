@@ -30,7 +30,7 @@ Cost = collections.namedtuple("Cost", "btd plain before after")
 
 
 def prepare(machine):
-    """Before the boot: the programs and what they may do."""
+    """Installs the programs and their policy, before the boot."""
     machine.write("/etc/dbus-1/system.d/org.example.conf", POLICY)
     for name in PROGRAMS:
         with open(os.path.join(daemon.BUILD, "tests", "load", "load-" + name), "rb") as file:
@@ -41,7 +41,7 @@ def prepare(machine):
 
 
 class Program:
-    """One of the programs, at work in the container until end()."""
+    """One of the programs, which runs in the container until end()."""
 
     def __init__(self, machine, name, *arguments, user=None):
         command = machine.command(f"/usr/libexec/load-{name}", ADDRESS, *arguments, user=user)
@@ -50,7 +50,7 @@ class Program:
         assert line == "ready\n", f"load-{name} did not begin: {line}"
 
     def end(self):
-        """What it has printed, in words."""
+        """Its output, split into words."""
         self.process.stdin.close()
         words = self.process.stdout.read().split()
         self.process.stdout.close()
@@ -71,7 +71,7 @@ def main_pid(machine):
 
 
 def pss(machine):
-    """Of btd, in KiB."""
+    """The memory of btd, in KiB."""
     for line in machine.check("cat", f"/proc/{main_pid(machine)}/smaps_rollup").splitlines():
         if line.startswith("Pss:"):
             return int(line.split()[1])
@@ -84,7 +84,7 @@ def files(machine):
 
 
 def settle(value, bound, timeout=20):
-    """The value once it is within the bound, or else what it is in the end: what was freed goes back after seconds."""
+    """The value when it is within the bound, or the last value: freed memory is returned only after seconds."""
     deadline = time.monotonic() + timeout
     while (now := value()) > bound and time.monotonic() < deadline:
         client.run(["sleep", "0.2"])
@@ -92,7 +92,7 @@ def settle(value, bound, timeout=20):
 
 
 def rest(machine):
-    """PSS once it does not become less any more."""
+    """PSS when it no longer decreases."""
     now = pss(machine)
     while (then := settle(lambda: pss(machine), now * 0.99, timeout=3)) <= now * 0.99:
         now = then
@@ -106,7 +106,7 @@ def read_waits(words):
 
 @contextlib.contextmanager
 def others(machine):
-    """Others ask btd while the body makes it work; a list that is given its Waits, and those of the plain service."""
+    """Lets clients call btd while the body loads it. Yields a list for their Waits, and those of the plain service."""
     waits = []
     with Program(machine, "probe", PLAIN) as probe:
         yield waits
@@ -114,7 +114,7 @@ def others(machine):
 
 
 def check_waits(waits, what, alone):
-    """alone: nothing else runs on this machine, so that nothing but btd has to be made allowance for."""
+    """alone: nothing else runs on this machine, so that all of the delay is caused by btd."""
     btd, plain = waits
     allowance = Waits(0, 0, 0, 0, 0) if alone else plain
     print(f"{what}: {btd}; plain: {plain}")
@@ -124,7 +124,7 @@ def check_waits(waits, what, alone):
 
 
 def check_memory(machine, before, what):
-    """Within a tenth of what it was before."""
+    """Checks that the value is within a tenth of the previous one."""
     after = settle(lambda: pss(machine), before * 1.1)
     print(f"{what}: PSS {before} KiB before, {after} KiB after")
     assert after <= before * 1.1, f"{what}: PSS was {before} KiB before and is {after} KiB after"
@@ -132,7 +132,7 @@ def check_memory(machine, before, what):
 
 @contextlib.contextmanager
 def finished(machine):
-    """The runs that end meanwhile: a list of their statuses."""
+    """Collects the statuses of the runs that end meanwhile."""
     statuses = []
     subscription = machine.client.connection.signal_subscribe(
         client.BUS_NAME, "org.btd1.Manager", "RunFinished", client.MANAGER, None, 0,

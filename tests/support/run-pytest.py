@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Runs pytest files and speaks TAP on stdout, so that meson counts every single test. pytest's own words go to
+"""Runs pytest files and speaks TAP on stdout, so that meson counts every single test. pytest's output goes to
 stderr."""
 
 import os
@@ -22,7 +22,7 @@ class Tap:
         self.say(f"1..{len(session.items)}" if session.items else "1..0 # SKIP there is no test")
 
     def pytest_runtest_logreport(self, report):
-        """One line a test, when its last fixture is gone: what fails there counts too."""
+        """Prints one line for each test after its last fixture, because a fixture can fail, too."""
         self.reports.append(report)
         if report.when != "teardown":
             return

@@ -25,7 +25,7 @@ OPENS = {"open", "openat", "creat", "stat", "lstat", "newfstatat", "statx", "rea
 
 
 def command():
-    """What to put before the command of a btd that is to be traced."""
+    """The prefix of the command of a btd that is to be traced."""
     if not DIRECTORY:
         return []
     os.makedirs(DIRECTORY, exist_ok=True)
@@ -33,12 +33,12 @@ def command():
 
 
 def attach(pid):
-    """The same for one that is running: a command that ends with it."""
+    """The same for a running btd: a command that ends with it."""
     return [argument for argument in command() if argument != "-D"] + ["-p", str(pid)]
 
 
 def plain(arguments):
-    """Without what differs from test to test."""
+    """Removes the parts that differ between tests."""
     match = re.search(r'"([^"]*)"', arguments) or re.search(r"<([^>]*)>", arguments)
     text = match.group(1) if match else arguments
     text = re.sub(r"/tmp/pytest-of-\w+/pytest-\d+/[^/]*", "TEST", text)
@@ -48,7 +48,7 @@ def plain(arguments):
 
 
 def loop_lines(path):
-    """From the first wait on."""
+    """The calls after the first wait."""
     with open(path, encoding="utf-8", errors="replace") as file:
         begun = False
         for line in file:
