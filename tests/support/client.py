@@ -26,8 +26,8 @@ class DBusError(Exception):
 
 
 def wait(condition, what, timeout=20):
-    """Runs the main loop until the condition is true, and returns its value. The condition must not run the loop, or its
-    inputs could change while it is evaluated."""
+    """Runs the main loop until the condition is true, and returns its value. The condition must not run the loop,
+    or its inputs could change while it is evaluated."""
     context = GLib.MainContext.default()
     expired = []
     deadline = GLib.timeout_add(int(timeout * 1000), lambda: expired.append(True) or GLib.SOURCE_REMOVE)
@@ -199,8 +199,8 @@ class Client:
 
 
 class Peer:
-    """A service of the test on the bus. methods: name -> function(parameters, invocation), which returns the reply (a tuple
-    as GLib.Variant, or None), or True if it replies to the invocation itself."""
+    """A service of the test on the bus. methods: name -> function(parameters, invocation), which returns the
+    reply (a tuple as GLib.Variant, or None), or True if it replies to the invocation itself."""
 
     def __init__(self, client, name, path, xml, methods=None, properties=None):
         self.client = client

@@ -2,8 +2,8 @@
 #pragma once
 
 /*
- * A service manager that does what a real one does only by chance: signals that overtake replies, jobs that are
- * forgotten. It knows one unit, cam.service, and what that requires.
+ * Simulates a service manager that does on request what a real one does by chance: signals that overtake replies, jobs
+ * that are forgotten. It knows one unit, cam.service, and a unit that this requires.
  */
 
 #include "bus-fixture.h"
@@ -21,21 +21,21 @@ typedef struct FakeUnit {
         const char *name, *active_state, *sub_state, *requires;
 } FakeUnit;
 
-/* What the manager says, and what it has been asked. */
+/* The replies of the manager, and the number of calls. */
 typedef struct Fake {
         BusPeer *peer;
         const char *active_state, *type, *load_state;
         const char *result;     /* of the job, with signal_first */
         const char *requires;   /* a unit that it requires, or NULL */
-        const FakeUnit *others; /* that there are, up to one without a name */
+        const FakeUnit *others; /* other units, up to one without a name */
         bool conditional;       /* while it is fresh */
         bool unmet;
-        bool grudging;     /* it lets nobody hold a unit */
+        bool grudging;     /* it refuses Ref */
         bool signal_first; /* JobRemoved before the reply to StartUnit */
         const char *error; /* to StartUnit */
-        bool mute;         /* it does not answer StartUnit at all */
+        bool mute;         /* it does not reply to StartUnit */
         bool fresh;        /* the unit has never been started */
-        bool forgetful;    /* there is no such job any more */
+        bool forgetful;    /* it has forgotten the job */
         unsigned n_started, n_cancelled, n_referenced, n_unreferenced, n_subscribed, n_loaded, n_read;
 } Fake;
 
@@ -45,16 +45,16 @@ typedef struct Scene {
         Fake fake;
 } Scene;
 
-/* For g_test_add(). The manager is not there yet. */
+/* For g_test_add(). The manager is not on the bus yet. */
 void scene_open(Scene *scene, const void *data);
 void scene_close(Scene *scene, const void *data);
 
 void fake_come(Scene *scene);
 void fake_go(Scene *scene);
-/* What it signals: that a job has left the queue, and that the unit is in another state. */
+/* Send signals: a job has left the queue; the unit has another state. */
 void fake_remove_job(Fake *fake, const char *path, const char *result);
 void fake_change(Fake *fake, const char *state);
-/* That it reads its units again, and that cam.service is not loaded any more. */
+/* Send signals: it reloads; cam.service is not loaded any more. */
 void fake_reload(Fake *fake, bool begins);
 void fake_remove_unit(Fake *fake);
 

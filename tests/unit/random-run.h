@@ -2,9 +2,9 @@
 #pragma once
 
 /*
- * A run of a random tree (random-definition.h) with a journal, in a world in which anything can happen at any time. All
- * that can be seen of the run is a text, and so is what it holds of the world, so that they can be compared with those
- * of its replay. What must hold in any world (world-rules.h) does behind every input.
+ * A run of a random tree (random-definition.h) with a run record, in a world in which anything can happen at any time.
+ * The run, and the part of the world that it uses, can be described as texts, to be compared with those of its replay.
+ * The rules of any world (world-rules.h) are checked after every input.
  */
 
 #include "dice.h"
@@ -16,15 +16,15 @@
 
 typedef struct RandomRun {
         Dice *dice;         /* borrowed */
-        Run *actual;        /* which is tested */
+        Run *actual;        /* the one that is tested */
         GPtrArray *leaves;  /* of RandomLeaf */
         GHashTable *timers; /* deadlines, by node */
-        GArray *waiting;    /* for their locks: of NodeId */
+        GArray *waiting;    /* of NodeId: nodes that wait for their locks */
         uint64_t now;
-        Status *told; /* of each node: what it has changed to */
-        World rules;  /* what is known of the nodes; its machine is that of the run */
+        Status *told; /* the last reported status of each node */
+        World rules;  /* the state of the rules; its machine is that of the run */
 
-        /* Behind each record of an input: it can be looked at. */
+        /* Called after each input was recorded. */
         void (*seen)(struct RandomRun *run, void *userdata);
         void *userdata;
 } RandomRun;
@@ -43,30 +43,30 @@ typedef struct RandomLeaf {
         char *what; /* its parameter at its start */
 } RandomLeaf;
 
-/* With a journal in a new file. Only seen and its userdata are set before, in a struct that is zero otherwise. */
+/* Starts it, with a record in a new file. Set seen and its userdata before, and zero the rest. */
 void random_run_start(RandomRun *run, Definition *definition, const char *path, Dice *dice);
-/* The same from where the replay of the journal in the file has come to, be that no record at all. */
+/* Continues it from the end of the replayed record, which may be empty. */
 void random_run_recover(RandomRun *run, Replay *replay, const Journal *journal, const char *path, Dice *dice);
 void random_run_clear(RandomRun *run);
-/* Until it is over, or the dice are used up, or for long enough. */
+/* Makes inputs until the run ends, the dice are used up, or there were enough. */
 void random_run_live(RandomRun *run);
 
-/* All that can be seen. To be freed. */
+/* The visible state of the run. To be freed. */
 char *random_run_describe(const Run *run);
-/* The parameter of a leaf, by the variables as they are now or were noted; to be freed. NULL: it has none. */
+/* The parameter of a leaf, with the present or the noted variables; to be freed. NULL: it has none. */
 char *random_run_what(const Run *run, NodeId node, json_object *noted);
-/* The leaves and locks that it has, and those that the replay thinks it has. To be freed. */
+/* The leaves and locks that the run has, and those that the replay expects. To be freed. */
 char *random_run_describe_world(const RandomRun *run);
 char *random_run_describe_replay(const Replay *replay);
 
 /* Fails with the first line that differs. */
 void random_run_assert_same(const char *replayed, const char *seen);
 
-/* Between random-run.c, random-inputs.c and random-world.c. Something happens; false: it could not. */
+/* For random-run.c, random-inputs.c and random-world.c. Makes a random input; false: it was not possible. */
 bool random_run_happen(RandomRun *run);
 extern const RunHost random_run_host;
 RandomLeaf *random_leaf_new(RandomRun *run, NodeId node);
-/* Its code. */
+/* Runs its code. */
 void random_leaf_run(RandomLeaf *leaf);
 void random_leaf_set(RandomLeaf *leaf, Status status);
 void random_leaf_remember(RandomLeaf *leaf);

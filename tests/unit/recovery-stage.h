@@ -2,8 +2,8 @@
 #pragma once
 
 /*
- * Daemons that follow one another, each a manager with the leaves of recoverable-leaves.h and the directories of the
- * one before. There is a tree "t".
+ * Runs one daemon after the other, each a manager with the leaves of recoverable-leaves.h and the directories of the
+ * previous one. There is a tree "t".
  */
 
 #include "basic/timers.h"
@@ -19,24 +19,24 @@ typedef struct RecoveryStage {
         bool autostarted, idle;
 } RecoveryStage;
 
-/* The first daemon is up. root: what the file of the tree says, but for "btd" and "blackboard", with ' for ". */
+/* Starts the first daemon. root: the tree file without "btd" and "blackboard", with ' for ". */
 RecoveryStage *recovery_stage_new(const char *root);
 void recovery_stage_free(RecoveryStage *stage);
 
-/* A daemon comes up. */
+/* Starts a daemon. */
 void recovery_stage_begin(RecoveryStage *stage);
-/* It is gone, and another one comes up. What lies about is as it was when the first one was killed, since nothing is
- * written when it is freed. */
+/* Kills the daemon, and starts another one. It finds the files as they were at the kill, because freeing a daemon
+ * writes nothing. */
 void recovery_stage_kill(RecoveryStage *stage);
 
 void recovery_stage_put(const RecoveryStage *stage, const char *file, const char *text);
-/* Until nothing is left to do at once. */
+/* Runs the main loop until there is nothing to do at once. */
 void recovery_stage_turn(const RecoveryStage *stage);
 Run *recovery_stage_start(RecoveryStage *stage, const char *instance);
 Run *recovery_stage_run(RecoveryStage *stage, const char *id);
 void recovery_stage_assert_finished(RecoveryStage *stage, const char *id, Status status, const char *cause);
 
-/* Of a run that goes on; to be freed. */
+/* The record of a running run; to be freed. */
 char *recovery_stage_journal(const RecoveryStage *stage, const char *run);
 bool is_there(const char *directory, const char *file);
 

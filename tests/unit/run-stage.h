@@ -2,7 +2,7 @@
 #pragma once
 
 /*
- * Runs on a main loop of the test's own, with the leaves of fake-leaves.h, and with those that only compute.
+ * Runs trees on a main loop of the test, with the leaves of fake-leaves.h and those that only compute.
  */
 
 #include "basic/timers.h"
@@ -30,11 +30,11 @@ void run_stage_free(RunStage *stage);
 /* Another run of the same tree. */
 Run *run_stage_add(RunStage *stage, const char *id);
 
-/* Until nothing is left to do at once. */
+/* Runs the main loop until there is nothing to do at once. */
 void run_stage_turn(const RunStage *stage);
 void run_stage_start(const RunStage *stage);
 void run_stage_halt(const RunStage *stage, const char *why);
-/* Until a run has finished. */
+/* Runs the main loop until a run has finished. */
 void run_stage_await_finish(const RunStage *stage);
 
 void run_stage_assert_finished(const RunStage *stage, Status status, const char *cause);

@@ -2,8 +2,8 @@
 #pragma once
 
 /*
- * The same tree twice, with the same inputs: one machine visits only what has been marked, the other one everything.
- * What they do and come to is the same, and what must hold after every step (world-rules.h) holds for both.
+ * Runs the same tree twice, with the same inputs: one machine visits only marked nodes, the other one all nodes. Their
+ * effects and results must be the same, and the rules (world-rules.h) must hold for both after every step.
  */
 
 #include "dice.h"
@@ -12,15 +12,15 @@
 typedef struct WorldPair {
         World *event, *full;
         Dice *dice;      /* borrowed */
-        bool controlled; /* somebody takes a hand now and then */
+        bool controlled; /* a user forces outcomes and sets breakpoints */
 } WorldPair;
 
 void world_pair_init(WorldPair *pair, const Tree *tree, bool observing, bool controlled, Dice *dice);
 void world_pair_clear(WorldPair *pair);
 
-/* Anything happens, until the tree or the dice have come to an end, or for long enough. */
+/* Makes inputs until the trees end, the dice are used up, or there were enough. */
 void world_pair_live(WorldPair *pair);
-/* They are halted, and everything that something waits for happens: what does not end then cannot. True: has ended. */
+/* Halts both, and ends everything that a node waits for. True: both have ended. */
 bool world_pair_end(WorldPair *pair);
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(WorldPair, world_pair_clear)

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* What must hold in any world, whatever the tree and whatever happens. */
+/* Checks the rules that hold in any world, for any tree and any input. */
 
 #include "world.h"
 
-/* An action starts: nothing that it comes after is still ending. */
+/* An action starts: all nodes that it waits for have ended. */
 void rules_check_start(World *world, NodeId leaf);
-/* Code is run: once for each outcome and each halt of what has begun. */
+/* A hook runs: once for each outcome and each halt of a node that has begun. */
 void rules_check_hook(World *world, NodeId node, Hook hook);
-/* The machine tells of a change: every body that has begun is followed by its clean-up, once. */
+/* The machine reports a change: the clean-up follows each body that has begun, once. */
 void rules_check_change(World *world, NodeId node, Status status);
-/* Between two ticks: who is RUNNING waits for something; when it is over, nothing is left behind. */
+/* Between two ticks: a RUNNING node waits for something; a tree that has ended has released everything. */
 void rules_check(World *world);

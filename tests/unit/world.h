@@ -2,25 +2,25 @@
 #pragma once
 
 /*
- * A machine and the world that it acts on, for property tests: what leaves, locks, code and lists answer follows from
- * the node and from how often it was asked, so that two worlds over the same tree go the same way if their machines
- * do. world-rules.h says what must hold in any of them.
+ * A machine and the world that it acts on, for property tests. The node and the number of its requests decide the
+ * answers of leaves, locks, code and lists, so two worlds with the same tree behave the same if their machines do.
+ * world-rules.h has the rules that hold in all of them.
  */
 
 #include "engine/machine.h"
 
 /* A node's part of the world. */
 typedef struct Site {
-        unsigned asked; /* how often something was asked that is answered by chance */
+        unsigned asked; /* the number of requests with a random answer */
         Status value;   /* of a condition */
-        bool fact;      /* the variable that the node looks at */
-        bool unknown;   /* the condition's first value has not come yet */
-        bool watching;  /* the condition's value is kept */
+        bool fact;      /* the variable that the node reads */
+        bool unknown;   /* the condition has no value yet */
+        bool watching;  /* the condition is watched */
         bool running, ending;
         bool timer;
         bool waits, holds; /* for, or of, its lock */
         bool stopped, was_stopped, breakpoint, forced, skipped;
-        bool seen, seen_fact; /* what OnChange has seen */
+        bool seen, seen_fact; /* the last value that OnChange has read */
         /* See world-rules.c. */
         bool raised, owed, cut_off, active, halted, always_due;
         unsigned hooks[HOOK_MAX_], halts, begun;
@@ -38,18 +38,18 @@ typedef struct World {
         Status result;
 } World;
 
-/* observing: told of every change, which rules out short cuts in ticks. */
+/* observing: the host is told of every change, so ticks take no short cuts. */
 World *world_new(const Tree *tree, bool observing);
 void world_free(World *world);
 
-/* Something happens at the node, if anything can; status: what its leaf ends with. Variables change only with
- * something else. */
+/* Makes an input for the node, if one is possible. status: the outcome of its leaf. Variables change only together with
+ * another input. */
 void world_input(World *world, NodeId node, Status status);
-/* Somebody takes a hand. */
+/* Requests of a user. */
 void world_force(World *world, NodeId node, Status status);
 void world_toggle_breakpoint(World *world, NodeId node);
 
-/* Anything that the node has asked for and not given back. */
+/* Does the node hold something that it has not released? */
 bool world_is_anything_left(const World *world, NodeId node);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(World, world_free)
