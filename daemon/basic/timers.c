@@ -32,6 +32,8 @@ struct Timers {
         uint64_t next_serial;
         int boottime;         /* timerfd that ends a poll() that was suspended with the machine; -1: not needed yet */
         uint64_t boottime_at; /* when the timerfd expires; UINT64_MAX: never */
+        bool simulated;
+        uint64_t now; /* of a simulation */
 };
 
 struct Timer {
@@ -131,13 +133,19 @@ static uint64_t boottime_now(void) {
         return (uint64_t) now.tv_sec * G_USEC_PER_SEC + (uint64_t) now.tv_nsec / 1000;
 }
 
-uint64_t timers_now(TimerClock clock) {
+uint64_t timers_now(const Timers *timers, TimerClock clock) {
+        if (timers->simulated)
+                return timers->now;
+
         return clock == TIMER_BOOTTIME ? boottime_now() : (uint64_t) g_get_monotonic_time();
 }
 
 /* The clocks are read one after the other, and the machine may be suspended in between: repeat if reading took long. */
-uint64_t timers_suspended(void) {
+uint64_t timers_suspended(const Timers *timers) {
         uint64_t before, boottime, after;
+
+        if (timers->simulated)
+                return 0;
 
         do {
                 before = (uint64_t) g_get_monotonic_time();
@@ -228,7 +236,7 @@ static GSourceFuncs source_funcs = {
         .finalize = source_finalize,
 };
 
-Timers *timers_new(GMainContext *context) {
+static Timers *make_timers(void) {
         Timers *timers = (Timers *) g_source_new(&source_funcs, sizeof(Timers));
 
         timers->heaps[TIMER_MONOTONIC] = g_array_new(FALSE, FALSE, sizeof(Entry));
@@ -236,8 +244,40 @@ Timers *timers_new(GMainContext *context) {
         timers->boottime = -1;
         timers->boottime_at = UINT64_MAX;
         g_source_set_name(&timers->source, "timers");
+        return timers;
+}
+
+Timers *timers_new(GMainContext *context) {
+        Timers *timers = make_timers();
+
         g_source_attach(&timers->source, context);
         return timers;
+}
+
+Timers *timers_new_simulated(void) {
+        Timers *timers = make_timers();
+
+        timers->simulated = true;
+        return timers;
+}
+
+uint64_t timers_next(const Timers *timers) {
+        return timers_earliest(timers, TIMER_MONOTONIC);
+}
+
+void timers_jump(Timers *timers, uint64_t time) {
+        const GArray *heap = timers->heaps[TIMER_MONOTONIC];
+        uint64_t end = timers->next_serial;
+
+        assert(timers->simulated && time <= timers_next(timers));
+
+        timers->now = MAX(time, timers->now);
+        while (timers_next(timers) <= timers->now && heap_get(heap, 0)->serial < end) {
+                Timer *timer = heap_get(heap, 0)->timer;
+
+                heap_remove(timer);
+                timer->callback(timer->userdata);
+        }
 }
 
 void timers_free(Timers *timers) {
@@ -262,12 +302,14 @@ static void watch_boottime(Timers *timers) {
 }
 
 Timer *timer_new_on(Timers *timers, TimerClock clock, uint64_t deadline, TimerCallback callback, void *userdata) {
-        GArray *heap = timers->heaps[clock];
+        GArray *heap = timers->heaps[timers->simulated ? TIMER_MONOTONIC : clock];
         Timer *timer = g_new(Timer, 1);
 
         assert(callback);
 
-        if (clock == TIMER_BOOTTIME && timers->boottime < 0)
+        if (timers->simulated)
+                clock = TIMER_MONOTONIC;
+        else if (clock == TIMER_BOOTTIME && timers->boottime < 0)
                 watch_boottime(timers);
 
         *timer = (Timer){
@@ -283,7 +325,7 @@ Timer *timer_new_at(Timers *timers, uint64_t deadline, TimerCallback callback, v
 }
 
 Timer *timer_new(Timers *timers, uint64_t usec, TimerCallback callback, void *userdata) {
-        uint64_t now = (uint64_t) g_get_monotonic_time();
+        uint64_t now = timers_now(timers, TIMER_MONOTONIC);
 
         return timer_new_at(timers, usec < UINT64_MAX - now ? now + usec : UINT64_MAX, callback, userdata);
 }

@@ -19,6 +19,8 @@ typedef enum TimerClock {
 } TimerClock;
 
 Timers *timers_new(GMainContext *context);
+/* Makes timers of a simulation: time begins at 0 and only moves in timers_jump(). Both clocks are the same then. */
+Timers *timers_new_simulated(void);
 void timers_free(Timers *timers);
 
 /* Calls back once, usec from now. The caller owns the timer, also after it has expired; freeing it cancels it. A
@@ -30,10 +32,17 @@ Timer *timer_new_at(Timers *timers, uint64_t deadline, TimerCallback callback, v
 Timer *timer_new_on(Timers *timers, TimerClock clock, uint64_t deadline, TimerCallback callback, void *userdata);
 void timer_free(Timer *timer);
 
-uint64_t timers_now(TimerClock clock);
+uint64_t timers_now(const Timers *timers, TimerClock clock);
 /* How long the machine has been suspended since it booted, in microseconds: the difference of CLOCK_BOOTTIME and
  * CLOCK_MONOTONIC. */
-uint64_t timers_suspended(void);
+uint64_t timers_suspended(const Timers *timers);
+
+/* For simulations: the time of the first timer. UINT64_MAX: no timer will ever expire. */
+uint64_t timers_next(const Timers *timers);
+/* For simulations: jumps to that time, which must not be after timers_next(). Calls back all timers that have expired
+ * then, in the order of their times, and of their creation. Timers that are created meanwhile wait for the next call,
+ * even if they have the same time. */
+void timers_jump(Timers *timers, uint64_t time);
 
 /* The time at which it expires or has expired. */
 uint64_t timer_deadline(const Timer *timer);

@@ -87,8 +87,7 @@ static void on_halt_timeout(void *userdata) {
         Cause *cause = reason_of_halt_timeout(activity->run->definition, leaf->node,
                                               activity->failed ? activity->cause : NULL);
 
-        log_message(LOG_WARNING, &(LogSubject){ .tree = leaf->tree, .run = leaf->run, .node = leaf->name }, "%s",
-                    cause->text);
+        run_log(activity->run, leaf->node, LOG_WARNING, NULL, cause->text);
         replace_cause(activity, cause);
         settle(activity, STATUS_FAILURE);
 }
@@ -132,7 +131,12 @@ static Status fill_params_with(Activity *activity, Secrets *secrets) {
 
         r = definition_params_revealed(activity->run->definition, activity->leaf.node, activity->leaf.blackboard,
                                        activity->noted, secrets, &activity->params, &error);
-        if (r < 0) {
+        if (r < 0 && activity->leaf.kind->unresolved) {
+                activity->leaf.kind->unresolved(&activity->leaf, error);
+                activity->params = (Params){
+                        .values = definition_tree(activity->run->definition)->nodes[activity->leaf.node].params
+                };
+        } else if (r < 0) {
                 leaf_set_cause_of(&activity->leaf, CAUSE_PARAMETER, NULL, "%s", error);
                 return STATUS_FAILURE;
         }
@@ -143,7 +147,7 @@ static Status fill_params_with(Activity *activity, Secrets *secrets) {
 
 static Status fill_params(Activity *activity) {
         activity->secrets.directory = activity->run->services->leaves->credentials;
-        return fill_params_with(activity, &activity->secrets);
+        return fill_params_with(activity, activity->leaf.kind->unresolved ? NULL : &activity->secrets);
 }
 
 static Status fill_params_openly(Activity *activity) {
@@ -198,8 +202,10 @@ static Activity *activity_new(Run *run, NodeId node, uint32_t attempt, json_obje
 }
 
 Activity *activity_start(Run *run, NodeId node, uint32_t attempt, json_object *noted) {
-        Activity *activity = activity_new(run, node, attempt, noted, (uint64_t) g_get_monotonic_time(),
-                                          definition_uses_boottime(run->definition, node) ? timers_suspended() : 0);
+        const Timers *timers = run->services->leaves->timers;
+        Activity *activity =
+                activity_new(run, node, attempt, noted, timers_now(timers, TIMER_MONOTONIC),
+                             definition_uses_boottime(run->definition, node) ? timers_suspended(timers) : 0);
 
         activity->status = fill_params(activity);
         if (activity->status == STATUS_RUNNING)
@@ -288,7 +294,7 @@ Cause *activity_cause(const Activity *activity) {
 
 static void describe_timeout(const Activity *activity, GString *text) {
         g_autofree char *span = NULL;
-        uint64_t now = (uint64_t) g_get_monotonic_time(), deadline;
+        uint64_t now = timers_now(activity->leaf.services->timers, TIMER_MONOTONIC), deadline;
 
         if (activity->stopping) {
                 g_string_append(text, text->len > 0 ? "; being stopped" : "being stopped");
@@ -343,8 +349,9 @@ static bool is_to_run_again(const Activity *activity) {
 static void start_again(Activity *activity) {
         run_note_rerun(activity->run, activity->leaf.node, activity->noted);
         g_clear_pointer(&activity->timeout, timer_free);
-        activity->leaf.started = (uint64_t) g_get_monotonic_time();
-        activity->leaf.suspended = activity->leaf.clock == TIMER_BOOTTIME ? timers_suspended() : 0;
+        activity->leaf.started = timers_now(activity->leaf.services->timers, TIMER_MONOTONIC);
+        activity->leaf.suspended =
+                activity->leaf.clock == TIMER_BOOTTIME ? timers_suspended(activity->leaf.services->timers) : 0;
         activity->leaf.has_memo = false;
         g_clear_pointer(&activity->leaf.memo, json_object_put);
         call_start(activity);
@@ -487,12 +494,12 @@ static Cause *without_secrets(const Activity *activity, Cause *cause) {
  * place: the tree does not react, but readers see it. */
 void leaf_give_cause(Leaf *leaf, Cause *given) {
         Activity *activity = activity_of(leaf);
-        g_autoptr(Cause) cause = without_secrets(activity, given);
+        g_autoptr(Cause) cause = given ? without_secrets(activity, given) : NULL;
 
         if (activity->failed)
                 return;
 
-        if (is_condition(activity) && activity->status == STATUS_FAILURE && activity->cause)
+        if (cause && is_condition(activity) && activity->status == STATUS_FAILURE && activity->cause)
                 cause_renew(activity->cause, cause);
         else
                 replace_cause(activity, g_steal_pointer(&cause));

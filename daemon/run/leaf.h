@@ -72,6 +72,10 @@ struct LeafKind {
          * leaf_set_value(). */
         Status (*evaluate)(Leaf *leaf);
 
+        /* Only for leaves that are simulated, which need no secrets: a parameter cannot be resolved, and the leaf
+         * starts with the parameters as they are in the tree file. NULL: it fails instead. */
+        void (*unresolved)(Leaf *leaf, const char *error);
+
         /* A unit has begun to wait for the run of the leaf, see leaf_is_awaited_by(). The leaf has started, and was not
          * halted. Must not end the leaf before it returns to the main loop. May be NULL. */
         void (*awaited)(Leaf *leaf);
@@ -124,7 +128,7 @@ void leaf_value_changed(Leaf *leaf);
 void leaf_set_cause(Leaf *leaf, const char *format, ...) G_GNUC_PRINTF(2, 3);
 /* The same with a kind of basic/cause.h and facts (taken, may be NULL), for programs and for retry_on. */
 void leaf_set_cause_of(Leaf *leaf, const char *kind, json_object *facts, const char *format, ...) G_GNUC_PRINTF(4, 5);
-/* The same with a complete cause, which it takes. */
+/* The same with a complete cause, which it takes. NULL: there is none any more. */
 void leaf_give_cause(Leaf *leaf, Cause *cause);
 
 /* Sets a variable of the blackboard; takes the value. */

@@ -34,8 +34,8 @@ typedef struct Kept {
         NodeId node;
 } Kept;
 
-static uint64_t clock_now(void) {
-        return (uint64_t) g_get_monotonic_time();
+static uint64_t clock_now(const Run *run) {
+        return timers_now(run->services->leaves->timers, TIMER_MONOTONIC);
 }
 
 /* Gives one kept input to the run. The run caused it itself, so check it again: the condition may have ended, and the
@@ -46,13 +46,13 @@ static void give(Run *run, const Kept *input, bool kept) {
                 if (!run_leaf(run, input->node))
                         break;
                 if (kept)
-                        input_condition_turned(run, input->node, clock_now());
+                        input_condition_turned(run, input->node, clock_now(run));
                 else
-                        input_condition_changed(run, input->node, clock_now());
+                        input_condition_changed(run, input->node, clock_now(run));
                 break;
         case INPUT_LOCK:
                 if (node_locks_has(run->claims, input->node))
-                        input_lock_granted(run, input->node, clock_now());
+                        input_lock_granted(run, input->node, clock_now(run));
                 break;
         }
 }
@@ -111,7 +111,7 @@ static void on_timer(NodeId node, void *userdata) {
 
         if (node != NODE_NONE)
                 run->unprompted = 0;
-        input_timer_expired(run, node, clock_now());
+        input_timer_expired(run, node, clock_now(run));
         settle(run);
 }
 
@@ -119,7 +119,7 @@ bool run_leaf_ended(Run *run, NodeId node) {
         bool over;
 
         run->unprompted = 0;
-        over = input_leaf_ended(run, node, clock_now());
+        over = input_leaf_ended(run, node, clock_now(run));
 
         settle(run);
         return over;
@@ -134,17 +134,17 @@ static void on_lock_granted(NodeId node, void *userdata) {
 }
 
 void run_set_output(Run *run, NodeId node, const char *key, json_object *value) {
-        input_output(run, node, key, value, clock_now());
+        input_output(run, node, key, value, clock_now(run));
         if (!run_is_busy(run))
                 settle(run);
 }
 
 void run_store_memo(Run *run, NodeId node, json_object *memo) {
-        input_memo(run, node, memo, clock_now());
+        input_memo(run, node, memo, clock_now(run));
 }
 
 void run_note_rerun(Run *run, NodeId node, json_object *noted) {
-        input_rerun(run, node, noted, clock_now());
+        input_rerun(run, node, noted, clock_now(run));
 }
 
 /* The effects of the run. */
@@ -191,7 +191,9 @@ static void host_timer_arm(NodeId node, uint64_t deadline, void *userdata) {
 }
 
 static uint64_t host_suspended(void *userdata) {
-        return timers_suspended();
+        const Run *run = userdata;
+
+        return timers_suspended(run->services->leaves->timers);
 }
 
 static void host_timer_disarm(NodeId node, void *userdata) {
@@ -200,12 +202,25 @@ static void host_timer_disarm(NodeId node, void *userdata) {
         node_timers_drop(run->armed, node);
 }
 
+void run_log(const Run *run, NodeId node, int level, const Cause *cause, const char *text) {
+        LogSubject subject = {
+                .tree = run->tree,
+                .run = run->id,
+                .node = tree_node_name(definition_tree(run->definition), node),
+                .cause = cause,
+        };
+
+        if (run->callbacks->message)
+                run->callbacks->message(node, level, text, run->callbacks_userdata);
+        else
+                log_message(level, &subject, "%s", text);
+}
+
 /* The claim that completes a deadlock logs it, once for all claims. Only something other than a lock, such as a halt or
  * timeout, can end it. */
 static bool take_lock(Run *run, NodeId node) {
         const Definition *definition = run_definition(run);
-        const char *name = tree_node_name(definition_tree(definition), node);
-        g_autofree char *text = NULL;
+        g_autofree char *text = NULL, *message = NULL;
 
         if (!run->claims)
                 run->claims = node_locks_new(run->services->locks, definition, run->id, on_lock_granted, run);
@@ -215,8 +230,8 @@ static bool take_lock(Run *run, NodeId node) {
                 return false;
 
         text = node_locks_describe(run->claims, node);
-        log_message(LOG_WARNING, &(LogSubject){ .tree = run->tree, .run = run->id, .node = name }, "waits for %s",
-                    text);
+        message = g_strconcat("waits for ", text, NULL);
+        run_log(run, node, LOG_WARNING, NULL, message);
         return false;
 }
 
@@ -242,11 +257,9 @@ static void host_failed(NodeId node, const Cause *before, void *userdata) {
         const Cause *cause = history_cause(run_history(run), node);
         bool usual = tree->nodes[node].type->class == NODE_CONDITION || is_same(before, cause);
         g_autofree char *text = cause_describe(tree, cause, node);
+        g_autofree char *message = g_strconcat(tree->nodes[node].flags & NODE_LEAF ? "failed: " : "", text, NULL);
 
-        log_message(
-                usual ? LOG_DEBUG : LOG_INFO,
-                &(LogSubject){ .tree = run->tree, .run = run->id, .node = tree_node_name(tree, node), .cause = cause },
-                "%s%s", tree->nodes[node].flags & NODE_LEAF ? "failed: " : "", text);
+        run_log(run, node, usual ? LOG_DEBUG : LOG_INFO, cause, message);
 }
 
 static void host_journal_failed(const char *error, void *userdata) {
@@ -326,7 +339,7 @@ static void tell_moved(Run *run) {
 static void tick(void *userdata) {
         Run *run = userdata;
 
-        if (input_tick(run, clock_now()) != STATUS_RUNNING) {
+        if (input_tick(run, clock_now(run)) != STATUS_RUNNING) {
                 finish(run);
                 return;
         }
@@ -357,6 +370,14 @@ static void go_live(Run *run, const RunServices *services, const RunCallbacks *c
         run_set_host(run, &live_host, run);
 }
 
+Run *run_make_live(const RunOrigin *origin, Definition *definition, const RunServices *services,
+                   const RunCallbacks *callbacks, void *userdata) {
+        Run *run = run_make(origin, definition, &live_host, NULL);
+
+        go_live(run, services, callbacks, userdata);
+        return run;
+}
+
 Run *run_new(const char *id, const char *tree, const char *instance, Definition *definition,
              const RunServices *services, const RunCallbacks *callbacks, void *userdata) {
         RunOrigin origin = {
@@ -365,12 +386,10 @@ Run *run_new(const char *id, const char *tree, const char *instance, Definition 
                 .instance = instance,
                 .seed = (uint64_t) g_random_int() << 32 | g_random_int(),
                 .started = (uint64_t) g_get_real_time(),
-                .start = clock_now(),
+                .start = timers_now(services->leaves->timers, TIMER_MONOTONIC),
         };
-        Run *run = run_make(&origin, definition, &live_host, NULL);
 
-        go_live(run, services, callbacks, userdata);
-        return run;
+        return run_make_live(&origin, definition, services, callbacks, userdata);
 }
 
 void run_set_caller(Run *run, uint32_t uid) {
@@ -391,7 +410,7 @@ const char *run_token(const Run *run) {
 }
 
 void run_start(Run *run) {
-        input_start(run, clock_now());
+        input_start(run, clock_now(run));
         settle(run);
 }
 
@@ -405,7 +424,7 @@ void run_halt(Run *run, Cause *why) {
                 return;
         }
 
-        input_halt(run, why, clock_now());
+        input_halt(run, why, clock_now(run));
         settle(run);
 }
 
@@ -429,12 +448,16 @@ static char *leaf_detail(Activity *activity) {
         return activity ? activity_describe(activity) : g_strdup("waits until the node that it replaces has ended");
 }
 
+char *run_describe_lock(const Run *run, NodeId node) {
+        return run->claims ? node_locks_describe(run->claims, node) : NULL;
+}
+
 static char *node_detail(const Run *run, NodeId node) {
         const Tree *tree = definition_tree(run_definition(run));
         const History *history = run_history(run);
         Activity *activity = run_leaf(run, node);
-        uint64_t now = clock_now(), deadline = run_deadline(run, node), left = UINT64_MAX;
-        g_autofree char *lock = run->claims ? node_locks_describe(run->claims, node) : NULL;
+        uint64_t now = clock_now(run), deadline = run_deadline(run, node), left = UINT64_MAX;
+        g_autofree char *lock = run_describe_lock(run, node);
 
         if (run_is_at_breakpoint(run, node))
                 return g_strdup("paused at a breakpoint");
@@ -448,7 +471,7 @@ static char *node_detail(const Run *run, NodeId node) {
 
         if (deadline != UINT64_MAX && definition_uses_boottime(run_definition(run), node)) {
                 deadline = run_boottime_deadline(run, node);
-                now = timers_now(TIMER_BOOTTIME);
+                now = timers_now(run->services->leaves->timers, TIMER_BOOTTIME);
         }
         if (deadline != UINT64_MAX)
                 left = deadline - MIN(now, deadline);
@@ -462,7 +485,7 @@ void run_node_report(const Run *run, NodeId node, NodeReport *ret_report) {
         *ret_report = (NodeReport){
                 .status = history_status(history, node),
                 .since = since > 0 ? run->started + (since - run->start) : 0,
-                .duration = history_duration(history, node, clock_now()),
+                .duration = history_duration(history, node, clock_now(run)),
                 .detail = node_detail(run, node),
         };
 }
@@ -473,7 +496,7 @@ void run_pause(Run *run) {
         if (!is_controllable(run) || run_paused(run))
                 return;
 
-        input_pause(run, clock_now());
+        input_pause(run, clock_now(run));
         ticker_remove(run->services->ticker, &run->turn);
         tell_moved(run);
 }
@@ -482,7 +505,7 @@ void run_resume(Run *run) {
         if (!run_paused(run))
                 return;
 
-        input_resume(run, clock_now());
+        input_resume(run, clock_now(run));
         settle(run);
         tell_moved(run);
 }
@@ -491,7 +514,7 @@ bool run_step(Run *run) {
         if (!run_paused(run))
                 return false;
 
-        input_step(run, clock_now());
+        input_step(run, clock_now(run));
         tell_moved(run);
         if (!machine_wants_tick(run->machine))
                 return false;
@@ -504,7 +527,7 @@ void run_set_breakpoint(Run *run, NodeId node, bool set) {
         if (!is_controllable(run))
                 return;
 
-        input_breakpoint(run, node, set, clock_now());
+        input_breakpoint(run, node, set, clock_now(run));
         tell_moved(run);
 }
 
@@ -516,7 +539,7 @@ bool run_force(Run *run, NodeId node, Status status, Cause *why) {
                 return false;
         }
 
-        runs = input_force(run, node, status, why, clock_now());
+        runs = input_force(run, node, status, why, clock_now(run));
         settle(run);
         return runs;
 }
@@ -549,7 +572,7 @@ int run_set_values(Run *run, json_object *values, char **ret_error) {
         if (run_status(run) != STATUS_RUNNING)
                 return 0;
 
-        input_variables(run, values, clock_now());
+        input_variables(run, values, clock_now(run));
         settle(run);
         return 0;
 }
@@ -660,14 +683,14 @@ Run *run_recover(const JournalHeader *header, Replay *replay, JournalWriter *wri
         if (writer)
                 run_set_journal(run, writer);
         if (begun)
-                input_recovered(run, clock_now());
+                input_recovered(run, clock_now(run));
 
         return run;
 }
 
 void run_recover_lock(Run *run, const RunLock *lock) {
         if (take_lock(run, lock->node) && !lock->held)
-                input_lock_granted(run, lock->node, clock_now());
+                input_lock_granted(run, lock->node, clock_now(run));
 }
 
 /* A condition can be false for a new reason, for example because a secret in its parameters was lost. */
@@ -687,8 +710,8 @@ static void recover_leaf(Run *run, const ReplayLeaf *leaf) {
                 return;
 
         if (condition)
-                input_condition_changed(run, leaf->node, clock_now());
-        else if (input_leaf_ended(run, leaf->node, clock_now()))
+                input_condition_changed(run, leaf->node, clock_now(run));
+        else if (input_leaf_ended(run, leaf->node, clock_now(run)))
                 activity_free(activity);
 }
 

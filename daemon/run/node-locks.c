@@ -72,7 +72,7 @@ static void begin(NodeLocks *locks) {
 bool node_locks_take(NodeLocks *locks, NodeId node) {
         const Tree *tree = definition_tree(locks->definition);
         const char *node_name = tree_node_name(tree, node);
-        g_autofree char *name = locks->run ? g_strdup_printf("%s (%s)", locks->run, node_name) : g_strdup(node_name);
+        g_autofree char *name = *locks->run ? g_strdup_printf("%s (%s)", locks->run, node_name) : g_strdup(node_name);
         LockOwner owner = { .name = name, .begin = node, .end = tree->nodes[node].end };
         NodeRequest *request = g_new(NodeRequest, 1);
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* Tracks the locks that the nodes of one run hold or wait for. Runs and btctl simulate use it. */
+/* Tracks the locks that the nodes of one run hold or wait for. */
 
 #include "basic/locks.h"
 #include "definition/definition.h"
 
 typedef struct NodeLocks NodeLocks;
 
-/* Borrows all arguments. run: "boot.3"; NULL: there is only one run. granted: a waiting node got its lock; may be
+/* Borrows all arguments. run: "boot.3"; "": there is only one run. granted: a waiting node got its lock; may be
  * called at any time. */
 NodeLocks *node_locks_new(Locks *locks, const Definition *definition, const char *run,
                           void (*granted)(NodeId node, void *userdata), void *userdata);

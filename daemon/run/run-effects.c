@@ -395,6 +395,8 @@ static bool host_lock(Machine *machine, NodeId node) {
         lock.held = run->host->lock(node, run->host_userdata);
         run_add_lock(run, &lock);
         run_note(run, lock.held ? RECORD_AT_ONCE_LOCKED : RECORD_WAITS, node);
+        if (!lock.held && run->observer && run->observer->waits)
+                run->observer->waits(node, run->observer_userdata);
         return lock.held;
 }
 

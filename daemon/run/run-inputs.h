@@ -80,6 +80,9 @@ typedef struct RunHost {
 
 /* Makes a run that is not live. Copies the origin, references the definition, and borrows the host. */
 Run *run_make(const RunOrigin *origin, Definition *definition, const RunHost *host, void *userdata);
+/* Makes a live run, as run_new() does, but without drawing a seed and reading clocks. */
+Run *run_make_live(const RunOrigin *origin, Definition *definition, const RunServices *services,
+                   const RunCallbacks *callbacks, void *userdata);
 /* Replaces the host: armed timers are armed there, and the leaves belong to it, see run_set_leaf(). */
 void run_set_host(Run *run, const RunHost *host, void *userdata);
 /* Starts writing the run record; takes the writer. NULL: nothing more is written. */

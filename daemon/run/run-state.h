@@ -158,5 +158,7 @@ void run_set_output(Run *run, NodeId node, const char *key, json_object *value);
 void run_store_memo(Run *run, NodeId node, json_object *memo);
 /* Recovery is about to start this action again. */
 void run_note_rerun(Run *run, NodeId node, json_object *noted);
+/* Logs a message about the node. cause: for the fields, or NULL. */
+void run_log(const Run *run, NodeId node, int level, const Cause *cause, const char *text);
 /* See leaf_is_awaited_by(). */
 bool run_is_awaited_by(const Run *run, const char *unit, bool stop);

@@ -318,6 +318,8 @@ bool input_leaf_ended(Run *run, NodeId node, uint64_t now) {
                 run_note_broken(run, node, run->host->leaf_cause(leaf));
         machine_leaf_ended(run->machine, node, status);
         input_end(run);
+        if (over && run->observer && run->observer->halted)
+                run->observer->halted(node, run->observer_userdata);
         return over;
 }
 

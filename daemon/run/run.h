@@ -43,6 +43,8 @@ typedef struct RunCallbacks {
         void (*state_changed)(Run *run, void *userdata);
         void (*ready)(Run *run, void *userdata);    /* once, when a node has set the run to ready; may be NULL */
         void (*finished)(Run *run, void *userdata); /* once, from the main loop; does not free the run */
+        /* Takes the messages about the run, with a level of syslog(3). NULL: they are logged. */
+        void (*message)(NodeId node, int level, const char *text, void *userdata);
 } RunCallbacks;
 
 /* Makes a live run. References the definition, borrows the services. */
@@ -105,6 +107,9 @@ void run_end_journal(Run *run, Journals *journals);
 bool run_is_durable(const Run *run);
 /* Why the run would not survive, for messages; NULL: it would, or run records are not kept at all. */
 const char *run_not_durable(const Run *run);
+
+/* Describes the lock that the node of a live run waits for; see node_locks_describe(). */
+char *run_describe_lock(const Run *run, NodeId node);
 
 /* The state of any run. */
 
@@ -174,6 +179,8 @@ typedef struct RunObserver {
         void (*changed)(NodeId node, void *userdata);  /* the history already has the change */
         void (*computed)(NodeId node, void *userdata); /* variables that the node itself has set are set */
         void (*ready)(void *userdata);                 /* a node has made the run ready */
+        void (*waits)(NodeId node, void *userdata);    /* the node waits for its lock */
+        void (*halted)(NodeId node, void *userdata);   /* a leaf has ended that needed time for its halt */
 } RunObserver;
 /* The observer is borrowed. */
 void run_observe(Run *run, const RunObserver *observer, void *userdata);

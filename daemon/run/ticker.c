@@ -21,16 +21,25 @@ static gboolean source_check(GSource *source) {
         return !g_queue_is_empty(&((Ticker *) source)->queue);
 }
 
+bool ticker_tick(Ticker *ticker) {
+        TickerEntry *entry;
+
+        if (ticker->queue.length == 0)
+                return false;
+
+        entry = g_queue_pop_head_link(&ticker->queue)->data;
+        entry->queued = false;
+        entry->tick(entry->userdata);
+        return true;
+}
+
 /* An entry that is queued again meanwhile gets its turn in the next dispatch. */
 static gboolean source_dispatch(GSource *source, GSourceFunc callback, void *userdata) {
         Ticker *ticker = (Ticker *) source;
         int64_t until = g_get_monotonic_time() + TURN_USEC_MAX;
 
         for (unsigned left = MIN(ticker->queue.length, TURN_TICKS_MAX); left > 0 && ticker->queue.length > 0; left--) {
-                TickerEntry *entry = g_queue_pop_head_link(&ticker->queue)->data;
-
-                entry->queued = false;
-                entry->tick(entry->userdata);
+                ticker_tick(ticker);
                 if (g_source_is_destroyed(source))
                         return G_SOURCE_REMOVE;
                 if (g_get_monotonic_time() >= until)

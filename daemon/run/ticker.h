@@ -26,4 +26,7 @@ void ticker_free(Ticker *ticker);
 void ticker_queue(Ticker *ticker, TickerEntry *entry);
 void ticker_remove(Ticker *ticker, TickerEntry *entry);
 
+/* For simulations, which have no main loop: ticks the first entry. False: the queue is empty. */
+bool ticker_tick(Ticker *ticker);
+
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Ticker, ticker_free)

@@ -162,13 +162,14 @@ static void test_free_all(Fixture *fixture, gconstpointer data) {
 }
 
 static void arm_on(Subject *subject, TimerClock clock, uint64_t usec) {
-        subject->timer = timer_new_on(subject->fixture->timers, clock, timers_now(clock) + usec, on_expired, subject);
+        subject->timer = timer_new_on(subject->fixture->timers, clock,
+                                      timers_now(subject->fixture->timers, clock) + usec, on_expired, subject);
 }
 
 /* Each by its own clock, and those that are cancelled by none. */
 static void test_clocks(Fixture *fixture, gconstpointer data) {
         Subject a = { fixture, 'a' }, b = { fixture, 'b' }, c = { fixture, 'c' }, d = { fixture, 'd' };
-        uint64_t start = timers_now(TIMER_BOOTTIME);
+        uint64_t start = timers_now(fixture->timers, TIMER_BOOTTIME);
 
         arm_on(&b, TIMER_BOOTTIME, 20000);
         arm_on(&d, TIMER_BOOTTIME, 40000);
@@ -176,7 +177,7 @@ static void test_clocks(Fixture *fixture, gconstpointer data) {
         arm_on(&a, TIMER_BOOTTIME, 1);
         g_clear_pointer(&d.timer, timer_free);
         wait_for_calls(fixture, "abc");
-        g_assert_cmpuint(timers_now(TIMER_BOOTTIME) - start, >=, 30000);
+        g_assert_cmpuint(timers_now(fixture->timers, TIMER_BOOTTIME) - start, >=, 30000);
         /* What is left to be told by the clock of the machine is nothing. */
         g_assert_false(g_main_context_iteration(NULL, FALSE));
         timer_free(a.timer);
@@ -199,7 +200,7 @@ static int suspend_in_poll(GPollFD *fds, unsigned n_fds, int timeout) {
 static void test_suspend(Fixture *fixture, gconstpointer data) {
         Subject a = { fixture, 'a' }, b = { fixture, 'b' }, c = { fixture, 'c' };
         GPollFunc poll_func = g_main_context_get_poll_func(NULL);
-        uint64_t before = timers_suspended();
+        uint64_t before = timers_suspended(fixture->timers);
 
         arm_on(&a, TIMER_BOOTTIME, HOURS);
         arm_on(&b, TIMER_MONOTONIC, HOURS);
@@ -208,7 +209,7 @@ static void test_suspend(Fixture *fixture, gconstpointer data) {
         g_main_context_iteration(NULL, TRUE);
         g_main_context_set_poll_func(NULL, poll_func);
         g_assert_cmpstr(fixture->calls->str, ==, "a");
-        g_assert_cmpuint(timers_suspended() - before, >=, 2 * HOURS - 1000);
+        g_assert_cmpuint(timers_suspended(fixture->timers) - before, >=, 2 * HOURS - 1000);
         g_assert_false(g_main_context_iteration(NULL, FALSE));
         timer_free(a.timer);
         timer_free(b.timer);
@@ -257,6 +258,55 @@ static void test_many(Fixture *fixture, gconstpointer data) {
                 timer_free(timers[i]);
 }
 
+typedef struct Due {
+        GString *due;
+        char name;
+        Timers *timers;
+        Timer *another;
+} Due;
+
+static void on_due(void *userdata) {
+        const Due *due = userdata;
+
+        g_string_append_c(due->due, due->name);
+}
+
+static void on_due_again(void *userdata) {
+        Due *due = userdata;
+
+        on_due(due);
+        due->another = timer_new(due->timers, 0, on_due, due);
+}
+
+/* Time only moves in jumps, and both clocks are the same. */
+static void test_simulated(void) {
+        g_autoptr(Timers) timers = timers_new_simulated();
+        g_autoptr(GString) due = g_string_new(NULL);
+        Due a = { due, 'a' }, b = { due, 'b' }, c = { due, 'c' }, d = { due, 'd' }, e = { due, 'e', timers };
+        g_autoptr(Timer) first G_GNUC_UNUSED = timer_new(timers, 20, on_due, &a);
+        g_autoptr(Timer) second G_GNUC_UNUSED = timer_new_on(timers, TIMER_BOOTTIME, 10, on_due, &b);
+        g_autoptr(Timer) dropped = timer_new(timers, 10, on_due, &c);
+        g_autoptr(Timer) third G_GNUC_UNUSED = timer_new(timers, 20, on_due, &d);
+        g_autoptr(Timer) fourth G_GNUC_UNUSED = timer_new(timers, 10, on_due_again, &e);
+
+        g_assert_cmpuint(timers_now(timers, TIMER_MONOTONIC), ==, 0);
+        g_assert_cmpuint(timers_suspended(timers), ==, 0);
+        g_clear_pointer(&dropped, timer_free);
+
+        g_assert_cmpuint(timers_next(timers), ==, 10);
+        timers_jump(timers, 10);
+        g_assert_cmpstr(due->str, ==, "be");
+        g_assert_cmpuint(timers_next(timers), ==, 10);
+        timers_jump(timers, 10);
+        g_assert_cmpstr(due->str, ==, "bee");
+        timers_jump(timers, 15);
+        g_assert_cmpuint(timers_now(timers, TIMER_BOOTTIME), ==, 15);
+        timers_jump(timers, 20);
+        g_assert_cmpstr(due->str, ==, "beead");
+        g_assert_cmpuint(timers_next(timers), ==, UINT64_MAX);
+        timer_free(e.another);
+}
+
 int main(int argc, char **argv) {
         g_test_init(&argc, &argv, NULL);
 
@@ -268,6 +318,7 @@ int main(int argc, char **argv) {
         g_test_add("/timers/suspend", Fixture, NULL, fixture_set_up, test_suspend, fixture_tear_down);
         g_test_add("/timers/never", Fixture, NULL, fixture_set_up, test_never, fixture_tear_down);
         g_test_add("/timers/many", Fixture, NULL, fixture_set_up, test_many, fixture_tear_down);
+        g_test_add_func("/timers/simulated", test_simulated);
 
         return g_test_run();
 }

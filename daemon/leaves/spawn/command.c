@@ -24,8 +24,8 @@ static void set_timer(Leaf *leaf, uint64_t usec, TimerCallback callback) {
 
         g_clear_pointer(&op->timer, timer_free);
         if (usec != SPAN_INFINITY)
-                op->timer = timer_new_on(leaf->services->timers, leaf->clock, timers_now(leaf->clock) + usec, callback,
-                                         leaf);
+                op->timer = timer_new_on(leaf->services->timers, leaf->clock,
+                                         timers_now(leaf->services->timers, leaf->clock) + usec, callback, leaf);
 }
 
 static void set_timeout_cause(Leaf *leaf) {
