@@ -2,9 +2,8 @@
 #pragma once
 
 /*
- * Defines the members of a run, for the files of this folder only. Inputs and the state are in run.c, requests and
- * reports of the machine in run-effects.c, the entries of the run record in run-entries.c, and what only live runs have
- * in live-run.c.
+ * Defines the members of a run, for the files of this folder only. The execution is in run.c, the entries of the run
+ * record in run-entries.c, and what only live runs have in live-run.c.
  */
 
 #include "run/activity.h"
@@ -82,42 +81,16 @@ struct Run {
         char names[];
 };
 
-/* Call these before and after each call of the machine. */
-void input_begin(Run *run, uint64_t now);
-void input_end(Run *run);
-
-extern const MachineHost run_machine_host;
-
 /* Adds a lock to those that nodes hold or wait for. */
 void run_add_lock(Run *run, const RunLock *lock);
 RunLock *run_find_lock(const Run *run, NodeId node);
 
 /* Takes the timer; the host is not told. */
 void run_put_timer(Run *run, NodeId node, NodeTimer *timer);
-/* Does nothing if the timer is armed: that of a RateController continues after its child has ended, until the child may
- * start again. */
-void run_forget_timer(Run *run, NodeId node);
-/* The time for which it was armed, in microseconds; 0: never. */
-uint64_t run_timer_span(const Run *run, NodeId node);
-void run_arm_again(Run *run);
-void run_mark_expired(Run *run, NodeId node);
 
-/* Mark and unmark the node as waiting at its breakpoint. */
-void run_stop_at(Run *run, NodeId node);
-void run_leave_stop(Run *run, NodeId node);
-/* Continues all nodes that wait at a breakpoint. */
-void run_pass_breakpoints(Run *run);
-
-/* Call the observer, if there is one. */
-void run_tell(const Run *run, NodeId node);
-void run_tell_computed(const Run *run, NodeId node);
-/* Records a change that the machine reports; see MachineHost. */
-void run_record(Run *run, NodeId node, Status status, Reason reason);
 /* Notes that an expression of the node failed. The first failure counts, because it is the one that ends the machine,
  * if any does, and by then the leaf may be gone or started again. */
 void run_note_broken(Run *run, NodeId node, Cause *why);
-/* The cause of the run, passed on from the root; NULL: the root has succeeded. */
-Cause *run_root_cause(const Run *run);
 
 /* Write a record, which is pending until run_flush(). */
 void run_note(Run *run, RecordKind kind, NodeId node);
