@@ -12,7 +12,7 @@
 #include "client/files.h"
 #include "definition/sources.h"
 #include "definition/text/text.h"
-#include "run/leaf.h"
+#include "leaf-types/leaf-types.h"
 
 const NodeType *const *const node_type_tables[] = { engine_types, leaf_types, NULL };
 

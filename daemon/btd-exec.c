@@ -3,7 +3,7 @@
 /*
  * Executes the program of a Spawn whose arguments systemd would change. systemd writes a transient unit to a file, and
  * at a reload it reads some arguments back as others. It does not change variables of the environment. So the daemon
- * puts the arguments into variables, see leaves/spawn/spawn-handover.c, and this program makes arguments of them again.
+ * puts the arguments into variables, see leaf-types/spawn-handover.c, and this program makes arguments of them again.
  *
  * A failure looks like one of systemd: the same exit status. The service manager is told whether the program is
  * executed, so that the daemon can tell a failure from a program that exits with the same status.

@@ -8,6 +8,7 @@
 
 #include "basic/log.h"
 #include "bus/buses.h"
+#include "leaf-types/leaf-types.h"
 #include "leaves/kinds.h"
 #include "leaves/spawn/spawn-sweep.h"
 #include "leaves/unit/systemd.h"

@@ -17,11 +17,8 @@ typedef struct Buses Buses;
 Buses *buses_new(GMainContext *context, const char *default_name, const char *default_address);
 void buses_free(Buses *buses);
 
-/* -EINVAL: not the name of a bus, with an error message. */
-int buses_check_name(const char *name, char **ret_error);
-
-/* name NULL: the default. shown: the name for messages, without secrets. Borrowed. Errors as above; -ENOENT: there is
- * no such bus here. */
+/* name NULL: the default. shown: the name for messages, without secrets. Borrowed. Errors as of
+ * bus_address_of(). */
 int buses_get(Buses *buses, const char *name, const char *shown, Connection **ret_connection, char **ret_error);
 /* A second connection to the default bus; always the same one. */
 int buses_get_second(Buses *buses, Connection **ret_connection, char **ret_error);

@@ -16,9 +16,9 @@
 
 #include "basic/audience.h"
 #include "basic/cleanup.h"
+#include "basic/dbus-value.h"
 #include "bus/names.h"
 #include "bus/property-watch.h"
-#include "bus/value.h"
 
 #define PROPERTIES_INTERFACE "org.freedesktop.DBus.Properties"
 #define OBJECT_MANAGER_INTERFACE "org.freedesktop.DBus.ObjectManager"

@@ -3,7 +3,7 @@
 /* The table of what runs the leaf types. */
 
 #include "leaves/kinds.h"
-#include "leaves/registry.h"
+#include "leaf-types/leaf-types.h"
 
 static const struct {
         const NodeType *type;

@@ -13,7 +13,7 @@
 #include "basic/log.h"
 #include "basic/span.h"
 #include "basic/timers.h"
-#include "run/leaf-params.h"
+#include "leaf-types/leaf-types.h"
 #include "run/reasons.h"
 #include "run/run-state.h"
 #include "script/secrets.h"

@@ -152,6 +152,3 @@ bool leaf_is_awaited_by(const Leaf *leaf, const char *unit, bool stop);
 
 void inheritance_use(Inheritance *inheritance);
 void inheritance_leave(Inheritance *inheritance);
-
-/* All leaf types, NULL-terminated: one line each in registry.c. */
-extern const NodeType *const leaf_types[];

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "basic/cleanup.h"
-#include "bus/value.h"
+#include "basic/dbus-value.h"
 #include "fuzz.h"
 
 /* One that is closed: messages can be made on it. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 #include "camera-stage.h"
-#include "leaves/registry.h"
+#include "leaf-types/leaf-types.h"
 
 typedef struct Case {
         BusKind kind;

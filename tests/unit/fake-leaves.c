@@ -3,8 +3,8 @@
 #include <stddef.h>
 
 #include "fake-leaves.h"
+#include "leaf-types/leaf-types.h"
 #include "leaves/kinds.h"
-#include "leaves/registry.h"
 
 typedef struct FakeParams {
         bool stubborn, fails;

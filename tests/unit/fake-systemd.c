@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "basic/cleanup.h"
-#include "leaves/registry.h"
+#include "leaf-types/leaf-types.h"
 
 void fake_remove_job(Fake *fake, const char *path, const char *result) {
         g_assert_cmpint(sd_bus_emit_signal(bus_peer_bus(fake->peer), MANAGER_PATH, MANAGER, "JobRemoved", "uoss", 7,

@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "leaves/registry.h"
+#include "leaf-types/leaf-types.h"
 
 static const NodeType *const types[] = { &path_exists_type, NULL };
 

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 #include "recoverable-leaves.h"
+#include "leaf-types/leaf-types.h"
 #include "leaves/kinds.h"
-#include "leaves/registry.h"
-#include "run/leaf-params.h"
 
 typedef struct RecoverableParams {
         uint64_t timeout;

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "inputs.h"
-#include "leaves/registry.h"
+#include "leaf-types/leaf-types.h"
 #include "run-stage.h"
 
 static void on_changed(Run *run, void *userdata) {}

@@ -4,10 +4,11 @@
 
 #include <glib/gstdio.h>
 
+#include "basic/bus-address.h"
 #include "basic/log.h"
 #include "bus/buses.h"
 #include "camera-stage.h"
-#include "leaves/registry.h"
+#include "leaf-types/leaf-types.h"
 
 static void test_names(void) {
         static const char *const good[] = { "system",
@@ -35,14 +36,14 @@ static void test_names(void) {
         for (size_t i = 0; i < G_N_ELEMENTS(good); i++) {
                 g_autofree char *error = NULL;
 
-                g_assert_cmpint(buses_check_name(good[i], &error), ==, 0);
+                g_assert_cmpint(bus_address_check(good[i], &error), ==, 0);
                 g_assert_cmpstr(error, ==, NULL);
         }
 
         for (size_t i = 0; i < G_N_ELEMENTS(bad); i++) {
                 g_autofree char *error = NULL;
 
-                g_assert_cmpint(buses_check_name(bad[i].name, &error), <, 0);
+                g_assert_cmpint(bus_address_check(bad[i].name, &error), <, 0);
                 g_assert_cmpstr(error, ==, bad[i].error);
         }
 }

@@ -10,7 +10,7 @@
 #include "assert-cause.h"
 #include "basic/cleanup.h"
 #include "leaf-stage.h"
-#include "leaves/registry.h"
+#include "leaf-types/leaf-types.h"
 
 static const NodeType *const types[] = { &command_type, NULL };
 

@@ -11,7 +11,7 @@
 #include "basic/cleanup.h"
 #include "basic/log.h"
 #include "camera-stage.h"
-#include "leaves/registry.h"
+#include "leaf-types/leaf-types.h"
 
 #define CALL_TO "\"destination\": \"" CAMERA "\", \"path\": \"" CAMERA_PATH "\", \"interface\": \"" CAMERA "\""
 

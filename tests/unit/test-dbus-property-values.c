@@ -5,7 +5,7 @@
 #include "assert-cause.h"
 #include "basic/log.h"
 #include "camera-stage.h"
-#include "leaves/registry.h"
+#include "leaf-types/leaf-types.h"
 
 #define PROPERTIES "org.freedesktop.DBus.Properties"
 

@@ -7,7 +7,7 @@
 
 #include "basic/log.h"
 #include "camera-stage.h"
-#include "leaves/registry.h"
+#include "leaf-types/leaf-types.h"
 
 #define PROPERTIES "org.freedesktop.DBus.Properties"
 #define N_MANY 1000u

@@ -7,7 +7,7 @@
 #include "assert-cause.h"
 #include "basic/log.h"
 #include "camera-stage.h"
-#include "leaves/registry.h"
+#include "leaf-types/leaf-types.h"
 
 static const NodeType *const types[] = { &dbus_signal_type, &dbus_emit_type, &dbus_name_type, &dbus_call_type, NULL };
 

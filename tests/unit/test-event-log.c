@@ -8,7 +8,7 @@
 #include "client/plot/plot.h"
 #include "client/recording/event-log.h"
 #include "engine/types/types.h"
-#include "run/leaf.h"
+#include "leaf-types/leaf-types.h"
 #include "sanitized.h"
 
 #define N_NODES 1000u

@@ -14,7 +14,7 @@
 #include <json-c/json_tokener.h>
 
 #include "basic/cleanup.h"
-#include "leaves/spawn/spawn-handover.h"
+#include "leaf-types/spawn-handover.h"
 
 static const char *btd_exec;
 

@@ -6,9 +6,9 @@
 
 #include "basic/cleanup.h"
 #include "leaf-stage.h"
+#include "leaf-types/leaf-types.h"
+#include "leaf-types/spawn-properties.h"
 #include "leaves/kinds.h"
-#include "leaves/registry.h"
-#include "leaves/spawn/spawn-properties.h"
 
 static void test_table(void) {
         g_autoptr(GHashTable) names = g_hash_table_new(g_str_hash, g_str_equal);

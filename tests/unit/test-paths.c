@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "assert-cause.h"
-#include "leaves/registry.h"
+#include "leaf-types/leaf-types.h"
 #include "path-scene.h"
 
 #define NOBODY 65534

@@ -13,7 +13,7 @@
 #include "assert-cause.h"
 #include "basic/cleanup.h"
 #include "leaf-stage.h"
-#include "leaves/registry.h"
+#include "leaf-types/leaf-types.h"
 #include "leaves/spawn/exit-status.h"
 #include "leaves/spawn/spawn-name.h"
 

@@ -6,8 +6,8 @@
 #include <signal.h>
 
 #include "basic/cleanup.h"
+#include "leaf-types/unit-name.h"
 #include "leaves/unit/unit-cause.h"
-#include "leaves/unit/unit-name.h"
 
 typedef struct Case {
         UnitVerb verb;

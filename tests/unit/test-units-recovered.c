@@ -11,7 +11,7 @@
 #include "basic/cleanup.h"
 #include "bus-fixture.h"
 #include "leaf-stage.h"
-#include "leaves/registry.h"
+#include "leaf-types/leaf-types.h"
 
 #define PREFIX "/org/freedesktop/systemd1"
 #define JOB_PATH PREFIX "/job/7"

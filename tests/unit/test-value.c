@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "basic/cleanup.h"
-#include "bus/value.h"
+#include "basic/dbus-value.h"
 
 /* A bus that is closed: messages can be made on it. */
 static sd_bus *bus;

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "inputs.h"
-#include "run/leaf.h"
+#include "leaf-types/leaf-types.h"
 #include "tree-text.h"
 
 static const NodeType *const *const tables[] = { engine_types, leaf_types, NULL };

@@ -5,23 +5,10 @@
 #include <string.h>
 
 #include "basic/cleanup.h"
-#include "bus/value.h"
-#include "engine/tree.h"
-#include "leaves/dbus/dbus-outputs.h"
-#include "leaves/dbus/dbus-params.h"
-#include "leaves/dbus/dbus-recovery.h"
+#include "basic/dbus-value.h"
+#include "leaves/dbus/dbus-leaf.h"
 #include "leaves/kinds.h"
-#include "leaves/registry.h"
-#include "run/leaf-params.h"
 #include "run/leaf.h"
-
-typedef struct DBusCallParams {
-        DBusMessage message; /* first */
-        uint64_t timeout;
-        bool auto_start;
-        int on_recover;
-        DBusOutputs outputs;
-} DBusCallParams;
 
 typedef struct DBusCall {
         Connection *connection;
@@ -132,71 +119,10 @@ static void dbus_call_describe(Leaf *leaf, GString *text) {
                                        address->interface ? "." : "", params->message.member, address->destination);
 }
 
-static const Param dbus_call_params[] = {
-        DBUS_BUS_PARAM,
-        {
-                .name = "destination",
-                .kind = PARAM_STRING,
-                .offset = offsetof(DBusCallParams, message.address.destination),
-                .format = &bus_name_format,
-                .required = true,
-                .doc = "The bus name of the service",
-        },
-        {
-                .name = "path",
-                .kind = PARAM_STRING,
-                .offset = offsetof(DBusCallParams, message.address.path),
-                .format = &object_path_format,
-                .required = true,
-                .doc = "The path of the object",
-        },
-        {
-                .name = "interface",
-                .kind = PARAM_STRING,
-                .offset = offsetof(DBusCallParams, message.address.interface),
-                .format = &interface_format,
-                .doc = "The interface of the method",
-        },
-        DBUS_MESSAGE_PARAMS(method),
-        {
-                .name = "timeout",
-                .kind = PARAM_SPAN,
-                .offset = offsetof(DBusCallParams, timeout),
-                .fallback = "\"25s\"",
-                .doc = "How long to wait for the reply; \"infinity\": without a limit",
-        },
-        {
-                .name = "auto_start",
-                .kind = PARAM_BOOL,
-                .offset = offsetof(DBusCallParams, auto_start),
-                .fallback = "true",
-                .doc = "Whether the bus may start a service that is not running",
-        },
-        ON_RECOVER_PARAM(DBusCallParams),
-        DBUS_OUTPUTS_PARAMS(DBusCallParams, outputs, "reply"),
-        {},
-};
-
 const LeafKind dbus_call_kind = {
         .op_size = sizeof(DBusCall),
         .start = dbus_call_start,
         .release = dbus_call_release,
         .recover = dbus_call_recover,
         .describe = dbus_call_describe,
-};
-
-const NodeType dbus_call_type = {
-        .name = "DBusCall",
-        .class = NODE_ACTION,
-        .params = dbus_call_params,
-        .params_size = sizeof(DBusCallParams),
-        .summary = "Calls a D-Bus method and waits for its reply",
-        .doc = "Succeeds when the method returns, fails when it returns an error, when no reply comes within the "
-               "timeout, or when the bus is lost. A bus that is not there yet is waited for. Arguments go by the "
-               "signature: numbers are range-checked, \"ay\" also takes a string, \"a{sv}\" an object, and a variant "
-               "whose type is not obvious is written as {\"signature\": \"u\", \"value\": 7}.",
-        .has_timeout = true,
-        .timeout_offset = offsetof(DBusCallParams, timeout),
-        .has_on_recover = true,
-        .on_recover_offset = offsetof(DBusCallParams, on_recover),
 };

@@ -5,20 +5,10 @@
 #include <errno.h>
 
 #include "basic/cleanup.h"
-#include "bus/value.h"
-#include "engine/tree.h"
-#include "leaves/dbus/dbus-params.h"
-#include "leaves/dbus/dbus-recovery.h"
+#include "basic/dbus-value.h"
+#include "leaves/dbus/dbus-leaf.h"
 #include "leaves/kinds.h"
-#include "leaves/registry.h"
-#include "run/leaf-params.h"
 #include "run/leaf.h"
-
-typedef struct DBusEmitParams {
-        DBusMessage message; /* first */
-        uint64_t timeout;
-        int on_recover;
-} DBusEmitParams;
 
 typedef struct DBusEmit {
         Connection *connection;
@@ -105,56 +95,10 @@ static void dbus_emit_describe(Leaf *leaf, GString *text) {
         dbus_describe_connection(op->connection, text);
 }
 
-static const Param dbus_emit_params[] = {
-        DBUS_BUS_PARAM,
-        {
-                .name = "path",
-                .kind = PARAM_STRING,
-                .offset = offsetof(DBusEmitParams, message.address.path),
-                .format = &object_path_format,
-                .required = true,
-                .doc = "The path of the object that the signal is said to be from",
-        },
-        {
-                .name = "interface",
-                .kind = PARAM_STRING,
-                .offset = offsetof(DBusEmitParams, message.address.interface),
-                .format = &interface_format,
-                .required = true,
-                .doc = "The interface of the signal",
-        },
-        DBUS_MESSAGE_PARAMS(signal),
-        {
-                .name = "timeout",
-                .kind = PARAM_SPAN,
-                .offset = offsetof(DBusEmitParams, timeout),
-                .fallback = "\"25s\"",
-                .doc = "How long to wait for a bus that is not there; \"infinity\": without a limit",
-        },
-        ON_RECOVER_PARAM(DBusEmitParams),
-        {},
-};
-
 const LeafKind dbus_emit_kind = {
         .op_size = sizeof(DBusEmit),
         .start = dbus_emit_start,
         .release = dbus_emit_release,
         .recover = dbus_emit_recover,
         .describe = dbus_emit_describe,
-};
-
-const NodeType dbus_emit_type = {
-        .name = "DBusEmit",
-        .class = NODE_ACTION,
-        .params = dbus_emit_params,
-        .params_size = sizeof(DBusEmitParams),
-        .summary = "Sends a D-Bus signal to all who listen",
-        .doc = "Succeeds when the bus has been given the signal; a bus that is not there yet is waited for. Nobody "
-               "tells who has heard it, nor whether the policy of the bus lets it through. Arguments go by the "
-               "signature as "
-               "those of DBusCall do.",
-        .has_timeout = true,
-        .timeout_offset = offsetof(DBusEmitParams, timeout),
-        .has_on_recover = true,
-        .on_recover_offset = offsetof(DBusEmitParams, on_recover),
 };

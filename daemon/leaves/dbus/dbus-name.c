@@ -3,17 +3,10 @@
 /* DBusName: a live condition over the owner of a bus name. */
 
 #include "bus/names.h"
-#include "engine/tree.h"
-#include "leaves/dbus/dbus-params.h"
+#include "leaf-types/leaf-types.h"
+#include "leaves/dbus/dbus-leaf.h"
 #include "leaves/kinds.h"
-#include "leaves/registry.h"
-#include "run/leaf-params.h"
 #include "run/leaf.h"
-
-typedef struct DBusNameParams {
-        DBusAddress address; /* first; the name is its destination */
-        int unknown;
-} DBusNameParams;
 
 typedef struct DBusName {
         Connection *connection;
@@ -81,34 +74,9 @@ static void dbus_name_describe(Leaf *leaf, GString *text) {
                 g_string_append_printf(text, "owner of %s", params->address.destination);
 }
 
-static const Param dbus_name_params[] = {
-        DBUS_BUS_PARAM,
-        {
-                .name = "name",
-                .kind = PARAM_STRING,
-                .offset = offsetof(DBusNameParams, address.destination),
-                .format = &bus_name_format,
-                .required = true,
-                .doc = "The bus name, which is also what the node is called",
-        },
-        UNKNOWN_PARAM(DBusNameParams),
-        {},
-};
-
 const LeafKind dbus_name_kind = {
         .op_size = sizeof(DBusName),
         .start = dbus_name_start,
         .release = dbus_name_release,
         .describe = dbus_name_describe,
-};
-
-const NodeType dbus_name_type = {
-        .name = "DBusName",
-        .class = NODE_CONDITION,
-        .params = dbus_name_params,
-        .params_size = sizeof(DBusNameParams),
-        .summary = "Holds while a bus name has an owner",
-        .doc = "Follows the name by the signals of the bus, without polling, and never starts the service. While the "
-               "bus "
-               "is lost it is not known whether the name has an owner.",
 };

@@ -2,23 +2,13 @@
 
 /* DBusProperty: a condition on the value of a D-Bus property, or on a part of it. */
 
+#include "basic/dbus-value.h"
 #include "bus/property-watch.h"
-#include "engine/tree.h"
-#include "leaves/dbus/dbus-params.h"
-#include "leaves/dbus/value-matcher.h"
+#include "leaf-types/leaf-types.h"
+#include "leaves/dbus/dbus-leaf.h"
 #include "leaves/kinds.h"
 #include "leaves/live-test.h"
-#include "leaves/registry.h"
-#include "run/leaf-params.h"
 #include "run/leaf.h"
-
-typedef struct DBusPropertyParams {
-        DBusAddress address; /* first */
-        const char *property;
-        ValueMatcher matcher;
-        const Script *test;
-        int unknown;
-} DBusPropertyParams;
 
 typedef struct DBusProperty {
         Connection *connection;
@@ -27,7 +17,117 @@ typedef struct DBusProperty {
         Status value;   /* RUNNING: not known yet */
 } DBusProperty;
 
-static const char *const test_names[] = { "value", NULL };
+static bool step_into(json_object *value, json_object *step, json_object **ret_inner) {
+        int64_t index;
+
+        if (json_object_is_type(step, json_type_string))
+                return json_object_is_type(value, json_type_object) &&
+                       json_object_object_get_ex(value, json_object_get_string(step), ret_inner);
+
+        index = json_object_get_int64(step);
+        if (!json_object_is_type(value, json_type_array) || index >= (int64_t) json_object_array_length(value))
+                return false;
+
+        *ret_inner = json_object_array_get_idx(value, (size_t) index);
+        return true;
+}
+
+static bool follow(json_object *field, json_object *value, json_object **ret_found) {
+        for (size_t i = 0; field && i < json_object_array_length(field); i++)
+                if (!step_into(value, json_object_array_get_idx(field, i), &value))
+                        return false;
+
+        *ret_found = value;
+        return true;
+}
+
+static char *describe_field(const char *name, json_object *field) {
+        GString *text = g_string_new(name);
+
+        for (size_t i = 0; field && i < json_object_array_length(field); i++) {
+                g_autofree char *step = value_to_text(json_object_array_get_idx(field, i));
+
+                g_string_append_printf(text, "[%s]", step);
+        }
+        return g_string_free(text, FALSE);
+}
+
+static bool is_true(json_object *value) {
+        switch (json_object_get_type(value)) {
+        case json_type_boolean:
+                return json_object_get_boolean(value);
+        case json_type_int:
+        case json_type_double:
+                return json_object_get_double(value) != 0;
+        case json_type_string:
+                return json_object_get_string_len(value) > 0;
+        case json_type_array:
+                return json_object_array_length(value) > 0;
+        case json_type_object:
+                return json_object_object_length(value) > 0;
+        default:
+                return false;
+        }
+}
+
+static bool is_one_of(json_object *value, json_object *choices) {
+        for (size_t i = 0; i < json_object_array_length(choices); i++)
+                if (value_equal(value, json_object_array_get_idx(choices, i)))
+                        return true;
+        return false;
+}
+
+static bool fits(const ValueMatcher *matcher, json_object *value) {
+        if (matcher->equals)
+                return value_equal(value, matcher->equals);
+        if (matcher->one_of)
+                return is_one_of(value, matcher->one_of);
+        return is_true(value);
+}
+
+/* "Powered is false, not true" */
+static char *describe_mismatch(const ValueMatcher *matcher, const char *name, json_object *value) {
+        g_autofree char *field = describe_field(name, matcher->field), *is = value_to_text(value), *should = NULL;
+        json_object *wanted = matcher->equals ? matcher->equals : matcher->one_of;
+
+        if (wanted)
+                should = value_to_text(wanted);
+        else if (json_object_is_type(value, json_type_boolean))
+                should = g_strdup("true");
+        else
+                return g_strdup_printf("%s is %s", field, is);
+
+        return g_strdup_printf("%s is %s, not %s%s", field, is, wanted && !matcher->equals ? "one of " : "", should);
+}
+
+static bool matcher_find_field(const ValueMatcher *matcher, const char *name, json_object *value,
+                               json_object **ret_field, char **ret_text) {
+        g_autofree char *field = NULL, *text = NULL;
+
+        if (follow(matcher->field, value, ret_field))
+                return true;
+
+        field = describe_field(name, matcher->field);
+        text = value_to_text(value);
+        *ret_text = g_strdup_printf("there is no %s: %s is %s", field, name, text);
+        return false;
+}
+
+static bool matcher_matches(const ValueMatcher *matcher, const char *name, json_object *field, char **ret_text) {
+        if (fits(matcher, field))
+                return true;
+
+        *ret_text = describe_mismatch(matcher, name, field);
+        return false;
+}
+
+static json_object *matcher_wanted(const ValueMatcher *matcher) {
+        if (matcher->equals)
+                return json_object_get(matcher->equals);
+        if (matcher->one_of)
+                return json_object_get(matcher->one_of);
+        return json_object_new_boolean(true);
+}
 
 static void set_cause(Leaf *leaf, const char *kind, json_object *facts, json_object *seen, const char *text) {
         const DBusPropertyParams *params = leaf->params;
@@ -54,7 +154,7 @@ static void set_problem(Leaf *leaf, const PropertyProblem *problem) {
 static Status judge_by_test(Leaf *leaf, json_object *field) {
         const DBusPropertyParams *params = leaf->params;
         DBusProperty *op = leaf->op;
-        Status status = live_test_evaluate(op->test, test_names, &field);
+        Status status = live_test_evaluate(op->test, dbus_property_test_names, &field);
 
         return status == STATUS_ERROR ? unknown_status(params->unknown) : status;
 }
@@ -151,95 +251,10 @@ static void dbus_property_describe(Leaf *leaf, GString *text) {
                                        params->address.destination);
 }
 
-static const Param dbus_property_params[] = {
-        DBUS_BUS_PARAM,
-        {
-                .name = "destination",
-                .kind = PARAM_STRING,
-                .offset = offsetof(DBusPropertyParams, address.destination),
-                .format = &bus_name_format,
-                .required = true,
-                .doc = "The bus name of the service",
-        },
-        {
-                .name = "path",
-                .kind = PARAM_STRING,
-                .offset = offsetof(DBusPropertyParams, address.path),
-                .format = &object_path_format,
-                .required = true,
-                .doc = "The path of the object",
-        },
-        {
-                .name = "interface",
-                .kind = PARAM_STRING,
-                .offset = offsetof(DBusPropertyParams, address.interface),
-                .format = &interface_format,
-                .required = true,
-                .doc = "The interface of the property",
-        },
-        {
-                .name = "property",
-                .kind = PARAM_STRING,
-                .offset = offsetof(DBusPropertyParams, property),
-                .format = &property_format,
-                .required = true,
-                .title = true,
-                .doc = "The name of the property",
-        },
-        {
-                .name = "equals",
-                .kind = PARAM_JSON,
-                .offset = offsetof(DBusPropertyParams, matcher.equals),
-                .doc = "The value that it must have; without it and one_of: any but false, 0 and the empty ones",
-        },
-        {
-                .name = "one_of",
-                .kind = PARAM_JSON,
-                .offset = offsetof(DBusPropertyParams, matcher.one_of),
-                .elements = &any_value,
-                .not_empty = true,
-                .doc = "An array of the values that it may have",
-        },
-        {
-                .name = "test",
-                .kind = PARAM_EXPRESSION,
-                .offset = offsetof(DBusPropertyParams, test),
-                .extra = test_names,
-                .doc = "Instead of these: an expression over the value and the variables, like \"value > limit\"",
-        },
-        {
-                .name = "field",
-                .kind = PARAM_JSON,
-                .offset = offsetof(DBusPropertyParams, matcher.field),
-                .value_format = &matcher_field_format,
-                .doc = "Where in the value to look: an array of keys, and of indices from 0",
-        },
-        UNKNOWN_PARAM(DBusPropertyParams),
-        {},
-};
-
-static const ParamRule dbus_property_rules[] = { { RULE_AT_MOST_ONE, { "equals", "one_of", "test" } }, {} };
-
 const LeafKind dbus_property_kind = {
         .op_size = sizeof(DBusProperty),
         .start = dbus_property_start,
         .evaluate = dbus_property_evaluate,
         .release = dbus_property_release,
         .describe = dbus_property_describe,
-};
-
-const NodeType dbus_property_type = {
-        .name = "DBusProperty",
-        .class = NODE_CONDITION,
-        .params = dbus_property_params,
-        .params_size = sizeof(DBusPropertyParams),
-        .rules = dbus_property_rules,
-        .summary = "Holds while a property of a D-Bus object has a certain value",
-        .doc = "Follows the property by the signals of its service, without polling; all who look at the same property "
-               "share one value. It is unknown while the service is not there, the object or the property is gone, it "
-               "has no such field, or the bus is lost; it is known again when they are back. Asking for the first time "
-               "may start the service; later it is only waited for. Integers and other numbers are compared by value. "
-               "A "
-               "test is evaluated again when the value has changed, or a variable that it reads; where it cannot be, "
-               "since the value is not what it expects, the value counts as unknown.",
 };

@@ -3,21 +3,10 @@
 /* DBusSignal: waits for a signal. */
 
 #include "basic/cleanup.h"
-#include "bus/value.h"
-#include "engine/tree.h"
-#include "leaves/dbus/dbus-outputs.h"
-#include "leaves/dbus/dbus-params.h"
+#include "basic/dbus-value.h"
+#include "leaves/dbus/dbus-leaf.h"
 #include "leaves/kinds.h"
-#include "leaves/registry.h"
 #include "run/leaf.h"
-
-typedef struct DBusSignalParams {
-        DBusAddress address; /* first; the sender is its destination */
-        const char *member;
-        json_object *args;
-        uint64_t timeout;
-        DBusOutputs outputs;
-} DBusSignalParams;
 
 typedef struct DBusSignal {
         Connection *connection;
@@ -129,78 +118,10 @@ static void dbus_signal_describe(Leaf *leaf, GString *text) {
                 g_string_append_printf(text, " from %s", address->destination);
 }
 
-static const Param dbus_signal_params[] = {
-        DBUS_BUS_PARAM,
-        {
-                .name = "sender",
-                .kind = PARAM_STRING,
-                .offset = offsetof(DBusSignalParams, address.destination),
-                .format = &bus_name_format,
-                .doc = "The bus name of the service that sends it; without it: anybody",
-        },
-        {
-                .name = "path",
-                .kind = PARAM_STRING,
-                .offset = offsetof(DBusSignalParams, address.path),
-                .format = &object_path_format,
-                .doc = "The path of the object; without it: any",
-        },
-        {
-                .name = "interface",
-                .kind = PARAM_STRING,
-                .offset = offsetof(DBusSignalParams, address.interface),
-                .format = &interface_format,
-                .doc = "The interface of the signal; without it: any",
-        },
-        {
-                .name = "member",
-                .kind = PARAM_STRING,
-                .offset = offsetof(DBusSignalParams, member),
-                .format = &signal_format,
-                .required = true,
-                .title = true,
-                .doc = "The name of the signal",
-        },
-        {
-                .name = "args",
-                .kind = PARAM_JSON,
-                .offset = offsetof(DBusSignalParams, args),
-                .elements = &any_value,
-                .doc = "What its first arguments must be: an array of values, null for any; a string is a D-Bus string "
-                       "or object path",
-        },
-        {
-                .name = "timeout",
-                .kind = PARAM_SPAN,
-                .offset = offsetof(DBusSignalParams, timeout),
-                .fallback = "\"infinity\"",
-                .doc = "How long to wait; \"infinity\": without a limit",
-        },
-        DBUS_OUTPUTS_PARAMS(DBusSignalParams, outputs, "args"),
-        {},
-};
-
 const LeafKind dbus_signal_kind = {
         .op_size = sizeof(DBusSignal),
         .start = dbus_signal_start,
         .recover = dbus_signal_start,
         .release = dbus_signal_release,
         .describe = dbus_signal_describe,
-};
-
-const NodeType dbus_signal_type = {
-        .name = "DBusSignal",
-        .class = NODE_ACTION,
-        .params = dbus_signal_params,
-        .params_size = sizeof(DBusSignalParams),
-        .summary = "Waits for a D-Bus signal",
-        .doc = "Succeeds at the first signal that fits. The bus is asked for it before anything that is sent later, so "
-               "in a "
-               "Parallel that has the DBusSignal before the DBusCall that brings the signal about, it is not missed. "
-               "Of "
-               "a sender only the one who owns the name at the moment counts. While the bus is lost it goes on "
-               "waiting, "
-               "but what is sent meanwhile is missed.",
-        .has_timeout = true,
-        .timeout_offset = offsetof(DBusSignalParams, timeout),
 };

@@ -4,33 +4,16 @@
 
 #include <string.h>
 
-#include "engine/tree.h"
-#include "leaves/formats.h"
+#include "leaf-types/leaf-types.h"
+#include "leaf-types/path.h"
 #include "leaves/kinds.h"
-#include "leaves/path/confinement.h"
 #include "leaves/path/path-watch.h"
-#include "leaves/registry.h"
-#include "run/leaf-params.h"
 #include "run/leaf.h"
-
-typedef enum Kind {
-        KIND_ANY,
-        KIND_FILE,
-        KIND_DIRECTORY,
-        KIND_NOT_EMPTY,
-} Kind;
-
-typedef struct PathExistsParams {
-        const char *path;
-        int kind, unknown;
-} PathExistsParams;
 
 typedef struct PathExists {
         PathWatch *watch;   /* or */
         const char *hidden; /* why there can be none */
 } PathExists;
-
-static const char *const kinds[] = { "any", "file", "directory", "not-empty", NULL };
 
 /* The name of each PathState, for programs. */
 static const char *const state_names[] = {
@@ -45,15 +28,15 @@ static bool is_directory(PathState state) {
         return state == PATH_DIRECTORY || state == PATH_EMPTY_DIRECTORY;
 }
 
-static bool holds(Kind kind, PathState state) {
+static bool holds(PathKind kind, PathState state) {
         switch (kind) {
-        case KIND_FILE:
+        case PATH_KIND_FILE:
                 return is_file(state);
-        case KIND_DIRECTORY:
+        case PATH_KIND_DIRECTORY:
                 return is_directory(state);
-        case KIND_NOT_EMPTY:
+        case PATH_KIND_NOT_EMPTY:
                 return state == PATH_FILE || state == PATH_DIRECTORY;
-        case KIND_ANY:
+        case PATH_KIND_ANY:
                 break;
         }
 
@@ -75,7 +58,7 @@ static char *complaint(const PathExistsParams *params, PathState state, const ch
                 return g_strdup_printf("%s is neither a file nor a directory", path);
         default:
                 return g_strdup_printf("%s is a %s, not a %s", path, is_file(state) ? "file" : "directory",
-                                       kinds[params->kind]);
+                                       path_kind_names[params->kind]);
         }
 }
 
@@ -83,7 +66,7 @@ static void set_cause(Leaf *leaf, PathState state, const char *detail) {
         const PathExistsParams *params = leaf->params;
         g_autofree char *text = complaint(params, state, detail);
         json_object *facts = facts_new("path", fact_text(params->path), "seen", fact_text(state_names[state]), "wanted",
-                                       fact_text(kinds[params->kind]), NULL);
+                                       fact_text(path_kind_names[params->kind]), NULL);
 
         leaf_set_cause_of(leaf, CAUSE_CONDITION, facts, "%s", text);
 }
@@ -105,13 +88,58 @@ static void on_changed(void *userdata) {
         leaf_set_value(userdata, look(userdata));
 }
 
+/* What systemd calls such directories. */
+#define PRIVATE "/systemd-private-"
+
+/* In mountinfo, the fourth field is what is mounted, and the fifth where. */
+static bool line_mounts_private(const char *line, const char *directory) {
+        g_auto(GStrv) fields = g_strsplit(line, " ", 6);
+
+        return g_strv_length(fields) == 6 && strstr(fields[3], PRIVATE) && strcmp(fields[4], directory) == 0;
+}
+
+static bool is_private(const char *directory) {
+        g_autofree char *text = NULL;
+        g_auto(GStrv) lines = NULL;
+
+        if (!g_file_get_contents("/proc/self/mountinfo", &text, NULL, NULL))
+                return false;
+
+        lines = g_strsplit(text, "\n", -1);
+        for (char **line = lines; *line; line++)
+                if (line_mounts_private(*line, directory))
+                        return true;
+
+        return false;
+}
+
+static bool is_below(const char *path, const char *directory) {
+        size_t n = strlen(directory);
+
+        return strncmp(path, directory, n) == 0 && (path[n] == '/' || path[n] == 0);
+}
+
+/* The reason why this process does not see the system's own file at the path, as a message; NULL: it does. A service
+ * can have directories of its own for temporary files, see PrivateTmp= in systemd.exec(5). systemd mounts such a
+ * directory under a name that can be told from /proc/self/mountinfo, see proc(5). */
+static const char *hidden_reason(const char *path) {
+        static const char *const directories[] = { "/tmp", "/var/tmp" };
+
+        for (size_t i = 0; i < G_N_ELEMENTS(directories); i++)
+                if (is_below(path, directories[i]) && is_private(directories[i]))
+                        return "btd has a /tmp and a /var/tmp of its own; put PrivateTmp=no into a drop-in of "
+                               "btd.service";
+
+        return NULL;
+}
+
 static Status path_exists_start(Leaf *leaf) {
         const PathExistsParams *params = leaf->params;
         PathExists *op = leaf->op;
 
-        op->hidden = confinement_hides(params->path);
+        op->hidden = hidden_reason(params->path);
         if (!op->hidden)
-                op->watch = path_watch_new(params->path, params->kind == KIND_NOT_EMPTY, on_changed, leaf);
+                op->watch = path_watch_new(params->path, params->kind == PATH_KIND_NOT_EMPTY, on_changed, leaf);
         return look(leaf);
 }
 
@@ -127,45 +155,9 @@ static void path_exists_describe(Leaf *leaf, GString *text) {
         g_string_append_printf(text, "a look: %s", op->hidden ?: path_watch_detail(op->watch));
 }
 
-static const Param path_exists_params[] = {
-        {
-                .name = "path",
-                .kind = PARAM_STRING,
-                .offset = offsetof(PathExistsParams, path),
-                .format = &watched_path_format,
-                .required = true,
-                .title = true,
-                .doc = "The path; symbolic links are followed",
-        },
-        {
-                .name = "kind",
-                .kind = PARAM_ENUM,
-                .offset = offsetof(PathExistsParams, kind),
-                .fallback = "\"any\"",
-                .values = kinds,
-                .doc = "What there must be: anything; a regular file; a directory; a directory with entries or a file "
-                       "with bytes",
-        },
-        UNKNOWN_PARAM(PathExistsParams),
-        {},
-};
-
 const LeafKind path_exists_kind = {
         .op_size = sizeof(PathExists),
         .start = path_exists_start,
         .release = path_exists_release,
         .describe = path_exists_describe,
-};
-
-const NodeType path_exists_type = {
-        .name = "PathExists",
-        .class = NODE_CONDITION,
-        .params = path_exists_params,
-        .params_size = sizeof(PathExistsParams),
-        .summary = "Holds while there is a file or directory",
-        .doc = "Follows the path by inotify, without polling, while directories on the way to it come and go, symbolic "
-               "links are changed and file systems are mounted. Nobody tells of changes in /proc and /sys, nor of "
-               "those that another machine makes in a network file system. The system's btd cannot look into /home, "
-               "/root, "
-               "/tmp and /var/tmp, unless a drop-in of btd.service lets it.",
 };

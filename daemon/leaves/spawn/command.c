@@ -4,11 +4,9 @@
 
 #include "basic/span.h"
 #include "basic/timers.h"
-#include "engine/tree.h"
+#include "leaf-types/leaf-types.h"
 #include "leaves/kinds.h"
-#include "leaves/registry.h"
 #include "leaves/spawn/spawn-execution.h"
-#include "run/leaf-params.h"
 
 typedef struct Command {
         Execution *execution; /* NULL: between two executions */
@@ -108,19 +106,4 @@ const LeafKind command_kind = {
         .start = execute,
         .release = command_release,
         .describe = command_describe,
-};
-
-const NodeType command_type = {
-        .name = "Command",
-        .class = NODE_CONDITION,
-        .params = command_params,
-        .params_size = sizeof(SpawnParams),
-        .rules = spawn_rules,
-        .summary = "Holds while a program that is run again and again succeeds",
-        .doc = "Runs the program as Spawn does, and holds when it has exited with a status in success_exit. It is run "
-               "again every interval for as long as anything looks at the value, and until it has ended the last value "
-               "stands. Its value is unknown when it could not be started, or nobody knows what came of it. When "
-               "nothing "
-               "looks any longer, it is killed.",
-        .check = spawn_params_check,
 };

@@ -12,7 +12,7 @@
 
 #include "basic/cleanup.h"
 #include "bus/buses.h"
-#include "leaves/dbus/dbus-params.h"
+#include "leaves/dbus/dbus-leaf.h"
 #include "leaves/spawn/exit-status.h"
 #include "leaves/spawn/spawn-child.h"
 #include "leaves/spawn/spawn-execution.h"

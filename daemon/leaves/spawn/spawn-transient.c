@@ -4,16 +4,16 @@
  * StartTransientUnit(name, mode, a(sv) properties, a(sa(sv)) other units).
  *
  * What a child would get, a unit gets, too, also after systemd was reloaded. Arguments that systemd would change go
- * through btd-exec, see spawn-handover.h. There is ExecStartEx with "no-env-expand" for the "$", but systemd 252 cannot
- * read that again when it is reloaded, and then refuses to start the unit.
+ * through btd-exec, see leaf-types/spawn-handover.h. There is ExecStartEx with "no-env-expand" for the "$", but systemd
+ * 252 cannot read that again when it is reloaded, and then refuses to start the unit.
  */
 
 #include <string.h>
 #include <unistd.h>
 
 #include "basic/cleanup.h"
-#include "leaves/spawn/spawn-handover.h"
-#include "leaves/spawn/spawn-properties.h"
+#include "leaf-types/spawn-handover.h"
+#include "leaf-types/spawn-properties.h"
 #include "leaves/spawn/spawn-transient.h"
 #include "leaves/unit/systemd.h"
 

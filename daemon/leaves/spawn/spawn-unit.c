@@ -14,15 +14,15 @@
 
 #include "basic/cleanup.h"
 #include "basic/log.h"
+#include "leaf-types/spawn-handover.h"
+#include "leaf-types/unit-name.h"
 #include "leaves/spawn/exit-status.h"
-#include "leaves/spawn/spawn-handover.h"
 #include "leaves/spawn/spawn-name.h"
 #include "leaves/spawn/spawn-transient.h"
 #include "leaves/spawn/spawn-unit.h"
 #include "leaves/unit/systemd-job.h"
 #include "leaves/unit/systemd.h"
 #include "leaves/unit/unit-cause.h"
-#include "leaves/unit/unit-name.h"
 #include "leaves/unit/unit-watch.h"
 
 typedef enum Phase {

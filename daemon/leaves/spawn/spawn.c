@@ -3,9 +3,7 @@
 /* Spawn: runs a program; its exit status decides the outcome. */
 
 #include "leaves/spawn/spawn.h"
-#include "engine/tree.h"
 #include "leaves/kinds.h"
-#include "leaves/registry.h"
 #include "leaves/spawn/spawn-execution.h"
 
 typedef struct Spawn {
@@ -58,24 +56,4 @@ const LeafKind spawn_kind = {
         .release = spawn_release,
         .describe = spawn_describe,
         .recover = spawn_recover,
-};
-
-const NodeType spawn_type = {
-        .name = "Spawn",
-        .class = NODE_ACTION,
-        .params = spawn_params,
-        .params_size = sizeof(SpawnParams),
-        .rules = spawn_rules,
-        .summary = "Runs a program and waits for its end",
-        .doc = "Succeeds when it exits with a status in success_exit. As a transient unit it has a control group and a "
-               "journal of its own, any property that systemd knows, and nothing of the daemon's sandbox. As a child "
-               "it has a process group of its own.\n\n"
-               "Whatever it has started and left running is ended with it: use StartUnit for what is to stay. A "
-               "child's "
-               "descendants can escape that by leaving their process group, a unit's cannot.",
-        .check = spawn_params_check,
-        .has_timeout = true,
-        .timeout_offset = offsetof(SpawnParams, timeout),
-        .has_on_recover = true,
-        .on_recover_offset = offsetof(SpawnParams, on_recover),
 };

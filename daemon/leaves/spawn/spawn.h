@@ -2,45 +2,12 @@
 #pragma once
 
 /*
- * The parameters, requests and results that the two ways to run a process have in common: spawn-child.c and
+ * The requests and results that the two ways to run a process have in common: spawn-child.c and
  * spawn-unit.c.
  */
 
+#include "leaf-types/spawn.h"
 #include "run/leaf.h"
-
-/* Values of SpawnParams.as */
-enum {
-        SPAWN_AS_AUTO,
-        SPAWN_AS_UNIT,
-        SPAWN_AS_CHILD,
-};
-
-typedef struct SpawnParams {
-        const char *const *argv;
-        const char *const *env;
-        const char *cwd, *user, *group;
-        int as;
-        json_object *properties;
-        const char *input;
-        const char *stdout_key, *stderr_key;
-        int64_t output_limit;
-        json_object *success_exit;
-        uint64_t timeout;
-        int kill_signal;
-        uint64_t kill_timeout;
-        int on_recover;
-        /* Of Command. */
-        uint64_t interval;
-        int unknown;
-} SpawnParams;
-
-extern const Param spawn_params[], command_params[];
-
-extern const ParamRule spawn_rules[];
-/* The check of the types. */
-void spawn_params_check(const Tree *tree, NodeId node, Findings *findings);
-/* The number of kill_signal. */
-int spawn_params_signal(const SpawnParams *params);
 
 typedef struct SpawnRequest {
         const Leaf *leaf;

@@ -3,24 +3,14 @@
 /* UnitState: a condition on the states of a unit. */
 
 #include "basic/cleanup.h"
-#include "engine/tree.h"
-#include "leaves/dbus/dbus-params.h"
-#include "leaves/formats.h"
+#include "leaf-types/leaf-types.h"
+#include "leaf-types/unit-name.h"
+#include "leaf-types/unit.h"
+#include "leaves/dbus/dbus-leaf.h"
 #include "leaves/kinds.h"
 #include "leaves/live-test.h"
-#include "leaves/registry.h"
-#include "leaves/unit/unit-name.h"
 #include "leaves/unit/unit-status.h"
-#include "run/leaf-params.h"
 #include "run/leaf.h"
-
-typedef struct UnitStateParams {
-        const char *unit;
-        const char *const *state, *const *sub_state, *const *result, *const *load_state;
-        const Script *test;
-        int unknown;
-        const char *bus;
-} UnitStateParams;
 
 typedef struct UnitState {
         char *unit;
@@ -28,10 +18,6 @@ typedef struct UnitState {
         LiveTest *test; /* NULL: none */
         Status value;
 } UnitState;
-
-/* What the test sees. */
-static const char *const test_names[] = { "value", NULL };
-static const char *const test_members[] = { "active_state", "sub_state", "result", "load_state", NULL };
 
 static const char *const *wanted_state(const UnitStateParams *params) {
         static const char *const active[] = { "active", NULL };
@@ -124,7 +110,7 @@ static Status look_at_test(Leaf *leaf, const UnitFacts *facts) {
                 facts_new("active_state", fact_text(facts->active_state), "sub_state", fact_text(facts->sub_state),
                           "result", fact_text(facts->result), "load_state", fact_text(facts->load_state), NULL);
 
-        return live_test_evaluate(op->test, test_names, &value);
+        return live_test_evaluate(op->test, unit_state_test_names, &value);
 }
 
 static Status look_at(Leaf *leaf, const UnitFacts *facts) {
@@ -191,94 +177,10 @@ static void unit_state_describe(Leaf *leaf, GString *text) {
         g_string_append_printf(text, "state of %s%s%s", op->unit, problem ? ": " : "", problem ?: "");
 }
 
-static const char *const active_states[] = {
-        "active", "reloading", "inactive", "failed", "activating", "deactivating", "maintenance", NULL,
-};
-static const char *const load_states[] = {
-        "loaded", "not-found", "masked", "bad-setting", "error", "merged", "stub", NULL,
-};
-
-static const Param unit_state_params[] = {
-        {
-                .name = "unit",
-                .kind = PARAM_STRING,
-                .offset = offsetof(UnitStateParams, unit),
-                .required = true,
-                .title = true,
-                .format = &unit_format,
-                .doc = "Name of the unit, with its suffix, such as .service",
-        },
-        {
-                .name = "state",
-                .kind = PARAM_STRINGS,
-                .single = true,
-                .not_empty = true,
-                .values = active_states,
-                .offset = offsetof(UnitStateParams, state),
-                .doc = "Its active state, or a list of those that are right: active, reloading, inactive, failed, "
-                       "activating or deactivating; active when no state at all is given",
-        },
-        {
-                .name = "sub_state",
-                .kind = PARAM_STRINGS,
-                .single = true,
-                .not_empty = true,
-                .offset = offsetof(UnitStateParams, sub_state),
-                .doc = "Its state in the terms of its type, such as running, exited, dead, mounted or listening, or a "
-                       "list",
-        },
-        {
-                .name = "result",
-                .kind = PARAM_STRINGS,
-                .single = true,
-                .not_empty = true,
-                .offset = offsetof(UnitStateParams, result),
-                .doc = "How it ended: success, exit-code, signal, timeout, ..., or a list",
-        },
-        {
-                .name = "load_state",
-                .kind = PARAM_STRINGS,
-                .single = true,
-                .not_empty = true,
-                .values = load_states,
-                .offset = offsetof(UnitStateParams, load_state),
-                .doc = "Whether there is such a unit: loaded, not-found, masked, bad-setting or error, or a list",
-        },
-        {
-                .name = "test",
-                .kind = PARAM_EXPRESSION,
-                .extra = test_names,
-                .extra_members = test_members,
-                .offset = offsetof(UnitStateParams, test),
-                .doc = "An expression over value.active_state, value.sub_state, value.result, value.load_state and the "
-                       "variables",
-        },
-        UNKNOWN_PARAM(UnitStateParams),
-        {
-                .name = "bus",
-                .kind = PARAM_STRING,
-                .offset = offsetof(UnitStateParams, bus),
-                .format = &bus_format,
-                .doc = "Bus of the service manager; by default that of the daemon",
-        },
-        {},
-};
-
 const LeafKind unit_state_kind = {
         .op_size = sizeof(UnitState),
         .start = unit_state_start,
         .evaluate = unit_state_evaluate,
         .release = unit_state_release,
         .describe = unit_state_describe,
-};
-
-const NodeType unit_state_type = {
-        .name = "UnitState",
-        .class = NODE_CONDITION,
-        .params = unit_state_params,
-        .params_size = sizeof(UnitStateParams),
-        .summary = "Holds while a systemd unit is in the states given",
-        .doc = "Follows the signals of systemd; nothing is polled. Where several states are given, all of them must "
-               "hold. The state is not known while the bus or systemd is not there; while systemd reads its units "
-               "again or executes itself anew (daemon-reload, daemon-reexec), it stays what it was before.",
 };

@@ -11,8 +11,8 @@
 #include <string.h>
 
 #include "basic/cleanup.h"
+#include "leaf-types/unit-name.h"
 #include "leaves/unit/systemd.h"
-#include "leaves/unit/unit-name.h"
 #include "leaves/unit/unit-verify.h"
 
 typedef struct UnitRequired UnitRequired;

@@ -6,16 +6,9 @@
  * (systemd.unit(5)), paths and programs.
  */
 
-#include "definition/params/params.h"
 #include "engine/type.h"
 
 extern const TextFormat bus_format, bus_name_format, object_path_format, interface_format, method_format, signal_format,
         property_format, signature_format;
 extern const TextFormat unit_format;
 extern const TextFormat path_format, watched_path_format, program_format, environment_name_format, account_format;
-
-/* For Param.elements: any value. */
-extern const Param any_value;
-
-/* For Param.fits: checks the arguments against the signature in values, a struct that begins with a DBusMessage. */
-int args_fit_signature(const ParamSetter *setter, const Place *place, json_object *args, const void *values);

@@ -7,7 +7,7 @@
  * arguments and directories: "a;b" becomes "a\;b". Arguments that systemd does not change need no btd-exec.
  */
 
-#include "leaves/spawn/spawn.h"
+#include "leaf-types/spawn.h"
 
 /* The beginning of the status that btd-exec sends to the service manager before it executes the program. If that
  * failed, it sends another one. */

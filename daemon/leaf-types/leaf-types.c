@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* The table of leaf types, in the order of the reference. */
+/* The table of leaf types, in the order of the reference, and the values of the parameters that several have in common.
+ */
 
-#include "leaves/registry.h"
-#include "run/leaf.h"
+#include "leaf-types/leaf-types.h"
 
 /* clang-format off */
 const NodeType *const leaf_types[] = {
@@ -28,3 +28,13 @@ const NodeType *const leaf_types[] = {
         &condition_type,
         NULL,
 };
+
+const char *const on_recover_values[] = { "fail", "rerun", NULL };
+
+const char *const unknown_values[] = { "failure", "success", "running", NULL };
+
+Status unknown_status(int unknown) {
+        static const Status statuses[] = { STATUS_FAILURE, STATUS_SUCCESS, STATUS_RUNNING };
+
+        return statuses[unknown];
+}

@@ -2,10 +2,35 @@
 #pragma once
 
 /*
- * Parameters that several leaf kinds have in common: "on_recover" of actions, and "unknown" of conditions.
+ * Declares the leaf types, for btctl and for what runs them (leaves/kinds.h), and the parameters that several of them
+ * have in common. A new type needs its NodeType in one of the files of this folder, a line here, and a line in
+ * leaf-types.c.
  */
 
 #include "engine/type.h"
+
+extern const NodeType always_failure_type;
+extern const NodeType always_success_type;
+extern const NodeType command_type;
+extern const NodeType condition_type;
+extern const NodeType dbus_call_type;
+extern const NodeType dbus_emit_type;
+extern const NodeType dbus_name_type;
+extern const NodeType dbus_property_type;
+extern const NodeType dbus_signal_type;
+extern const NodeType log_type;
+extern const NodeType path_exists_type;
+extern const NodeType reload_unit_type;
+extern const NodeType restart_unit_type;
+extern const NodeType script_type;
+extern const NodeType sleep_type;
+extern const NodeType spawn_type;
+extern const NodeType start_unit_type;
+extern const NodeType stop_unit_type;
+extern const NodeType unit_state_type;
+
+/* All leaf types, NULL-terminated. */
+extern const NodeType *const leaf_types[];
 
 /* What to do with an action that was running when btd was restarted, and whose result cannot be known. In the order of
  * the values of the parameter, which is an int. */

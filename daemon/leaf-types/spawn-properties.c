@@ -17,11 +17,11 @@
 #include <string.h>
 
 #include "basic/cleanup.h"
+#include "basic/dbus-value.h"
 #include "basic/nearest.h"
 #include "basic/span.h"
-#include "bus/value.h"
 #include "definition/params/param-report.h"
-#include "leaves/spawn/spawn-properties.h"
+#include "leaf-types/spawn-properties.h"
 #include "script/reference.h"
 
 #define EXPLICIT "Any other can be given as {\"signature\": ..., \"value\": ...}"
@@ -298,7 +298,7 @@ static int unknown_property(const char *name, char **ret_error) {
         return -ENOENT;
 }
 
-/* A variant in the way of bus/value.h. */
+/* A variant in the way of basic/dbus-value.h. */
 static json_object *variant_new(const char *signature, json_object *value) {
         json_object *variant = json_object_new_object();
 

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* The parameters of Spawn and Command, and the checks beyond their types. */
+/* The types Spawn and Command, and the checks of their parameters that the tables cannot express. */
 
 #include <signal.h>
 #include <string.h>
 
 #include "definition/params/param-report.h"
 #include "engine/tree.h"
-#include "leaves/formats.h"
-#include "leaves/spawn/spawn-handover.h"
-#include "leaves/spawn/spawn-properties.h"
-#include "leaves/spawn/spawn.h"
-#include "run/leaf-params.h"
+#include "leaf-types/formats.h"
+#include "leaf-types/leaf-types.h"
+#include "leaf-types/spawn-handover.h"
+#include "leaf-types/spawn-properties.h"
+#include "leaf-types/spawn.h"
 
 /* Microseconds. */
 #define INTERVAL_MIN (10 * 1000)
@@ -41,7 +41,7 @@ static int find_shell_word(const char *const *argv) {
         return -1;
 }
 
-void spawn_params_check(const Tree *tree, NodeId node, Findings *findings) {
+static void spawn_params_check(const Tree *tree, NodeId node, Findings *findings) {
         const SpawnParams *params = tree->nodes[node].params;
         int word = params->argv ? find_shell_word(params->argv) : -1;
 
@@ -58,7 +58,7 @@ void spawn_params_check(const Tree *tree, NodeId node, Findings *findings) {
 }
 
 /* Only a unit has these. */
-const ParamRule spawn_rules[] = {
+static const ParamRule spawn_rules[] = {
         { RULE_NOT_WITH, { "properties", "as" }, .word = "child", .why = "only a unit has properties" },
         {},
 };
@@ -197,7 +197,7 @@ static int properties_fit(const ParamSetter *setter, const Place *place, json_ob
                 .fallback = "\"10s\"", .doc = "How long it may take to end then, before it is killed",                 \
         }
 
-const Param command_params[] = {
+static const Param command_params[] = {
         {
                 .name = "interval",
                 .kind = PARAM_SPAN,
@@ -211,8 +211,43 @@ const Param command_params[] = {
         {},
 };
 
-const Param spawn_params[] = {
+static const Param spawn_params[] = {
         PROCESS_PARAMS,
         ON_RECOVER_PARAM(SpawnParams),
         {},
+};
+
+const NodeType spawn_type = {
+        .name = "Spawn",
+        .class = NODE_ACTION,
+        .params = spawn_params,
+        .params_size = sizeof(SpawnParams),
+        .rules = spawn_rules,
+        .summary = "Runs a program and waits for its end",
+        .doc = "Succeeds when it exits with a status in success_exit. As a transient unit it has a control group and a "
+               "journal of its own, any property that systemd knows, and nothing of the daemon's sandbox. As a child "
+               "it has a process group of its own.\n\n"
+               "Whatever it has started and left running is ended with it: use StartUnit for what is to stay. A "
+               "child's "
+               "descendants can escape that by leaving their process group, a unit's cannot.",
+        .check = spawn_params_check,
+        .has_timeout = true,
+        .timeout_offset = offsetof(SpawnParams, timeout),
+        .has_on_recover = true,
+        .on_recover_offset = offsetof(SpawnParams, on_recover),
+};
+
+const NodeType command_type = {
+        .name = "Command",
+        .class = NODE_CONDITION,
+        .params = command_params,
+        .params_size = sizeof(SpawnParams),
+        .rules = spawn_rules,
+        .summary = "Holds while a program that is run again and again succeeds",
+        .doc = "Runs the program as Spawn does, and holds when it has exited with a status in success_exit. It is run "
+               "again every interval for as long as anything looks at the value, and until it has ended the last value "
+               "stands. Its value is unknown when it could not be started, or nobody knows what came of it. When "
+               "nothing "
+               "looks any longer, it is killed.",
+        .check = spawn_params_check,
 };

@@ -6,16 +6,11 @@
 #include <string.h>
 #include <systemd/sd-bus.h>
 
+#include "basic/bus-address.h"
+#include "basic/dbus-value.h"
 #include "basic/excerpt.h"
-#include "bus/buses.h"
-#include "bus/value.h"
-#include "definition/params/param-report.h"
-#include "definition/params/params.h"
-#include "leaves/dbus/dbus-params.h"
-#include "leaves/formats.h"
-#include "leaves/path/confinement.h"
-#include "leaves/unit/unit-name.h"
-#include "script/reference.h"
+#include "leaf-types/formats.h"
+#include "leaf-types/unit-name.h"
 
 #define ELEMENT "[A-Za-z_][A-Za-z0-9_]*"
 #define NAME_ELEMENT "[A-Za-z_-][A-Za-z0-9_-]*"
@@ -23,8 +18,8 @@
 static char *bus_problem(const char *text) {
         char *error = NULL;
 
-        if (buses_check_name(text, &error) >= 0)
-                (void) confinement_denies_bus(text, &error);
+        if (bus_address_check(text, &error) >= 0)
+                (void) bus_address_is_denied(text, &error);
 
         return error;
 }
@@ -174,41 +169,3 @@ const TextFormat environment_name_format = { .name = "the name of a variable",
 const TextFormat account_format = { .name = "the name or number of an account",
                                     .pattern = "^[^/: \\t\\n]+$",
                                     .problem = account_problem };
-
-const Param any_value = { .name = "", .kind = PARAM_JSON };
-
-typedef struct Fitting {
-        const ParamSetter *setter;
-        const Place *args;
-        int result;
-} Fitting;
-
-static bool on_unknown(json_object *value, void *userdata) {
-        const Fitting *fitting = userdata;
-
-        return fitting->setter->provisional && json_object_is_type(value, json_type_string) && reference_inside(value);
-}
-
-static void on_misfit(const ValueStep *steps, size_t n_steps, bool at_key, const char *text, void *userdata) {
-        Fitting *fitting = userdata;
-        g_autofree Place *places = g_new0(Place, n_steps + 1);
-
-        for (size_t i = 0; i < n_steps; i++)
-                places[i] = (Place){ .parent = i == 0 ? fitting->args : &places[i - 1],
-                                     .key = steps[i].key,
-                                     .index = steps[i].index };
-
-        fitting->result = param_report_instead(fitting->setter, n_steps == 0 ? fitting->args : &places[n_steps - 1],
-                                               at_key, NULL, g_strdup(text));
-}
-
-int args_fit_signature(const ParamSetter *setter, const Place *place, json_object *args, const void *values) {
-        const DBusMessage *message = values;
-        Fitting fitting = { .setter = setter, .args = place };
-        const ValueCheck check = { .unknown = on_unknown, .report = on_misfit, .userdata = &fitting };
-
-        if (message->signature && !(args && param_may_be_anything(setter, args)))
-                value_check_all(message->signature, args, &check);
-
-        return fitting.result;
-}

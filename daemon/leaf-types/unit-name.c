@@ -8,7 +8,7 @@
 #include <systemd/sd-bus.h>
 
 #include "basic/nearest.h"
-#include "leaves/unit/unit-name.h"
+#include "leaf-types/unit-name.h"
 
 #define LENGTH_MAX 255u
 #define ALLOWED "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ:-_.\\@"

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "basic/cleanup.h"
-#include "bus/value.h"
+#include "basic/dbus-value.h"
 
 /* sd-bus has already checked the message, and limits its nesting. */
 static int read_fail(int r, char **ret_error) {

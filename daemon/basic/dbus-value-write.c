@@ -16,7 +16,7 @@
 #include <systemd/sd-bus.h>
 
 #include "basic/cleanup.h"
-#include "bus/value.h"
+#include "basic/dbus-value.h"
 
 /* The place of a value in the JSON, with the places around it. */
 typedef struct Place {

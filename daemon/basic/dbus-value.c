@@ -2,7 +2,7 @@
 
 /*
  * Checks signatures, by recursive descent, no deeper than the specification allows; compares values and shows them.
- * value-write.c and value-read.c convert them.
+ * dbus-value-write.c and dbus-value-read.c convert them.
  */
 
 #include <errno.h>
@@ -10,8 +10,8 @@
 #include <json-c/linkhash.h>
 #include <string.h>
 
+#include "basic/dbus-value.h"
 #include "basic/excerpt.h"
-#include "bus/value.h"
 
 #define SIGNATURE_LENGTH_MAX 255u
 #define ARRAYS_MAX 32u

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* The types Condition, Log, Script, Sleep, AlwaysSuccess and AlwaysFailure. */
+
+#include "leaf-types/basic.h"
+#include "leaf-types/leaf-types.h"
+
+static const Param condition_params[] = {
+        {
+                .name = "test",
+                .kind = PARAM_EXPRESSION,
+                .offset = offsetof(ConditionParams, test),
+                .required = true,
+                .title = true,
+                .doc = "An expression over the variables, like \"battery > 20 and mode ~= 'off'\"",
+        },
+        {},
+};
+
+const NodeType condition_type = {
+        .name = "Condition",
+        .class = NODE_CONDITION,
+        .flags = TYPE_INWARD,
+        .params = condition_params,
+        .params_size = sizeof(ConditionParams),
+        .summary = "Holds while an expression over the variables is true",
+        .doc = "The expression is evaluated again when one of the variables that it reads has changed. An expression "
+               "that cannot be evaluated ends the run in ERROR.",
+};
+
+/* In the order of syslog(3), so the index is the level. */
+const char *const log_level_names[] = {
+        "emerg", "alert", "crit", "err", "warning", "notice", "info", "debug", NULL,
+};
+
+static const Param log_params[] = {
+        {
+                .name = "message",
+                .kind = PARAM_STRING,
+                .offset = offsetof(LogParams, message),
+                .required = true,
+                .title = true,
+                .shown = true,
+                .doc = "The text",
+        },
+        {
+                .name = "level",
+                .kind = PARAM_ENUM,
+                .offset = offsetof(LogParams, level),
+                .fallback = "\"info\"",
+                .values = log_level_names,
+                .doc = "How urgent it is",
+        },
+        {},
+};
+
+const NodeType log_type = {
+        .name = "Log",
+        .class = NODE_ACTION,
+        .flags = TYPE_IMMEDIATE | TYPE_NEVER_FAILS,
+        .params = log_params,
+        .params_size = sizeof(LogParams),
+        .summary = "Writes a message to the journal, with its tree, run and node",
+};
+
+static const Param script_params[] = {
+        {
+                .name = "code",
+                .kind = PARAM_CODE,
+                .offset = offsetof(ScriptParams, code),
+                .required = true,
+                .title = true,
+                .doc = "Statements in Lua, which read and assign variables, like \"tries = tries + 1\"",
+        },
+        {},
+};
+
+const NodeType script_type = {
+        .name = "Script",
+        .class = NODE_ACTION,
+        .flags = TYPE_IMMEDIATE | TYPE_NEVER_FAILS | TYPE_INWARD,
+        .params = script_params,
+        .params_size = sizeof(ScriptParams),
+        .summary = "Computes with the variables of the run, and sets them",
+        .doc = "Succeeds when its code has run to its end. Code that cannot be run ends the run in ERROR, and sets "
+               "nothing.",
+};
+
+static const Param sleep_params[] = {
+        {
+                .name = "duration",
+                .kind = PARAM_SPAN,
+                .offset = offsetof(SleepParams, duration),
+                .required = true,
+                .title = true,
+                .doc = "How long; \"infinity\" sleeps until it is halted",
+        },
+        {},
+};
+
+const NodeType sleep_type = {
+        .name = "Sleep",
+        .class = NODE_ACTION,
+        .flags = TYPE_NEVER_FAILS | TYPE_INWARD,
+        .params = sleep_params,
+        .params_size = sizeof(SleepParams),
+        .summary = "Succeeds when a time is over",
+};
+
+const NodeType always_success_type = {
+        .name = "AlwaysSuccess",
+        .class = NODE_ACTION,
+        .flags = TYPE_IMMEDIATE | TYPE_NEVER_FAILS | TYPE_INWARD,
+        .summary = "Succeeds at once",
+};
+
+const NodeType always_failure_type = {
+        .name = "AlwaysFailure",
+        .class = NODE_ACTION,
+        .flags = TYPE_IMMEDIATE | TYPE_NEVER_SUCCEEDS | TYPE_INWARD,
+        .summary = "Fails at once",
+};

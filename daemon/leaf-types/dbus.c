@@ -1,0 +1,413 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* The types DBusCall, DBusSignal, DBusEmit, DBusProperty and DBusName. */
+
+#include <json-c/json_tokener.h>
+
+#include "basic/dbus-value.h"
+#include "definition/params/param-report.h"
+#include "definition/params/params.h"
+#include "leaf-types/dbus.h"
+#include "leaf-types/formats.h"
+#include "leaf-types/leaf-types.h"
+#include "script/reference.h"
+
+static const Param any_value = { .name = "", .kind = PARAM_JSON };
+
+typedef struct Fitting {
+        const ParamSetter *setter;
+        const Place *args;
+        int result;
+} Fitting;
+
+static bool on_unknown(json_object *value, void *userdata) {
+        const Fitting *fitting = userdata;
+
+        return fitting->setter->provisional && json_object_is_type(value, json_type_string) && reference_inside(value);
+}
+
+static void on_misfit(const ValueStep *steps, size_t n_steps, bool at_key, const char *text, void *userdata) {
+        Fitting *fitting = userdata;
+        g_autofree Place *places = g_new0(Place, n_steps + 1);
+
+        for (size_t i = 0; i < n_steps; i++)
+                places[i] = (Place){ .parent = i == 0 ? fitting->args : &places[i - 1],
+                                     .key = steps[i].key,
+                                     .index = steps[i].index };
+
+        fitting->result = param_report_instead(fitting->setter, n_steps == 0 ? fitting->args : &places[n_steps - 1],
+                                               at_key, NULL, g_strdup(text));
+}
+
+static int args_fit_signature(const ParamSetter *setter, const Place *place, json_object *args, const void *values) {
+        const DBusMessage *message = values;
+        Fitting fitting = { .setter = setter, .args = place };
+        const ValueCheck check = { .unknown = on_unknown, .report = on_misfit, .userdata = &fitting };
+
+        if (message->signature && !(args && param_may_be_anything(setter, args)))
+                value_check_all(message->signature, args, &check);
+
+        return fitting.result;
+}
+
+/* The entry in a table of parameters, of a struct that begins with a DBusAddress. */
+#define DBUS_BUS_PARAM                                                                                                 \
+        {                                                                                                              \
+                .name = "bus", .kind = PARAM_STRING, .offset = offsetof(DBusAddress, bus), .format = &bus_format,      \
+                .doc = "\"system\", \"session\", \"host:USER@HOST\", \"machine:NAME\" or an address",                  \
+        }
+
+/* Entries in a table of parameters, of a struct that begins with a DBusMessage. what: method, signal. */
+#define DBUS_MESSAGE_PARAMS(what)                                                                                      \
+        {                                                                                                              \
+                .name = "member",                                                                                      \
+                .kind = PARAM_STRING,                                                                                  \
+                .offset = offsetof(DBusMessage, member),                                                               \
+                .required = true,                                                                                      \
+                .title = true,                                                                                         \
+                .format = &what##_format,                                                                              \
+                .doc = "The name of the " #what,                                                                       \
+        },                                                                                                             \
+                {                                                                                                      \
+                        .name = "signature",                                                                           \
+                        .kind = PARAM_STRING,                                                                          \
+                        .offset = offsetof(DBusMessage, signature),                                                    \
+                        .literal = true,                                                                               \
+                        .plain = true,                                                                                 \
+                        .format = &signature_format,                                                                   \
+                        .fallback = "\"\"",                                                                            \
+                        .doc = "The D-Bus types of the arguments",                                                     \
+                },                                                                                                     \
+        {                                                                                                              \
+                .name = "args", .kind = PARAM_JSON, .offset = offsetof(DBusMessage, args), .elements = &any_value,     \
+                .fits = args_fit_signature, .fits_with = "signature",                                                  \
+                .doc = "The arguments: an array with a value for each type of the signature",                          \
+        }
+
+/* Two entries in a table of parameters. list: how expressions call the list of the values. */
+#define DBUS_OUTPUTS_PARAMS(Type, field, list)                                                                         \
+        {                                                                                                              \
+                .name = "outputs",                                                                                     \
+                .kind = PARAM_STRINGS,                                                                                 \
+                .offset = offsetof(Type, field.names),                                                                 \
+                .writes = true,                                                                                        \
+                .doc = "The variables that receive the values, in order; \"\" skips one",                              \
+        },                                                                                                             \
+        {                                                                                                              \
+                .name = "outputs", .kind = PARAM_EXPRESSIONS, .offset = offsetof(Type, field.expressions),             \
+                .writes = true, .extra = (const char *const[]){ list, "value", NULL },                                 \
+                .doc = "Or an object: variables, with an expression for each over " list                               \
+                       " (the list of the values) and value (the first)",                                              \
+        }
+
+static const Param dbus_call_params[] = {
+        DBUS_BUS_PARAM,
+        {
+                .name = "destination",
+                .kind = PARAM_STRING,
+                .offset = offsetof(DBusCallParams, message.address.destination),
+                .format = &bus_name_format,
+                .required = true,
+                .doc = "The bus name of the service",
+        },
+        {
+                .name = "path",
+                .kind = PARAM_STRING,
+                .offset = offsetof(DBusCallParams, message.address.path),
+                .format = &object_path_format,
+                .required = true,
+                .doc = "The path of the object",
+        },
+        {
+                .name = "interface",
+                .kind = PARAM_STRING,
+                .offset = offsetof(DBusCallParams, message.address.interface),
+                .format = &interface_format,
+                .doc = "The interface of the method",
+        },
+        DBUS_MESSAGE_PARAMS(method),
+        {
+                .name = "timeout",
+                .kind = PARAM_SPAN,
+                .offset = offsetof(DBusCallParams, timeout),
+                .fallback = "\"25s\"",
+                .doc = "How long to wait for the reply; \"infinity\": without a limit",
+        },
+        {
+                .name = "auto_start",
+                .kind = PARAM_BOOL,
+                .offset = offsetof(DBusCallParams, auto_start),
+                .fallback = "true",
+                .doc = "Whether the bus may start a service that is not running",
+        },
+        ON_RECOVER_PARAM(DBusCallParams),
+        DBUS_OUTPUTS_PARAMS(DBusCallParams, outputs, "reply"),
+        {},
+};
+
+const NodeType dbus_call_type = {
+        .name = "DBusCall",
+        .class = NODE_ACTION,
+        .params = dbus_call_params,
+        .params_size = sizeof(DBusCallParams),
+        .summary = "Calls a D-Bus method and waits for its reply",
+        .doc = "Succeeds when the method returns, fails when it returns an error, when no reply comes within the "
+               "timeout, or when the bus is lost. A bus that is not there yet is waited for. Arguments go by the "
+               "signature: numbers are range-checked, \"ay\" also takes a string, \"a{sv}\" an object, and a variant "
+               "whose type is not obvious is written as {\"signature\": \"u\", \"value\": 7}.",
+        .has_timeout = true,
+        .timeout_offset = offsetof(DBusCallParams, timeout),
+        .has_on_recover = true,
+        .on_recover_offset = offsetof(DBusCallParams, on_recover),
+};
+
+static const Param dbus_signal_params[] = {
+        DBUS_BUS_PARAM,
+        {
+                .name = "sender",
+                .kind = PARAM_STRING,
+                .offset = offsetof(DBusSignalParams, address.destination),
+                .format = &bus_name_format,
+                .doc = "The bus name of the service that sends it; without it: anybody",
+        },
+        {
+                .name = "path",
+                .kind = PARAM_STRING,
+                .offset = offsetof(DBusSignalParams, address.path),
+                .format = &object_path_format,
+                .doc = "The path of the object; without it: any",
+        },
+        {
+                .name = "interface",
+                .kind = PARAM_STRING,
+                .offset = offsetof(DBusSignalParams, address.interface),
+                .format = &interface_format,
+                .doc = "The interface of the signal; without it: any",
+        },
+        {
+                .name = "member",
+                .kind = PARAM_STRING,
+                .offset = offsetof(DBusSignalParams, member),
+                .format = &signal_format,
+                .required = true,
+                .title = true,
+                .doc = "The name of the signal",
+        },
+        {
+                .name = "args",
+                .kind = PARAM_JSON,
+                .offset = offsetof(DBusSignalParams, args),
+                .elements = &any_value,
+                .doc = "What its first arguments must be: an array of values, null for any; a string is a D-Bus string "
+                       "or object path",
+        },
+        {
+                .name = "timeout",
+                .kind = PARAM_SPAN,
+                .offset = offsetof(DBusSignalParams, timeout),
+                .fallback = "\"infinity\"",
+                .doc = "How long to wait; \"infinity\": without a limit",
+        },
+        DBUS_OUTPUTS_PARAMS(DBusSignalParams, outputs, "args"),
+        {},
+};
+
+const NodeType dbus_signal_type = {
+        .name = "DBusSignal",
+        .class = NODE_ACTION,
+        .params = dbus_signal_params,
+        .params_size = sizeof(DBusSignalParams),
+        .summary = "Waits for a D-Bus signal",
+        .doc = "Succeeds at the first signal that fits. The bus is asked for it before anything that is sent later, so "
+               "in a "
+               "Parallel that has the DBusSignal before the DBusCall that brings the signal about, it is not missed. "
+               "Of "
+               "a sender only the one who owns the name at the moment counts. While the bus is lost it goes on "
+               "waiting, "
+               "but what is sent meanwhile is missed.",
+        .has_timeout = true,
+        .timeout_offset = offsetof(DBusSignalParams, timeout),
+};
+
+static const Param dbus_emit_params[] = {
+        DBUS_BUS_PARAM,
+        {
+                .name = "path",
+                .kind = PARAM_STRING,
+                .offset = offsetof(DBusEmitParams, message.address.path),
+                .format = &object_path_format,
+                .required = true,
+                .doc = "The path of the object that the signal is said to be from",
+        },
+        {
+                .name = "interface",
+                .kind = PARAM_STRING,
+                .offset = offsetof(DBusEmitParams, message.address.interface),
+                .format = &interface_format,
+                .required = true,
+                .doc = "The interface of the signal",
+        },
+        DBUS_MESSAGE_PARAMS(signal),
+        {
+                .name = "timeout",
+                .kind = PARAM_SPAN,
+                .offset = offsetof(DBusEmitParams, timeout),
+                .fallback = "\"25s\"",
+                .doc = "How long to wait for a bus that is not there; \"infinity\": without a limit",
+        },
+        ON_RECOVER_PARAM(DBusEmitParams),
+        {},
+};
+
+const NodeType dbus_emit_type = {
+        .name = "DBusEmit",
+        .class = NODE_ACTION,
+        .params = dbus_emit_params,
+        .params_size = sizeof(DBusEmitParams),
+        .summary = "Sends a D-Bus signal to all who listen",
+        .doc = "Succeeds when the bus has been given the signal; a bus that is not there yet is waited for. Nobody "
+               "tells who has heard it, nor whether the policy of the bus lets it through. Arguments go by the "
+               "signature as "
+               "those of DBusCall do.",
+        .has_timeout = true,
+        .timeout_offset = offsetof(DBusEmitParams, timeout),
+        .has_on_recover = true,
+        .on_recover_offset = offsetof(DBusEmitParams, on_recover),
+};
+
+const char *const dbus_property_test_names[] = { "value", NULL };
+
+static int field_check(const ParamSetter *setter, const Place *place, json_object *value) {
+        int r = 0;
+
+        if (!json_object_is_type(value, json_type_array))
+                return param_report_kind(setter, place, "an array of keys and indices", value);
+
+        for (size_t i = 0; i < json_object_array_length(value); i++) {
+                json_object *step = json_object_array_get_idx(value, i);
+                Place at = { .parent = place, .index = i };
+
+                if (!json_object_is_type(step, json_type_string) &&
+                    !(json_object_is_type(step, json_type_int) && json_object_get_int64(step) >= 0))
+                        r = param_report_kind(setter, &at, "a key or an index from 0", step);
+        }
+
+        return r;
+}
+
+static json_object *field_schema(void) {
+        return json_tokener_parse("{\"type\": \"array\", \"items\": {\"anyOf\": [{\"type\": \"string\"}, "
+                                  "{\"type\": \"integer\", \"minimum\": 0}]}}");
+}
+
+static const ValueFormat matcher_field_format = { .check = field_check, .schema = field_schema };
+
+static const Param dbus_property_params[] = {
+        DBUS_BUS_PARAM,
+        {
+                .name = "destination",
+                .kind = PARAM_STRING,
+                .offset = offsetof(DBusPropertyParams, address.destination),
+                .format = &bus_name_format,
+                .required = true,
+                .doc = "The bus name of the service",
+        },
+        {
+                .name = "path",
+                .kind = PARAM_STRING,
+                .offset = offsetof(DBusPropertyParams, address.path),
+                .format = &object_path_format,
+                .required = true,
+                .doc = "The path of the object",
+        },
+        {
+                .name = "interface",
+                .kind = PARAM_STRING,
+                .offset = offsetof(DBusPropertyParams, address.interface),
+                .format = &interface_format,
+                .required = true,
+                .doc = "The interface of the property",
+        },
+        {
+                .name = "property",
+                .kind = PARAM_STRING,
+                .offset = offsetof(DBusPropertyParams, property),
+                .format = &property_format,
+                .required = true,
+                .title = true,
+                .doc = "The name of the property",
+        },
+        {
+                .name = "equals",
+                .kind = PARAM_JSON,
+                .offset = offsetof(DBusPropertyParams, matcher.equals),
+                .doc = "The value that it must have; without it and one_of: any but false, 0 and the empty ones",
+        },
+        {
+                .name = "one_of",
+                .kind = PARAM_JSON,
+                .offset = offsetof(DBusPropertyParams, matcher.one_of),
+                .elements = &any_value,
+                .not_empty = true,
+                .doc = "An array of the values that it may have",
+        },
+        {
+                .name = "test",
+                .kind = PARAM_EXPRESSION,
+                .offset = offsetof(DBusPropertyParams, test),
+                .extra = dbus_property_test_names,
+                .doc = "Instead of these: an expression over the value and the variables, like \"value > limit\"",
+        },
+        {
+                .name = "field",
+                .kind = PARAM_JSON,
+                .offset = offsetof(DBusPropertyParams, matcher.field),
+                .value_format = &matcher_field_format,
+                .doc = "Where in the value to look: an array of keys, and of indices from 0",
+        },
+        UNKNOWN_PARAM(DBusPropertyParams),
+        {},
+};
+
+static const ParamRule dbus_property_rules[] = { { RULE_AT_MOST_ONE, { "equals", "one_of", "test" } }, {} };
+
+const NodeType dbus_property_type = {
+        .name = "DBusProperty",
+        .class = NODE_CONDITION,
+        .params = dbus_property_params,
+        .params_size = sizeof(DBusPropertyParams),
+        .rules = dbus_property_rules,
+        .summary = "Holds while a property of a D-Bus object has a certain value",
+        .doc = "Follows the property by the signals of its service, without polling; all who look at the same property "
+               "share one value. It is unknown while the service is not there, the object or the property is gone, it "
+               "has no such field, or the bus is lost; it is known again when they are back. Asking for the first time "
+               "may start the service; later it is only waited for. Integers and other numbers are compared by value. "
+               "A "
+               "test is evaluated again when the value has changed, or a variable that it reads; where it cannot be, "
+               "since the value is not what it expects, the value counts as unknown.",
+};
+
+static const Param dbus_name_params[] = {
+        DBUS_BUS_PARAM,
+        {
+                .name = "name",
+                .kind = PARAM_STRING,
+                .offset = offsetof(DBusNameParams, address.destination),
+                .format = &bus_name_format,
+                .required = true,
+                .doc = "The bus name, which is also what the node is called",
+        },
+        UNKNOWN_PARAM(DBusNameParams),
+        {},
+};
+
+const NodeType dbus_name_type = {
+        .name = "DBusName",
+        .class = NODE_CONDITION,
+        .params = dbus_name_params,
+        .params_size = sizeof(DBusNameParams),
+        .summary = "Holds while a bus name has an owner",
+        .doc = "Follows the name by the signals of the bus, without polling, and never starts the service. While the "
+               "bus "
+               "is lost it is not known whether the name has an owner.",
+};

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* The types StartUnit, StopUnit, RestartUnit, ReloadUnit and UnitState. */
+
+#include "leaf-types/unit.h"
+#include "leaf-types/formats.h"
+#include "leaf-types/leaf-types.h"
+
+const char *const unit_job_modes[] = {
+        "replace", "fail", "isolate", "ignore-dependencies", "ignore-requirements", "replace-irreversibly", NULL,
+};
+
+static const Param unit_job_params[] = {
+        {
+                .name = "unit",
+                .kind = PARAM_STRING,
+                .offset = offsetof(UnitJobParams, unit),
+                .required = true,
+                .title = true,
+                .format = &unit_format,
+                .doc = "Name of the unit, with its suffix, such as .service",
+        },
+        {
+                .name = "mode",
+                .kind = PARAM_ENUM,
+                .offset = offsetof(UnitJobParams, mode),
+                .fallback = "\"replace\"",
+                .values = unit_job_modes,
+                .doc = "How to handle conflicting jobs, see --job-mode= in systemctl(1)",
+        },
+        {
+                .name = "timeout",
+                .kind = PARAM_SPAN,
+                .offset = offsetof(UnitJobParams, timeout),
+                .fallback = "\"infinity\"",
+                .doc = "How long it may take; then the job is cancelled and the node fails",
+        },
+        {
+                .name = "bus",
+                .kind = PARAM_STRING,
+                .offset = offsetof(UnitJobParams, bus),
+                .format = &bus_format,
+                .doc = "Bus of the service manager; by default that of the daemon",
+        },
+        {},
+};
+
+#define UNIT_JOB_TYPE(n, s, d)                                                                                         \
+        {                                                                                                              \
+                .name = n, .class = NODE_ACTION, .params = unit_job_params, .params_size = sizeof(UnitJobParams),      \
+                .summary = s, .doc = d, .has_timeout = true, .timeout_offset = offsetof(UnitJobParams, timeout)        \
+        }
+
+#define HALT_DOC                                                                                                       \
+        "When it is halted, a job that has not ended is cancelled; the unit continues what it has begun, and a unit "  \
+        "that was started stays."
+
+const NodeType start_unit_type = UNIT_JOB_TYPE(
+        "StartUnit", "Starts a systemd unit and waits until it is up",
+        "Fails when the unit fails, when a condition of it is not met and when a unit that it requires fails. systemd "
+        "cannot know whether the program of a Type=simple service could be executed: such a service must last 100ms "
+        "to count as started; Type=exec and Type=notify need no such wait. " HALT_DOC);
+
+const NodeType stop_unit_type =
+        UNIT_JOB_TYPE("StopUnit", "Stops a systemd unit and waits until it is down",
+                      "Succeeds also when the unit is not running; fails when there is no such unit. " HALT_DOC);
+
+const NodeType restart_unit_type =
+        UNIT_JOB_TYPE("RestartUnit", "Stops a systemd unit if it is running, starts it, and waits until it is up",
+                      "Fails as StartUnit does. " HALT_DOC);
+
+const NodeType reload_unit_type =
+        UNIT_JOB_TYPE("ReloadUnit", "Makes a running systemd unit read its configuration again, and waits until it has",
+                      "Fails when the unit is not running and when it cannot reload. " HALT_DOC);
+
+/* What the test of UnitState sees. */
+const char *const unit_state_test_names[] = { "value", NULL };
+static const char *const unit_state_test_members[] = { "active_state", "sub_state", "result", "load_state", NULL };
+
+static const char *const active_states[] = {
+        "active", "reloading", "inactive", "failed", "activating", "deactivating", "maintenance", NULL,
+};
+static const char *const load_states[] = {
+        "loaded", "not-found", "masked", "bad-setting", "error", "merged", "stub", NULL,
+};
+
+static const Param unit_state_params[] = {
+        {
+                .name = "unit",
+                .kind = PARAM_STRING,
+                .offset = offsetof(UnitStateParams, unit),
+                .required = true,
+                .title = true,
+                .format = &unit_format,
+                .doc = "Name of the unit, with its suffix, such as .service",
+        },
+        {
+                .name = "state",
+                .kind = PARAM_STRINGS,
+                .single = true,
+                .not_empty = true,
+                .values = active_states,
+                .offset = offsetof(UnitStateParams, state),
+                .doc = "Its active state, or a list of those that are right: active, reloading, inactive, failed, "
+                       "activating or deactivating; active when no state at all is given",
+        },
+        {
+                .name = "sub_state",
+                .kind = PARAM_STRINGS,
+                .single = true,
+                .not_empty = true,
+                .offset = offsetof(UnitStateParams, sub_state),
+                .doc = "Its state in the terms of its type, such as running, exited, dead, mounted or listening, or a "
+                       "list",
+        },
+        {
+                .name = "result",
+                .kind = PARAM_STRINGS,
+                .single = true,
+                .not_empty = true,
+                .offset = offsetof(UnitStateParams, result),
+                .doc = "How it ended: success, exit-code, signal, timeout, ..., or a list",
+        },
+        {
+                .name = "load_state",
+                .kind = PARAM_STRINGS,
+                .single = true,
+                .not_empty = true,
+                .values = load_states,
+                .offset = offsetof(UnitStateParams, load_state),
+                .doc = "Whether there is such a unit: loaded, not-found, masked, bad-setting or error, or a list",
+        },
+        {
+                .name = "test",
+                .kind = PARAM_EXPRESSION,
+                .extra = unit_state_test_names,
+                .extra_members = unit_state_test_members,
+                .offset = offsetof(UnitStateParams, test),
+                .doc = "An expression over value.active_state, value.sub_state, value.result, value.load_state and the "
+                       "variables",
+        },
+        UNKNOWN_PARAM(UnitStateParams),
+        {
+                .name = "bus",
+                .kind = PARAM_STRING,
+                .offset = offsetof(UnitStateParams, bus),
+                .format = &bus_format,
+                .doc = "Bus of the service manager; by default that of the daemon",
+        },
+        {},
+};
+
+const NodeType unit_state_type = {
+        .name = "UnitState",
+        .class = NODE_CONDITION,
+        .params = unit_state_params,
+        .params_size = sizeof(UnitStateParams),
+        .summary = "Holds while a systemd unit is in the states given",
+        .doc = "Follows the signals of systemd; nothing is polled. Where several states are given, all of them must "
+               "hold. The state is not known while the bus or systemd is not there; while systemd reads its units "
+               "again or executes itself anew (daemon-reload, daemon-reexec), it stays what it was before.",
+};
