@@ -319,11 +319,6 @@ int watch_new(Client *client, const WatchCallbacks *callbacks, void *userdata, W
         if (r < 0)
                 return report_error("cannot watch btd: %s", g_strerror(-r));
 
-        if (callbacks->nodes_changed)
-                status = client_call(client, NULL, BTD_PATH, BTD_MANAGER, "Subscribe", NULL);
-        if (status != EXIT_SUCCESS)
-                return status;
-
         *ret_watch = g_steal_pointer(&watch);
         return EXIT_SUCCESS;
 }

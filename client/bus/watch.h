@@ -14,6 +14,7 @@ typedef struct WatchCallbacks {
         void (*run_new)(const char *id, const char *path, void *userdata);
         void (*run_ready)(const char *id, void *userdata);
         void (*run_finished)(const char *id, const char *status, const char *cause, void *userdata);
+        /* Only after a call of Subscribe, to each btd. */
         void (*nodes_changed)(const char *run_path, GPtrArray *nodes, void *userdata);
         void (*reloaded)(char **errors, void *userdata);
         void (*restart_dropped)(const char *tree, const char *instance, void *userdata);

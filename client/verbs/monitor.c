@@ -149,10 +149,10 @@ int verb_monitor(Client *client, char **operands) {
         int status;
 
         status = watch_new(client, &callbacks, &monitor, &monitor.watch);
-        if (status != EXIT_SUCCESS)
-                return status;
-
-        status = get_runs(&monitor);
+        if (status == EXIT_SUCCESS)
+                status = client_call(client, NULL, BTD_PATH, BTD_MANAGER, "Subscribe", NULL);
+        if (status == EXIT_SUCCESS)
+                status = get_runs(&monitor);
         if (status != EXIT_SUCCESS)
                 return status;
 

@@ -516,16 +516,19 @@ static int start_or_attach(Started *started) {
 /* Starts the run. If this can safely be repeated, waits for a btd that is restarting. */
 static int begin(Started *started) {
         bool patient = started->watch && has(started, OPTION_ATTACH);
-        int status;
+        int status = EXIT_SUCCESS;
 
         if (patient)
                 watch_wait_for_restart(started->watch, true, false);
 
+        if (started->wants_nodes)
+                status = client_call(started->client, NULL, BTD_PATH, BTD_MANAGER, "Subscribe", NULL);
         /* In a unit, btd must know which unit waits for the run. */
-        status = has(started, OPTION_ATTACH) || has(started, OPTION_TOKEN) ||
-                                 (started->watch && !started->text && g_getenv("INVOCATION_ID"))
-                         ? start_or_attach(started)
-                         : start_anew(started);
+        if (status == EXIT_SUCCESS)
+                status = has(started, OPTION_ATTACH) || has(started, OPTION_TOKEN) ||
+                                         (started->watch && !started->text && g_getenv("INVOCATION_ID"))
+                                 ? start_or_attach(started)
+                                 : start_anew(started);
         if (status == EXIT_NO_DAEMON && patient) {
                 g_clear_pointer(&started->id, g_free);
                 watch_daemon_away(started->watch);

@@ -95,6 +95,24 @@ def test_one_run_through(machine, trouble):
     assert state(machine, name) == "inactive"
 
 
+def test_a_start_while_btd_is_away(machine):
+    """The unit waits for btd, and says so; the tree is started once."""
+    machine.load("early", {"type": "AlwaysSuccess"})
+    machine.write("/etc/systemd/system/btd.service.d/late.conf", "[Service]\nExecStartPre=/bin/sh -c "
+                                                                 "'until test -e /run/late; do sleep 0.05; done'\n")
+    machine.check("systemctl", "daemon-reload")
+    machine.check("systemctl", "kill", "--signal=KILL", "btd.service")
+    machine.check("systemctl", "start", "--no-block", "--job-mode=ignore-dependencies", RUN.format("early"))
+    wait_for(machine, "systemctl show -P StatusText btd-run@early | grep waiting")
+    machine.check("touch", "/run/late")
+    machine.check("systemctl", "start", RUN.format("early"))
+    assert state(machine, "early") == "active"
+    assert [status for _, status in runs(machine, "early")] == ["success"]
+    machine.check("rm", "/run/late", "/etc/systemd/system/btd.service.d/late.conf")
+    machine.check("systemctl", "daemon-reload")
+    machine.check("systemctl", "stop", RUN.format("early"))
+
+
 def test_stopping_the_unit_halts_its_run(machine):
     """Also in the middle of the start, which is no failure, and after a kill of btd."""
     machine.load("stopped", held("stopped"))
