@@ -133,6 +133,20 @@ def test_no_room_for_outputs(trees):
         machine.check("rm", "-f", "/run/begun", "/run/to-end")
 
 
+def test_no_room_for_units(trees):
+    """systemd cannot write the unit of a process; the cause says why, and the next process is started."""
+    machine = trees.machine
+    machine.load("small", {"type": "Spawn", "name": "True", "argv": ["/bin/true"]})
+    machine.check("mount", "-t", "tmpfs", "-o", "size=4k", "tmpfs", "/run/systemd/transient")
+    try:
+        machine.run("dd", "if=/dev/zero", "of=/run/systemd/transient/all")
+        status, cause = machine.client.finish(machine.client.start("small")[1])
+        assert status == "failure" and cause.endswith("; the file system of /run/systemd/transient is full"), cause
+    finally:
+        machine.check("umount", "/run/systemd/transient")
+    assert machine.client.finish(machine.client.start("small")[1])[0] == "success"
+
+
 def test_who_waits_does_so_until_the_end(trees):
     machine = trees.machine
     machine.load("waits", {"type": "Spawn", "name": "Wait", "argv": [

@@ -11,6 +11,7 @@
 
 #include <signal.h>
 #include <stdbool.h>
+#include <sys/statvfs.h>
 
 #include "basic/cleanup.h"
 #include "basic/log.h"
@@ -188,8 +189,20 @@ static void unit_is_there(SpawnUnit *unit) {
         unit_ask_stop(unit, on_cleared);
 }
 
+/* systemd writes the unit to a file. If there is no room, it only says that it has not found the unit. */
+static char *describe_lack_of_room(void) {
+        g_autofree char *directory =
+                g_build_filename(g_getenv("XDG_RUNTIME_DIR") ?: "/run", "systemd", "transient", NULL);
+        struct statvfs st;
+
+        if (statvfs(directory, &st) < 0 || st.f_blocks == 0 || st.f_bavail > 0)
+                return NULL;
+
+        return g_strdup_printf("; the file system of %s is full", directory);
+}
+
 static void unit_start_failed(SpawnUnit *unit, const sd_bus_error *error) {
-        g_autofree char *text = NULL;
+        g_autofree char *text = NULL, *why = NULL, *cause = NULL;
 
         if (sd_bus_error_has_name(error, "org.freedesktop.systemd1.UnitExists") && !unit->cleared) {
                 unit_is_there(unit);
@@ -203,7 +216,9 @@ static void unit_start_failed(SpawnUnit *unit, const sd_bus_error *error) {
         }
 
         text = unit_cause_of_error(unit->name, UNIT_START, error);
-        unit_end_with(unit, text);
+        why = describe_lack_of_room();
+        cause = g_strconcat(text, why, NULL);
+        unit_end_with(unit, cause);
 }
 
 static void on_started(const char *result, const sd_bus_error *error, void *userdata) {
