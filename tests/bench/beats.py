@@ -88,14 +88,15 @@ class Place:
 
     @contextlib.contextmanager
     def open(self, **env):
-        """With the trees that are there by now."""
+        """With the trees that are there by now. The runtime directory is in memory, as /run is."""
         self.trees = self.bench.trees("beat-" + self.name, self.files, **self.keys)
-        with bus_for_all() as self.bus, tempfile.TemporaryDirectory(prefix="btd-bench-") as kept:
+        with bus_for_all() as self.bus, tempfile.TemporaryDirectory(prefix="btd-bench-") as kept, \
+                tempfile.TemporaryDirectory(prefix="btd-bench-", dir="/dev/shm") as runtime:
             daemon = [self.bench.btd, "--address=" + self.bus.address, "--trees=" + self.trees,
-                      f"--runtime={kept}/run", f"--state={kept}/state"]
+                      "--runtime=" + runtime, f"--state={kept}/state"]
             with measures.service(["env", *(f"{key}={value}" for key, value in env.items()), *daemon]):
                 self.btctl("start", "beat")
-                self.records = f"{kept}/run/runs"
+                self.records = runtime + "/runs"
                 yield self
 
     def btctl(self, *arguments):
@@ -174,6 +175,19 @@ def starts_of_text(bench):
     with Place(bench, "text").open() as place:
         yield from place.measure("StartText of 4 MB, again and again",
                                  lambda: repeat(lambda: place.btctl("run", f"{text}/text.json", "--wait")))
+
+
+def starts(bench):
+    """Each run has a header of 5 MB."""
+    place = Place(bench, "start")
+    place.files["large"] = many_nodes()
+
+    def work():
+        place.btctl("start", "large")
+        place.btctl("halt", "large")
+
+    with place.open():
+        yield from place.measure("start of 100,000 nodes, again and again", lambda: repeat(work))
 
 
 def reload(bench):
@@ -260,6 +274,7 @@ ALL = [
     ("beat: variables", lambda bench: questions(bench, "3 MB", "Run", "GetVariables", SLEEP, blackboard=VARIABLES)),
     ("beat: StartText", starts_of_text),
     ("beat: log", log),
+    ("beat: start", starts),
     ("beat: reload", reload),
     ("beat: changes", changes),
 ]
