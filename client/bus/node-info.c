@@ -6,6 +6,7 @@
 #include <json-c/json_tokener.h>
 #include <string.h>
 
+#include "basic/cause.h"
 #include "basic/cleanup.h"
 #include "client/bus/node-info.h"
 #include "engine/tree.h"
@@ -20,6 +21,7 @@ void node_info_free(NodeInfo *node) {
         g_free(node->status);
         g_free(node->detail);
         json_object_put(node->cause);
+        g_free(node->halt_cause);
         g_free(node);
 }
 
@@ -165,6 +167,33 @@ int node_info_get_causes(Client *client, const char *run_path, const GPtrArray *
                 ;
 
         return r < 0 ? client_bad_message(r) : EXIT_SUCCESS;
+}
+
+/* Nodes of a signal are few, so they are searched. */
+static void set_halt_cause(const GPtrArray *nodes, uint32_t index, const char *text) {
+        for (guint i = 0; i < nodes->len; i++) {
+                NodeInfo *node = g_ptr_array_index(nodes, i);
+
+                if (node->index == index && strcmp(node->status, "halted") == 0) {
+                        g_free(node->halt_cause);
+                        node->halt_cause = g_strdup(text);
+                }
+        }
+}
+
+/* A node may have been started again meanwhile, so a cause of another kind is not the one of its halt. */
+void node_info_get_halt_causes(const Client *client, const char *run_path, const GPtrArray *nodes) {
+        g_autoptr(sd_bus_message) reply = NULL;
+        const char *kind, *text;
+        uint32_t index;
+
+        if (sd_bus_call_method(client->bus, BTD_NAME, run_path, BTD_RUN, "GetCauses", NULL, &reply, NULL) < 0 ||
+            sd_bus_message_enter_container(reply, SD_BUS_TYPE_ARRAY, "(usssu)") < 0)
+                return;
+
+        while (sd_bus_message_read(reply, "(usssu)", &index, &kind, &text, NULL, NULL) > 0)
+                if (strcmp(kind, CAUSE_HALTED) == 0)
+                        set_halt_cause(nodes, index, text);
 }
 
 static int get_titled_nodes(Client *client, const char *path, const char *interface, const char *format,

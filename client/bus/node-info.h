@@ -22,6 +22,7 @@ typedef struct NodeInfo {
         uint64_t duration;  /* µs */
         char *detail;       /* what it waits for, or why it failed; may be empty */
         json_object *cause; /* see node_info_get_causes(); NULL: none */
+        char *halt_cause;   /* see node_info_get_halt_causes(); NULL: not known */
 } NodeInfo;
 
 void node_info_free(NodeInfo *node);
@@ -39,6 +40,10 @@ int node_info_of_signal(sd_bus_message *message, GPtrArray **ret_nodes);
 /* Sets the causes of the nodes of a run, each at its index: "kind", "text", "facts", and "because", the index of the
  * node with the next cause of the chain. */
 int node_info_get_causes(Client *client, const char *run_path, const GPtrArray *nodes);
+
+/* Sets why each of the nodes that has just been halted was. Prints nothing: a cause that cannot be read remains NULL.
+ */
+void node_info_get_halt_causes(const Client *client, const char *run_path, const GPtrArray *nodes);
 
 /* Moves changed nodes to their index among the known ones, where NULL is a node that is not known. Afterwards the
  * changed array only borrows them. */

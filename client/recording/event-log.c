@@ -14,7 +14,7 @@
 #include "basic/excerpt.h"
 #include "basic/span.h"
 #include "client/recording/event-log.h"
-#include "client/view/style.h"
+#include "client/view/event.h"
 
 /* The last reported status of a node, and the number of that event, from 1. */
 typedef struct Reported {
@@ -428,74 +428,20 @@ void event_log_free(EventLog *log) {
         g_free(log);
 }
 
-/* The words for events that are not a change of status. */
-static const struct {
-        const char *what, *words;
-} phrases[] = {
-        { "started", "started" },
-        { "cut", "earlier events are not kept" },
-        { "set", "set" },
-        { "timer", "its timer has expired" },
-        { "suspended", "the machine was suspended for " },
-        { "resumed", "resumed" },
-        { "stepped", "stepped by one tick" },
-        { "breakpoint", "breakpoint set" },
-        { "cleared", "breakpoint removed" },
-        { "stands", "paused at its breakpoint" },
-        { "forced", "outcome set to " },
-        { "locked", "got the lock " },
-        { "recovered", "recovered after btd was restarted" },
-        { "rerun", "started again after btd was restarted" },
-};
-
-static const char *words_of(const char *what) {
-        for (size_t i = 0; i < G_N_ELEMENTS(phrases); i++)
-                if (g_str_equal(phrases[i].what, what))
-                        return phrases[i].words;
-
-        return NULL;
-}
-
-/* "who="eth0", n=3". Long values, such as the output of a program, are shortened. */
-static void append_values(const Output *output, GString *line, json_object *values) {
-        const char *separator = " ";
-
-        json_object_object_foreach(values, key, value) {
-                const char *text =
-                        json_object_to_json_string_ext(value, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE);
-                g_autofree char *shown = excerpt(text, strlen(text));
-
-                output_appendf(output, line, STYLE_PLAIN, "%s%s=%s", separator, key, shown);
-                separator = ", ";
-        }
-}
-
-static void append_phrase(const Output *output, GString *line, const char *title, const LogEvent *event) {
-        const char *words = words_of(event->what) ?: event->what;
-
-        style_append_symbol(output, line, event->what);
-        output_appendf(output, line, STYLE_PLAIN, " %s: %s", title, words);
-        if (event->text)
-                output_appendf(output, line, STYLE_PLAIN, "%s%s", g_str_has_suffix(words, " ") ? "" : " ", event->text);
-}
-
 void log_event_append(const Output *output, GString *line, const Recording *recording, const LogEvent *event) {
-        g_autofree char *path =
-                event->node == NODE_NONE ? NULL : tree_node_path(definition_tree(recording->definition), event->node);
-        const char *title = path ?: recording->journal->header.run;
+        g_autofree char *stamp = event_stamp(event->time),
+                        *path = event->node == NODE_NONE
+                                        ? NULL
+                                        : tree_node_path(definition_tree(recording->definition), event->node);
 
-        output_appendf(output, line, STYLE_DIM, "%8.3fs", (double) event->time / G_USEC_PER_SEC);
-        g_string_append_c(line, ' ');
-        if (words_of(event->what))
-                append_phrase(output, line, title, event);
-        else
-                style_append_event(output, line, title, event->what, event->duration, event->text ?: "");
-        if (event->values && json_object_object_length(event->values) > 0) {
-                if (event->text)
-                        g_string_append_c(line, ',');
-                output_append(output, line, STYLE_PLAIN, g_str_equal(event->what, "started") ? " with" : "");
-                append_values(output, line, event->values);
-        }
+        event_append(output, line, stamp,
+                     &(Event){
+                             .title = path ?: recording->journal->header.run,
+                             .what = event->what,
+                             .duration = event->duration,
+                             .text = event->text,
+                             .values = event->values,
+                     });
 }
 
 static void add_text(json_object *json, const char *key, const char *text) {

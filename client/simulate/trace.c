@@ -7,7 +7,7 @@
 #include "basic/cleanup.h"
 #include "client/files.h"
 #include "client/simulate/trace.h"
-#include "client/view/style.h"
+#include "client/view/event.h"
 
 /* Seconds, with as few digits as possible. */
 static json_object *time_to_json(uint64_t usec) {
@@ -67,15 +67,16 @@ static void append_json(const Trace *trace, GString *line, const SimulationEvent
 
 void trace_append_line(const Trace *trace, const Output *output, GString *line, const SimulationEvent *event) {
         g_autofree char *path = event->node == NODE_NONE ? NULL : tree_node_path(trace->tree, event->node);
+        g_autofree char *stamp = NULL;
 
         if (output->json) {
                 append_json(trace, line, event);
                 return;
         }
 
-        output_appendf(output, line, STYLE_DIM, "%8.3fs", (double) event->time / G_USEC_PER_SEC);
-        g_string_append_c(line, ' ');
-        style_append_event(output, line, path ?: trace->title, event->what, 0, event->text ?: "");
+        stamp = event_stamp(event->time);
+        event_append(output, line, stamp,
+                     &(Event){ .title = path ?: trace->title, .what = event->what, .text = event->text });
 }
 
 /* Number of lines to show before a difference. */

@@ -62,11 +62,19 @@ static void on_run_ready(const char *id, void *userdata) {
         end_if_unread(monitor);
 }
 
+/* As long as its root, if that is known; else 0. */
+static uint64_t duration_of(const Monitor *monitor, const char *id) {
+        const GPtrArray *nodes = g_hash_table_lookup(monitor->runs, id);
+        const NodeInfo *root = nodes && nodes->len > 0 ? g_ptr_array_index(nodes, 0) : NULL;
+
+        return root ? root->duration : 0;
+}
+
 static void on_run_finished(const char *id, const char *status, const char *cause, void *userdata) {
         g_autofree char *stamp = time_stamp();
         Monitor *monitor = userdata;
 
-        event_print_finished(&monitor->client->output, stamp, id, status, 0, cause);
+        event_print_finished(&monitor->client->output, stamp, id, status, duration_of(monitor, id), cause);
         end_if_unread(monitor);
         g_hash_table_remove(monitor->runs, id);
 }
@@ -82,7 +90,7 @@ static void on_nodes_changed(const char *run_path, GPtrArray *nodes, void *userd
         stamp = g_strdup_printf("%s %s", time, id);
         known = known_nodes(monitor, id);
         node_info_merge(known, nodes);
-        event_print_nodes(&monitor->client->output, stamp, id, nodes, known);
+        event_print_nodes(monitor->client, stamp, id, run_path, nodes, known);
         end_if_unread(monitor);
 }
 

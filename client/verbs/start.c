@@ -75,9 +75,17 @@ static json_object *started_to_json(const Started *started) {
         return json;
 }
 
+/* The stamp of an event that is printed now; without --follow, there are only results, without a stamp. */
+static char *stamp_now(const Started *started) {
+        return has(started, OPTION_FOLLOW) ? event_stamp((uint64_t) (g_get_monotonic_time() - started->time))
+                                           : g_strdup("");
+}
+
 static void print_finished(const Started *started) {
+        g_autofree char *stamp = stamp_now(started);
+
         if (started->client->output.json || !started->client->output.quiet)
-                event_print_finished(&started->client->output, "", started->id, started->status,
+                event_print_finished(&started->client->output, stamp, started->id, started->status,
                                      g_get_monotonic_time() - started->time, started->cause);
 }
 
@@ -252,8 +260,11 @@ static void handle_outcome(Started *started, const char *id, const char *path, c
         if (other) {
                 set_run(started, id, path);
                 get_nodes(started);
-                if (!prints_result_only(started) && (started->client->output.json || !started->client->output.quiet))
-                        event_print_started(&started->client->output, "", id);
+                if (!prints_result_only(started) && (started->client->output.json || !started->client->output.quiet)) {
+                        g_autofree char *stamp = stamp_now(started);
+
+                        event_print_started(&started->client->output, stamp, id);
+                }
         }
         if (!finished && !followed) {
                 show_state(started, status);
@@ -336,7 +347,7 @@ static void on_run_ready(const char *id, void *userdata) {
         if (!has(started, OPTION_FOLLOW))
                 return;
 
-        stamp = g_strdup_printf("%8.3fs", (g_get_monotonic_time() - started->time) / (double) G_USEC_PER_SEC);
+        stamp = stamp_now(started);
         event_print_ready(&started->client->output, stamp, id);
 }
 
@@ -353,8 +364,8 @@ static void on_nodes_changed(const char *run_path, GPtrArray *nodes, void *userd
         if (!has(started, OPTION_FOLLOW))
                 return;
 
-        stamp = g_strdup_printf("%8.3fs", (g_get_monotonic_time() - started->time) / (double) G_USEC_PER_SEC);
-        event_print_nodes(&started->client->output, stamp, started->id, nodes, started->nodes);
+        stamp = stamp_now(started);
+        event_print_nodes(started->client, stamp, started->id, run_path, nodes, started->nodes);
 }
 
 static void on_away(void *userdata) {

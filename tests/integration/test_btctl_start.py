@@ -381,8 +381,8 @@ def test_follow(btd):
     result = btd.btctl("start", "boot", "--follow", env=UTF8)
     assert result.returncode == 1
     lines = without_times(result.stdout).splitlines()
-    assert lines[-1] == "✗ boot.1: failure after T: Boot/LoadConfig: exited with status 3"
-    events = [re.fullmatch(r" +\d+\.\d{3}s (.*)", line)[1] for line in lines[:-1]]
+    events = [re.fullmatch(r" +\d+\.\d{3}s (.*)", line)[1] for line in lines]
+    assert events.pop() == "✗ boot.1: failure after T: Boot/LoadConfig: exited with status 3"
     assert events[0] == "● Boot: running"
     assert events[-1] == "✗ Boot: failure after T: LoadConfig: exited with status 3"
     order = [next(i for i, event in enumerate(events) if event.startswith(beginning)) for beginning in (
@@ -545,9 +545,9 @@ def test_monitor(btd):
     assert all(re.match(stamp, line) for line in lines)
     events = [re.sub(stamp + " ", "", without_times(line)) for line in lines if "ping" not in line]
     assert events[0] == "trees reloaded\n"
-    assert events[1] == "● boot.1: running\n"
+    assert events[1] == "» boot.1: started\n"
     assert "boot.1 ✗ Boot/LoadConfig: failure after T: exited with status 3\n" in events
-    assert events[-1] == "✗ boot.1: failure: Boot/LoadConfig: exited with status 3\n"
+    assert events[-1] == "✗ boot.1: failure after T: Boot/LoadConfig: exited with status 3\n"
 
 
 def test_monitor_for_programs(btd):
