@@ -353,12 +353,13 @@ static int list_directory(const char *directory, bool secure, GPtrArray **ret_na
         DIR *stream = opendir(directory);
         g_autofree char *refusal = NULL;
         struct stat st;
-        int r = -errno;
 
         if (!stream) {
-                if (r != -ENOENT)
-                        refuse_directory(directory, g_strerror(-r), messages);
-                return r;
+                int error = errno ?: EIO;
+
+                if (error != ENOENT)
+                        refuse_directory(directory, g_strerror(error), messages);
+                return -error;
         }
 
         if (secure && fstat(dirfd(stream), &st) >= 0)

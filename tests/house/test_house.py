@@ -77,7 +77,8 @@ def test_includes_are_found_from_daemon():
     wrong = []
     for path, number, target in includes():
         own = path.parts[0] != "daemon" and (TOP / path.parent / target).exists()
-        shared = path.parts[0] == "tests" and list((TOP / "tests").glob("*/" + target))
+        shared = path.parts[0] == "tests" and (list((TOP / "tests").glob("*/" + target)) or
+                                                 (TOP / "tests/unit/helpers" / target).exists())
         clients = path.parts[0] != "daemon" and target.startswith("client/") and (TOP / target).exists()
         if not (own or shared or clients or (TOP / "daemon" / target).exists()):
             wrong.append(f"{path}:{number}: {target} is not a path from daemon/, and none of client/ from the top")
@@ -123,7 +124,7 @@ def test_tests_are_meson_tests():
         if path.parts[0] != "tests" or path.suffix not in (".c", ".py"):
             continue
         match = re.match(r"test[-_](.+)", path.stem)
-        builds = (path.parent / "meson.build", pathlib.Path("tests/meson.build"))
+        builds = (path.parent / "meson.build", path.parent.parent / "meson.build", pathlib.Path("tests/meson.build"))
         if match and not any((TOP / build).exists() and re.search(rf"\b{re.sub('[-_]', '[-_]', match.group(1))}\b",
                                                                   text_of(build)) for build in builds):
             wrong.append(str(path))

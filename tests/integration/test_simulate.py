@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Tests the verb btctl simulate and its options. unit/test-simulate.c tests the simulation itself."""
+"""Tests the verb btctl simulate and its options. unit/client/test-simulate.c tests the simulation itself."""
 
 import json
 import os
