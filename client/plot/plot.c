@@ -51,7 +51,7 @@ char *plot_recording(const Recording *recording, PlotFormat format, char **ret_e
                 .timeline = timeline_new(definition_tree(recording->definition)),
                 .begin = recording_begin(recording),
         };
-        const JournalHeader *header = &recording->journal->header;
+        const RecordHeader *header = &recording->journal->header;
         g_autoptr(EventLog) log = NULL;
         g_autofree char *subtitle = NULL;
         PlotTitle title;

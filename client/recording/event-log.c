@@ -54,7 +54,7 @@ static void event_clear(void *data) {
         json_object_put(event->values);
 }
 
-static json_object *detail(const Record *record, const char *name) {
+static json_object *detail(const Entry *record, const char *name) {
         json_object *value = NULL;
 
         if (record->details)
@@ -64,20 +64,20 @@ static json_object *detail(const Record *record, const char *name) {
 }
 
 /* The cause of an action on the run. */
-static char *cause_text(const Record *record) {
+static char *cause_text(const Entry *record) {
         g_autoptr(Cause) cause = cause_from_json(detail(record, "cause"));
 
         return cause ? g_strdup(cause->text) : NULL;
 }
 
 static char *started_text(const EventLog *log) {
-        const JournalHeader *header = &log->recording->journal->header;
+        const RecordHeader *header = &log->recording->journal->header;
 
         return *header->starter ? g_strdup_printf("by %s", header->starter) : NULL;
 }
 
 /* "failure, forced by UID 0 (btctl)" */
-static char *forced_text(const Record *record) {
+static char *forced_text(const Entry *record) {
         g_autofree char *cause = cause_text(record);
 
         return g_strdup_printf("%s%s%s", json_object_get_string(detail(record, "status")) ?: "?", cause ? ", " : "",
@@ -86,7 +86,7 @@ static char *forced_text(const Record *record) {
 
 /* The message of a Log node, with its level unless that is "info": "warning: part 3". Notes of other actions have no
  * message. */
-static char *logged_text(const Record *record) {
+static char *logged_text(const Entry *record) {
         const char *message = json_object_get_string(detail(record, "message")),
                    *level = json_object_get_string(detail(record, "level"));
 
@@ -96,32 +96,32 @@ static char *logged_text(const Record *record) {
         return level && !g_str_equal(level, "info") ? g_strdup_printf("%s: %s", level, message) : g_strdup(message);
 }
 
-static char *lock_text(const EventLog *log, const Record *record) {
+static char *lock_text(const EventLog *log, const Entry *record) {
         return g_strdup_printf("'%s'", definition_lock(log->recording->definition, record->node));
 }
 
 /* How long the machine was suspended since the last such record: "8h". */
-static char *suspended_text(const EventLog *log, const Record *record) {
+static char *suspended_text(const EventLog *log, const Entry *record) {
         uint64_t before = run_suspended(replay_run(log->replay)), usec = json_object_get_uint64(detail(record, "usec"));
 
         return span_format_rounded(usec - MIN(before, usec));
 }
 
 /* The name of the record's event; NULL: none. */
-static const char *word_of(const Record *record) {
-        static const char *const words[RECORD_KIND_MAX_] = {
-                [RECORD_START] = "started",       [RECORD_HALT] = "halting",  [RECORD_SET] = "set",
-                [RECORD_TIMER] = "timer",         [RECORD_LOCKED] = "locked", [RECORD_PAUSE] = "paused",
-                [RECORD_RESUME] = "resumed",      [RECORD_STEP] = "stepped",  [RECORD_FORCE] = "forced",
-                [RECORD_RECOVERED] = "recovered", [RECORD_RERUN] = "rerun",   [RECORD_SUSPENDED] = "suspended",
+static const char *word_of(const Entry *record) {
+        static const char *const words[ENTRY_KIND_MAX_] = {
+                [ENTRY_START] = "started",       [ENTRY_HALT] = "halting",  [ENTRY_SET] = "set",
+                [ENTRY_TIMER] = "timer",         [ENTRY_LOCKED] = "locked", [ENTRY_PAUSE] = "paused",
+                [ENTRY_RESUME] = "resumed",      [ENTRY_STEP] = "stepped",  [ENTRY_FORCE] = "forced",
+                [ENTRY_RECOVERED] = "recovered", [ENTRY_RERUN] = "rerun",   [ENTRY_SUSPENDED] = "suspended",
         };
 
         switch (record->kind) {
-        case RECORD_AT_ONCE:
+        case ENTRY_AT_ONCE:
                 return detail(record, "outputs") ? "set" : NULL;
-        case RECORD_NOTE:
+        case ENTRY_NOTE:
                 return detail(record, "message") ? "log" : NULL;
-        case RECORD_BREAK:
+        case ENTRY_BREAK:
                 return json_object_get_boolean(detail(record, "set")) ? "breakpoint" : "cleared";
         default:
                 return words[record->kind];
@@ -129,19 +129,19 @@ static const char *word_of(const Record *record) {
 }
 
 /* NULL: none. */
-static char *text_of(const EventLog *log, const Record *record) {
+static char *text_of(const EventLog *log, const Entry *record) {
         switch (record->kind) {
-        case RECORD_START:
+        case ENTRY_START:
                 return started_text(log);
-        case RECORD_HALT:
+        case ENTRY_HALT:
                 return cause_text(record);
-        case RECORD_LOCKED:
+        case ENTRY_LOCKED:
                 return lock_text(log, record);
-        case RECORD_NOTE:
+        case ENTRY_NOTE:
                 return logged_text(record);
-        case RECORD_FORCE:
+        case ENTRY_FORCE:
                 return forced_text(record);
-        case RECORD_SUSPENDED:
+        case ENTRY_SUSPENDED:
                 return suspended_text(log, record);
         default:
                 return NULL;
@@ -149,13 +149,13 @@ static char *text_of(const EventLog *log, const Record *record) {
 }
 
 /* Borrowed, or NULL: none. */
-static json_object *values_of(const EventLog *log, const Record *record) {
+static json_object *values_of(const EventLog *log, const Entry *record) {
         switch (record->kind) {
-        case RECORD_START:
+        case ENTRY_START:
                 return log->recording->journal->header.variables;
-        case RECORD_SET:
+        case ENTRY_SET:
                 return record->details;
-        case RECORD_AT_ONCE:
+        case ENTRY_AT_ONCE:
                 return detail(record, "outputs");
         default:
                 return NULL;
@@ -173,8 +173,8 @@ static void clear_set(EventLog *log) {
         log->set = json_object_new_object();
 }
 
-static void add_record(EventLog *log, const Record *record) {
-        bool cut = record->kind == RECORD_SNAPSHOT && log->n_reported == 0;
+static void add_record(EventLog *log, const Entry *record) {
+        bool cut = record->kind == ENTRY_SNAPSHOT && log->n_reported == 0;
         const char *what = cut ? "cut" : word_of(record);
         json_object *values = values_of(log, record);
 
@@ -192,10 +192,10 @@ static void add_record(EventLog *log, const Record *record) {
 
 /* Adds the records that the replay has used so far: the answers of leaves and timers. */
 static void add_records(EventLog *log) {
-        const GArray *records = log->recording->journal->records;
+        const GArray *records = log->recording->journal->entries;
 
         for (; log->n_reported < replay_position(log->replay); log->n_reported++)
-                add_record(log, &g_array_index(records, Record, log->n_reported));
+                add_record(log, &g_array_index(records, Entry, log->n_reported));
 }
 
 /* Variables that changed without a record were computed by the node: by a Script, by a hook, or by passing a value to
@@ -328,7 +328,7 @@ static void report(EventLog *log) {
         g_array_set_size(log->events, 0);
 }
 
-static int report_record(EventLog *log, const Record *record, char **ret_error) {
+static int report_record(EventLog *log, const Entry *record, char **ret_error) {
         int r;
 
         add_record(log, record);
@@ -339,27 +339,27 @@ static int report_record(EventLog *log, const Record *record, char **ret_error) 
 
         add_records(log);
         clear_set(log);
-        if (record->kind == RECORD_SNAPSHOT && log->n_reported == 1)
+        if (record->kind == ENTRY_SNAPSHOT && log->n_reported == 1)
                 add_running(log, record->time);
         add_breakpoints(log, record->time);
-        if (record->kind == RECORD_FINISHED)
+        if (record->kind == ENTRY_FINISHED)
                 add_status(log, record->time);
         report(log);
         return 0;
 }
 
 int event_log_report(EventLog *log, uint64_t until, char **ret_error) {
-        const GArray *records = log->recording->journal->records;
+        const GArray *records = log->recording->journal->entries;
         bool over = false;
 
         while (log->n_reported < records->len) {
-                const Record *record = &g_array_index(records, Record, log->n_reported);
+                const Entry *record = &g_array_index(records, Entry, log->n_reported);
                 int r;
 
                 if (record->time > until)
                         break;
 
-                over = record->kind == RECORD_FINISHED;
+                over = record->kind == ENTRY_FINISHED;
                 r = report_record(log, record, ret_error);
                 if (r < 0)
                         return r;

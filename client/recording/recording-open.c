@@ -13,7 +13,7 @@
 #define TRIES_MAX 3u
 
 static bool is_file(const char *operand) {
-        return strchr(operand, '/') || g_str_has_suffix(operand, JOURNAL_SUFFIX);
+        return strchr(operand, '/') || g_str_has_suffix(operand, RECORD_SUFFIX);
 }
 
 static int open_file(const char *path, Recording **ret_recording) {
@@ -88,9 +88,9 @@ static int open_run(Client *client, const char *id, Recording **ret_recording) {
 
 /* Whether the run has not finished: its last record is not the finished record. */
 static bool goes_on(const Recording *recording) {
-        const GArray *records = recording->journal->records;
+        const GArray *records = recording->journal->entries;
 
-        return records->len == 0 || g_array_index(records, Record, records->len - 1).kind != RECORD_FINISHED;
+        return records->len == 0 || g_array_index(records, Entry, records->len - 1).kind != ENTRY_FINISHED;
 }
 
 /* Runs come oldest first. instance NULL: any. */

@@ -7,11 +7,11 @@
 
 #include "client/bus/client.h"
 #include "definition/definition.h"
-#include "record/journal.h"
+#include "record/run-record.h"
 
 typedef struct Recording {
         char *name; /* of the file or the run, for messages */
-        Journal *journal;
+        RunRecord *journal;
         Definition *definition;
         bool live; /* the run had not finished when btd sent its run record */
 } Recording;

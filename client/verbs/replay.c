@@ -16,7 +16,7 @@
 
 static RunInfo *run_at(const Recording *recording, const Replay *replay, uint64_t time) {
         const Run *run = replay_run(replay);
-        const JournalHeader *header = &recording->journal->header;
+        const RecordHeader *header = &recording->journal->header;
         const Cause *cause = run_cause_chain(run);
         bool over = run_status(run) != STATUS_RUNNING;
         RunInfo *info = g_new0(RunInfo, 1);
@@ -87,7 +87,7 @@ static char *node_detail(const Recording *recording, const Replay *replay, NodeI
 }
 
 static NodeInfo *node_info(const Recording *recording, const Replay *replay, NodeId id, uint64_t now) {
-        const JournalHeader *header = &recording->journal->header;
+        const RecordHeader *header = &recording->journal->header;
         const History *history = run_history(replay_run(replay));
         const Tree *tree = definition_tree(recording->definition);
         uint64_t since = history_since(history, id);

@@ -26,7 +26,7 @@ static void on_event(const LogEvent *event, void *userdata) {
 }
 
 static void print_header(const Client *client, const Recording *recording) {
-        const JournalHeader *header = &recording->journal->header;
+        const RecordHeader *header = &recording->journal->header;
         g_autofree char *started = time_format_point(header->started);
         g_autoptr(GString) line = g_string_new(NULL);
 

@@ -17,7 +17,7 @@
 #include "basic/limit.h"
 #include "basic/log.h"
 #include "record/archive.h"
-#include "record/journal.h"
+#include "record/run-record.h"
 
 /* Limit of runs that a search for a token reads: clients ask soon after a run has finished, or never. */
 #define SEARCH_MAX 64u
@@ -45,14 +45,14 @@ typedef enum Where {
         WHERE_DISK,
 } Where;
 
-typedef struct Entry {
+typedef struct Archived {
         GList link;
         char *run;
         Where where;
         uint64_t time, bytes; /* time: when the run finished, CLOCK_REALTIME µs */
-        JournalSummary summary;
+        RecordSummary summary;
         bool known; /* the summary has been read */
-} Entry;
+} Archived;
 
 /* The data of the thread. */
 typedef struct Group {
@@ -69,8 +69,8 @@ typedef struct Failure {
         char *text;
 } Failure;
 
-static void entry_free(Entry *entry) {
-        journal_summary_clear(&entry->summary);
+static void entry_free(Archived *entry) {
+        record_summary_clear(&entry->summary);
         g_free(entry->run);
         g_free(entry);
 }
@@ -87,7 +87,7 @@ Archive *archive_new(const char *directory, const char *from, DiskQueue *disk, T
         return archive;
 }
 
-static void remove_entry(Archive *archive, Entry *entry) {
+static void remove_entry(Archive *archive, Archived *entry) {
         archive->bytes -= entry->bytes;
         archive->n_pending -= entry->where == WHERE_TMPFS;
         g_hash_table_remove(archive->by_run, entry->run);
@@ -110,16 +110,16 @@ void archive_free(Archive *archive) {
 }
 
 static char *path_in(const char *directory, const char *run) {
-        g_autofree char *file = g_strconcat(run, JOURNAL_SUFFIX, NULL);
+        g_autofree char *file = g_strconcat(run, RECORD_SUFFIX, NULL);
 
         return g_build_filename(directory, file, NULL);
 }
 
 /* Sorts by time; of equal times, the run that was added first is the first. */
-static void insert(Archive *archive, Entry *entry) {
+static void insert(Archive *archive, Archived *entry) {
         GList *before = archive->entries.tail;
 
-        while (before && ((const Entry *) before->data)->time > entry->time)
+        while (before && ((const Archived *) before->data)->time > entry->time)
                 before = before->prev;
 
         entry->link.data = entry;
@@ -131,7 +131,7 @@ static void insert(Archive *archive, Entry *entry) {
 
 /* File times have the resolution of a kernel tick. For equal times of one tree, compare the numbers. */
 static int compare_times(const void *a, const void *b) {
-        const Entry *x = *(Entry *const *) a, *y = *(Entry *const *) b;
+        const Archived *x = *(Archived *const *) a, *y = *(Archived *const *) b;
 
         size_t length = strlen(x->run), other = strlen(y->run);
 
@@ -150,14 +150,14 @@ static GPtrArray *find(const char *path, Where where) {
         while (directory && (name = g_dir_read_name(directory))) {
                 g_autofree char *file = g_build_filename(path, name, NULL);
                 struct stat st;
-                Entry *entry;
+                Archived *entry;
 
-                if (!g_str_has_suffix(name, JOURNAL_SUFFIX) || !g_utf8_validate(name, -1, NULL) ||
-                    stat(file, &st) < 0 || !S_ISREG(st.st_mode))
+                if (!g_str_has_suffix(name, RECORD_SUFFIX) || !g_utf8_validate(name, -1, NULL) || stat(file, &st) < 0 ||
+                    !S_ISREG(st.st_mode))
                         continue;
 
-                entry = g_new0(Entry, 1);
-                entry->run = g_strndup(name, strlen(name) - strlen(JOURNAL_SUFFIX));
+                entry = g_new0(Archived, 1);
+                entry->run = g_strndup(name, strlen(name) - strlen(RECORD_SUFFIX));
                 entry->where = where;
                 entry->time = (uint64_t) st.st_mtim.tv_sec * G_USEC_PER_SEC + (uint64_t) st.st_mtim.tv_nsec / 1000;
                 entry->bytes = (uint64_t) st.st_size;
@@ -169,7 +169,7 @@ static GPtrArray *find(const char *path, Where where) {
 }
 
 static void forget(Archive *archive, const char *run) {
-        Entry *entry = g_hash_table_lookup(archive->by_run, run);
+        Archived *entry = g_hash_table_lookup(archive->by_run, run);
 
         if (entry)
                 remove_entry(archive, entry);
@@ -181,7 +181,7 @@ static void take_in(Archive *archive, const char *directory, Where where) {
         g_autoptr(GPtrArray) found = find(directory, where);
 
         for (unsigned i = 0; i < found->len; i++) {
-                Entry *entry = found->pdata[i];
+                Archived *entry = found->pdata[i];
 
                 forget(archive, entry->run);
                 insert(archive, entry);
@@ -198,7 +198,7 @@ void archive_read(Archive *archive) {
 }
 
 static void drop_oldest(Archive *archive) {
-        Entry *entry = g_queue_peek_head(&archive->entries);
+        Archived *entry = g_queue_peek_head(&archive->entries);
 
         if (entry->where == WHERE_TMPFS) {
                 g_autofree char *path = path_in(archive->from, entry->run);
@@ -212,7 +212,7 @@ static void drop_oldest(Archive *archive) {
 
 /* Must the oldest entry be removed? */
 static bool is_over(const Archive *archive, uint64_t now) {
-        const Entry *oldest = g_queue_peek_head((GQueue *) &archive->entries);
+        const Archived *oldest = g_queue_peek_head((GQueue *) &archive->entries);
         uint64_t bytes_max = (uint64_t) limits_in_force(LIMIT_HISTORY_SIZE) << 20;
         uint64_t age_max = limits_in_force(LIMIT_HISTORY_AGE) * UINT64_C(86400) * G_USEC_PER_SEC;
 
@@ -359,7 +359,7 @@ static void on_group_moved(void *data) {
         for (unsigned i = 0; i < group->failures->len; i++)
                 lose(archive, group->failures->pdata[i]);
         for (unsigned i = 0; i < group->runs->len; i++) {
-                Entry *entry = g_hash_table_lookup(archive->by_run, group->runs->pdata[i]);
+                Archived *entry = g_hash_table_lookup(archive->by_run, group->runs->pdata[i]);
 
                 if (entry && entry->where == WHERE_MOVING)
                         entry->where = WHERE_DISK;
@@ -373,7 +373,7 @@ static GPtrArray *take_pending(Archive *archive) {
         GPtrArray *runs = g_ptr_array_new_with_free_func(g_free);
 
         for (GList *link = archive->entries.tail; link && archive->n_pending > 0; link = link->prev) {
-                Entry *entry = link->data;
+                Archived *entry = link->data;
 
                 if (entry->where != WHERE_TMPFS)
                         continue;
@@ -431,8 +431,8 @@ void archive_hurry(Archive *archive) {
         schedule(archive);
 }
 
-void archive_add(Archive *archive, JournalSummary *summary, uint64_t bytes) {
-        Entry *entry = g_new0(Entry, 1);
+void archive_add(Archive *archive, RecordSummary *summary, uint64_t bytes) {
+        Archived *entry = g_new0(Archived, 1);
 
         forget(archive, summary->run);
         entry->run = g_strdup(summary->run);
@@ -440,7 +440,7 @@ void archive_add(Archive *archive, JournalSummary *summary, uint64_t bytes) {
         entry->bytes = bytes;
         entry->summary = *summary;
         entry->known = true;
-        *summary = (JournalSummary){};
+        *summary = (RecordSummary){};
         insert(archive, entry);
         archive_expire(archive);
 }
@@ -459,16 +459,16 @@ GPtrArray *archive_list(Archive *archive) {
 
         archive_expire(archive);
         for (const GList *link = archive->entries.head; link; link = link->next)
-                g_ptr_array_add(runs, g_strdup(((const Entry *) link->data)->run));
+                g_ptr_array_add(runs, g_strdup(((const Archived *) link->data)->run));
 
         return runs;
 }
 
 /* Summary of a damaged run record: only the name is known. */
-static JournalSummary damaged(const Entry *entry, const char *error) {
+static RecordSummary damaged(const Archived *entry, const char *error) {
         const char *dot = strrchr(entry->run, '.');
 
-        return (JournalSummary){
+        return (RecordSummary){
                 .run = g_strdup(entry->run),
                 .tree = dot ? g_strndup(entry->run, (size_t) (dot - entry->run)) : g_strdup(entry->run),
                 .instance = g_strdup(""),
@@ -481,14 +481,14 @@ static JournalSummary damaged(const Entry *entry, const char *error) {
 }
 
 /* Tries both paths, because the file may be moved from the first to the second meanwhile. */
-static int read_summary(const char *from, const char *path, JournalSummary *ret_summary, char **ret_error) {
+static int read_summary(const char *from, const char *path, RecordSummary *ret_summary, char **ret_error) {
         g_autofree char *lost = NULL;
 
-        return journal_summary_read(from, ret_summary, &lost) < 0 ? journal_summary_read(path, ret_summary, ret_error)
-                                                                  : 0;
+        return record_summary_read(from, ret_summary, &lost) < 0 ? record_summary_read(path, ret_summary, ret_error)
+                                                                 : 0;
 }
 
-static void summarize(const Archive *archive, Entry *entry) {
+static void summarize(const Archive *archive, Archived *entry) {
         g_autofree char *from = NULL, *path = NULL, *error = NULL;
 
         if (entry->known)
@@ -504,7 +504,7 @@ static void summarize(const Archive *archive, Entry *entry) {
 /* The reading of one run. */
 typedef struct Reading {
         char *run, *from, *path;
-        JournalSummary summary;
+        RecordSummary summary;
         char *error; /* NULL: the summary was read */
         bool done;
 } Reading;
@@ -516,7 +516,7 @@ struct ArchiveReading {
 static void reading_free(void *data) {
         Reading *reading = data;
 
-        journal_summary_clear(&reading->summary);
+        record_summary_clear(&reading->summary);
         g_free(reading->run);
         g_free(reading->from);
         g_free(reading->path);
@@ -529,7 +529,7 @@ ArchiveReading *archive_reading_new(const Archive *archive) {
 
         it->all = g_ptr_array_new_with_free_func(reading_free);
         for (const GList *link = archive->entries.head; link; link = link->next) {
-                const Entry *entry = link->data;
+                const Archived *entry = link->data;
                 Reading *reading;
 
                 if (entry->known)
@@ -561,7 +561,7 @@ void archive_reading_run(ArchiveReading *it, Work *work) {
 void archive_take(Archive *archive, ArchiveReading *it) {
         for (unsigned i = 0; i < it->all->len; i++) {
                 Reading *reading = it->all->pdata[i];
-                Entry *entry = g_hash_table_lookup(archive->by_run, reading->run);
+                Archived *entry = g_hash_table_lookup(archive->by_run, reading->run);
 
                 if (!entry || entry->known || !reading->done)
                         continue;
@@ -569,7 +569,7 @@ void archive_take(Archive *archive, ArchiveReading *it) {
                 entry->summary = reading->error ? damaged(entry, reading->error) : reading->summary;
                 entry->known = true;
                 if (!reading->error)
-                        reading->summary = (JournalSummary){};
+                        reading->summary = (RecordSummary){};
         }
 }
 
@@ -578,24 +578,24 @@ void archive_reading_free(ArchiveReading *it) {
         g_free(it);
 }
 
-void archive_visit(Archive *archive, void (*visit)(const JournalSummary *summary, void *userdata), void *userdata) {
+void archive_visit(Archive *archive, void (*visit)(const RecordSummary *summary, void *userdata), void *userdata) {
         archive_expire(archive);
         for (const GList *link = archive->entries.head; link; link = link->next) {
-                Entry *entry = link->data;
+                Archived *entry = link->data;
 
                 summarize(archive, entry);
                 visit(&entry->summary, userdata);
         }
 }
 
-static bool is_of_tree(const Entry *entry, const char *tree) {
+static bool is_of_tree(const Archived *entry, const char *tree) {
         size_t length = strlen(tree);
 
         return g_str_has_prefix(entry->run, tree) && strrchr(entry->run, '.') == entry->run + length;
 }
 
-const JournalSummary *archive_get(Archive *archive, const char *run) {
-        Entry *entry = g_hash_table_lookup(archive->by_run, run);
+const RecordSummary *archive_get(Archive *archive, const char *run) {
+        Archived *entry = g_hash_table_lookup(archive->by_run, run);
 
         if (!entry)
                 return NULL;
@@ -608,7 +608,7 @@ bool archive_is_read(const Archive *archive, const char *tree) {
         unsigned n = 0;
 
         for (const GList *link = archive->entries.tail; link && n < SEARCH_MAX; link = link->prev) {
-                const Entry *entry = link->data;
+                const Archived *entry = link->data;
 
                 if (tree && !is_of_tree(entry, tree))
                         continue;
@@ -621,12 +621,12 @@ bool archive_is_read(const Archive *archive, const char *tree) {
         return true;
 }
 
-const JournalSummary *archive_find_token(Archive *archive, const char *tree, const char *token) {
+const RecordSummary *archive_find_token(Archive *archive, const char *tree, const char *token) {
         unsigned n = 0;
 
         archive_expire(archive);
         for (const GList *link = archive->entries.tail; link && n < SEARCH_MAX; link = link->prev) {
-                Entry *entry = link->data;
+                Archived *entry = link->data;
 
                 if (!is_of_tree(entry, tree))
                         continue;

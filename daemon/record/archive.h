@@ -10,7 +10,7 @@
 
 #include "basic/disk-queue.h"
 #include "basic/workers.h"
-#include "record/journal-summary.h"
+#include "record/record-summary.h"
 
 typedef struct Archive Archive;
 
@@ -23,7 +23,7 @@ void archive_read(Archive *archive);
 
 /* Adds the run record of a run, of the given size. Takes the contents of the summary. May remove the oldest run
  * records. If it cannot be moved to the disk later, it is removed and the error is logged. */
-void archive_add(Archive *archive, JournalSummary *summary, uint64_t bytes);
+void archive_add(Archive *archive, RecordSummary *summary, uint64_t bytes);
 /* Writes everything to the disk at once, also run records that are added later. */
 void archive_hurry(Archive *archive);
 /* Removes run records that are too old. */
@@ -44,12 +44,12 @@ bool archive_has(Archive *archive, const char *run);
 /* The names of all runs in the archive, oldest first. The caller frees the array and the names. */
 GPtrArray *archive_list(Archive *archive);
 /* The summary of one run; NULL: it is no longer in the archive. */
-const JournalSummary *archive_get(Archive *archive, const char *run);
+const RecordSummary *archive_get(Archive *archive, const char *run);
 /* Visits the summaries of all runs. Summaries of runs that finished before btd was started are read at the first call.
  * If a run record is damaged, the status is "damaged". */
-void archive_visit(Archive *archive, void (*visit)(const JournalSummary *summary, void *userdata), void *userdata);
+void archive_visit(Archive *archive, void (*visit)(const RecordSummary *summary, void *userdata), void *userdata);
 /* The last run of the tree with this token, among the runs that finished last. NULL: none. */
-const JournalSummary *archive_find_token(Archive *archive, const char *tree, const char *token);
+const RecordSummary *archive_find_token(Archive *archive, const char *tree, const char *token);
 /* The two paths where the run record can be; it moves from the first to the second. The caller frees each. */
 void archive_paths(const Archive *archive, const char *run, char **ret_paths);
 

@@ -579,10 +579,10 @@ int run_set_values(Run *run, json_object *values, char **ret_error) {
 
 /* The run record. The header contains all the files of the tree, because these may change before it is read. */
 
-static JournalHeader header_of(const Run *run, const char *boot, const char *starter) {
+static RecordHeader header_of(const Run *run, const char *boot, const char *starter) {
         const Definition *definition = run_definition(run);
 
-        return (JournalHeader){
+        return (RecordHeader){
                 .engine = engine_version(),
                 .boot = g_strdup(boot),
                 .run = g_strdup(run->id),
@@ -599,17 +599,17 @@ static JournalHeader header_of(const Run *run, const char *boot, const char *sta
         };
 }
 
-void run_begin_journal(Run *run, Journals *journals, const char *starter) {
-        g_auto(JournalHeader) header = {};
+void run_begin_journal(Run *run, RecordStore *journals, const char *starter) {
+        g_auto(RecordHeader) header = {};
         g_autofree char *error = NULL;
-        JournalWriter *writer;
+        RecordWriter *writer;
 
-        if (!journals_are_kept(journals))
+        if (!record_store_are_kept(journals))
                 return;
 
         header = header_of(run, boot_id(), starter);
         header.files_text = definition_take_files(run_definition(run));
-        if (journals_begin(journals, &header, &writer, &error) >= 0)
+        if (record_store_begin(journals, &header, &writer, &error) >= 0)
                 run_set_journal(run, writer);
         else
                 run_lose_journal(run, error);
@@ -634,9 +634,9 @@ void run_leave_journal(Run *run) {
                             "has no snapshot for the next btd, which has to replay its record: %s", error);
 }
 
-/* The same summary that journal_summary_read() would read. */
-static JournalSummary summary_of(const Run *run) {
-        return (JournalSummary){
+/* The same summary that record_summary_read() would read. */
+static RecordSummary summary_of(const Run *run) {
+        return (RecordSummary){
                 .run = g_strdup(run->id),
                 .tree = g_strdup(run->tree),
                 .instance = g_strdup(run->instance),
@@ -648,17 +648,17 @@ static JournalSummary summary_of(const Run *run) {
         };
 }
 
-void run_end_journal(Run *run, Journals *journals) {
-        const JournalWriter *writer = run->writer;
-        uint64_t bytes = writer ? journal_writer_size(writer) : 0;
-        g_auto(JournalSummary) summary = {};
+void run_end_journal(Run *run, RecordStore *journals) {
+        const RecordWriter *writer = run->writer;
+        uint64_t bytes = writer ? record_writer_size(writer) : 0;
+        g_auto(RecordSummary) summary = {};
 
         run_close_journal(run);
         if (bytes == 0)
                 return;
 
         summary = summary_of(run);
-        journals_finish(journals, &summary, bytes);
+        record_store_finish(journals, &summary, bytes);
 }
 
 bool run_is_durable(const Run *run) {
@@ -672,7 +672,7 @@ const char *run_not_durable(const Run *run) {
 /* Recovery. What has happened while btd was not running becomes inputs: an expired timer, a free lock, an ended leaf.
  */
 
-Run *run_recover(const JournalHeader *header, Replay *replay, JournalWriter *writer, const RunServices *services,
+Run *run_recover(const RecordHeader *header, Replay *replay, RecordWriter *writer, const RunServices *services,
                  const RunCallbacks *callbacks, void *userdata) {
         bool begun = replay_position(replay) > 0 && !replay_has_finished(replay);
         Run *run = replay_take(replay);

@@ -17,7 +17,7 @@
 #include "script/script-status.h"
 
 struct Replay {
-        const Journal *journal;
+        const RunRecord *journal;
         Run *run;
         unsigned begin;    /* index of the first record that was used */
         unsigned position; /* index of the next record */
@@ -27,7 +27,7 @@ struct Replay {
 };
 
 /* A member of the details of a record; NULL: none. */
-static json_object *detail_of(const Record *record, const char *name) {
+static json_object *detail_of(const Entry *record, const char *name) {
         json_object *value = NULL;
 
         if (record->details)
@@ -40,21 +40,21 @@ static const Tree *tree_of(const Replay *replay) {
         return definition_tree(run_definition(replay->run));
 }
 
-static const Record *next_record(const Replay *replay) {
-        return replay->position < replay->journal->records->len
-                       ? &g_array_index(replay->journal->records, Record, replay->position)
+static const Entry *next_record(const Replay *replay) {
+        return replay->position < replay->journal->entries->len
+                       ? &g_array_index(replay->journal->entries, Entry, replay->position)
                        : NULL;
 }
 
-/* The engine that recorded the next record; 0: an old one that is not known. It is in the last RECORD_RECOVERED that
+/* The engine that recorded the next record; 0: an old one that is not known. It is in the last ENTRY_RECOVERED that
  * was read, or else in the header. */
 static uint32_t engine_of_next(const Replay *replay) {
         uint32_t engine = replay->journal->header.engine;
 
         for (unsigned i = 0; i < replay->position; i++) {
-                const Record *record = &g_array_index(replay->journal->records, Record, i);
+                const Entry *record = &g_array_index(replay->journal->entries, Entry, i);
 
-                if (record->kind == RECORD_RECOVERED && detail_of(record, "engine"))
+                if (record->kind == ENTRY_RECOVERED && detail_of(record, "engine"))
                         engine = (uint32_t) json_object_get_int64(detail_of(record, "engine"));
         }
 
@@ -98,20 +98,20 @@ static void G_GNUC_PRINTF(2, 3) mismatch(Replay *replay, const char *format, ...
 
 /* True if all effects of the last input are recorded. */
 static bool is_known(const Replay *replay) {
-        const Record *record = next_record(replay);
+        const Entry *record = next_record(replay);
 
-        return record && record->kind != RECORD_RECOVERED;
+        return record && record->kind != ENTRY_RECOVERED;
 }
 
 /* The next record, if it is this answer. */
-static const Record *next_answer(Replay *replay, RecordKind kind, NodeId node) {
-        const Record *record = next_record(replay);
+static const Entry *next_answer(Replay *replay, EntryKind kind, NodeId node) {
+        const Entry *record = next_record(replay);
 
         return record && record->kind == kind && record->node == node ? record : NULL;
 }
 
-static const Record *take_answer(Replay *replay, RecordKind kind, NodeId node) {
-        const Record *record = next_answer(replay, kind, node);
+static const Entry *take_answer(Replay *replay, EntryKind kind, NodeId node) {
+        const Entry *record = next_answer(replay, kind, node);
 
         if (record)
                 replay->position++;
@@ -124,20 +124,20 @@ static bool knows_all_effects(const Replay *replay) {
 }
 
 /* The same for an effect of the run: if it is missing, the recorded run did not have it. */
-static const Record *take_effect(Replay *replay, RecordKind kind, NodeId node) {
-        const Record *record = take_answer(replay, kind, node);
+static const Entry *take_effect(Replay *replay, EntryKind kind, NodeId node) {
+        const Entry *record = take_answer(replay, kind, node);
 
         if (!record && knows_all_effects(replay) && node != NODE_NONE)
                 mismatch(replay, "behind it there is '%s' of node #%u, which is not recorded",
-                         record_kind_to_string(kind), node);
+                         entry_kind_to_string(kind), node);
         else if (!record && knows_all_effects(replay))
                 mismatch(replay, "behind it there is '%s' of the run, which is not recorded",
-                         record_kind_to_string(kind));
+                         entry_kind_to_string(kind));
         return record;
 }
 
 /* IDLE: none, or not a valid one. */
-static Status status_in(const Record *record) {
+static Status status_in(const Entry *record) {
         const char *text = json_object_get_string(detail_of(record, "status"));
 
         for (Status status = STATUS_RUNNING; text && status < STATUS_MAX_; status++)
@@ -147,13 +147,13 @@ static Status status_in(const Record *record) {
         return STATUS_IDLE;
 }
 
-static bool is_own_cause(const Record *record, const Cause *cause) {
+static bool is_own_cause(const Entry *record, const Cause *cause) {
         return cause && cause->text && !cause->because && (cause->node == NODE_NONE || cause->node == record->node);
 }
 
 /* A new reference; NULL: none. Causes that are passed on from a child are not recorded, since they are computed
  * again. */
-static Cause *cause_in(Replay *replay, const Record *record) {
+static Cause *cause_in(Replay *replay, const Entry *record) {
         json_object *json = detail_of(record, "cause");
         g_autoptr(Cause) cause = json ? cause_from_json(json) : NULL;
 
@@ -165,7 +165,7 @@ static Cause *cause_in(Replay *replay, const Record *record) {
         return g_steal_pointer(&cause);
 }
 
-static void set_outcome(ReplayLeaf *leaf, const Record *record) {
+static void set_outcome(ReplayLeaf *leaf, const Entry *record) {
         Status status = status_in(record);
 
         if (status == STATUS_IDLE || status == STATUS_HALTED)
@@ -197,7 +197,7 @@ static void begin_again(ReplayLeaf *leaf, uint64_t now) {
         g_clear_pointer(&leaf->memo, json_object_put);
 }
 
-static void keep_memo(ReplayLeaf *leaf, const Record *record) {
+static void keep_memo(ReplayLeaf *leaf, const Entry *record) {
         leaf->has_memo = true;
         json_object_put(leaf->memo);
         leaf->memo = json_object_get(record->details);
@@ -223,14 +223,14 @@ static void compute(ReplayLeaf *leaf) {
 }
 
 /* Data that the action stored while it was being started; data that it stores later is an input. */
-static const Record *take_note(Replay *replay, const Record *begin) {
-        const Record *record = next_record(replay);
+static const Entry *take_note(Replay *replay, const Entry *begin) {
+        const Entry *record = next_record(replay);
 
-        return record && record->time == begin->time ? take_answer(replay, RECORD_NOTE, begin->node) : NULL;
+        return record && record->time == begin->time ? take_answer(replay, ENTRY_NOTE, begin->node) : NULL;
 }
 
 /* Checks that the variables have the values in the record of the leaf's start. */
-static void check_noted(ReplayLeaf *leaf, const Record *record) {
+static void check_noted(ReplayLeaf *leaf, const Entry *record) {
         json_object *with = detail_of(record, "with");
 
         if (!json_object_is_type(with, json_type_object))
@@ -252,12 +252,12 @@ static void check_noted(ReplayLeaf *leaf, const Record *record) {
 /* If the daemon was stopped right then, the start is the last record. */
 static void begin_action(ReplayLeaf *leaf) {
         Replay *replay = leaf->replay;
-        const Record *begin, *record;
+        const Entry *begin, *record;
 
         if (!is_known(replay))
                 return;
 
-        begin = take_answer(replay, RECORD_BEGIN, leaf->node);
+        begin = take_answer(replay, ENTRY_BEGIN, leaf->node);
         if (!begin) {
                 mismatch(replay, "behind it the run starts node #%u, which is not recorded", leaf->node);
                 return;
@@ -268,7 +268,7 @@ static void begin_action(ReplayLeaf *leaf) {
         while ((record = take_note(replay, begin)))
                 keep_memo(leaf, record);
 
-        record = take_answer(replay, RECORD_AT_ONCE, leaf->node);
+        record = take_answer(replay, ENTRY_AT_ONCE, leaf->node);
         if (!record)
                 return;
 
@@ -279,7 +279,7 @@ static void begin_action(ReplayLeaf *leaf) {
 
 /* A condition has a record of its start only if it refers to variables. */
 static void begin_condition(ReplayLeaf *leaf) {
-        const Record *begin = leaf->noted ? take_effect(leaf->replay, RECORD_BEGIN, leaf->node) : NULL;
+        const Entry *begin = leaf->noted ? take_effect(leaf->replay, ENTRY_BEGIN, leaf->node) : NULL;
 
         if (begin)
                 check_noted(leaf, begin);
@@ -316,7 +316,7 @@ static Status on_leaf_status(void *data) {
 
 static Status on_leaf_evaluate(void *data, uint32_t evaluation) {
         ReplayLeaf *leaf = data;
-        const Record *record = next_answer(leaf->replay, RECORD_VALUE, leaf->node);
+        const Entry *record = next_answer(leaf->replay, ENTRY_VALUE, leaf->node);
 
         if (record && json_object_get_int64(detail_of(record, "look")) == evaluation) {
                 leaf->replay->position++;
@@ -335,8 +335,8 @@ static Cause *on_leaf_cause(void *data) {
 static bool on_leaf_halt(void *data) {
         ReplayLeaf *leaf = data;
 
-        take_effect(leaf->replay, RECORD_STOP, leaf->node);
-        leaf->halted = !take_answer(leaf->replay, RECORD_STOPPED, leaf->node);
+        take_effect(leaf->replay, ENTRY_STOP, leaf->node);
+        leaf->halted = !take_answer(leaf->replay, ENTRY_STOPPED, leaf->node);
         return !leaf->halted;
 }
 
@@ -352,7 +352,7 @@ static void on_leaf_free(void *leaf) {
         leaf_free(leaf);
 }
 
-static uint64_t after_of(const Record *record) {
+static uint64_t after_of(const Entry *record) {
         return json_object_get_uint64(detail_of(record, "after"));
 }
 
@@ -363,8 +363,8 @@ static bool is_idle_interval(const Replay *replay, NodeId node) {
 /* The run itself knows which timers are armed. */
 static void on_timer_arm(NodeId node, uint64_t deadline, void *userdata) {
         Replay *replay = userdata;
-        const Record *record = is_idle_interval(replay, node) ? take_answer(replay, RECORD_ARM, node)
-                                                              : take_effect(replay, RECORD_ARM, node);
+        const Entry *record = is_idle_interval(replay, node) ? take_answer(replay, ENTRY_ARM, node)
+                                                             : take_effect(replay, ENTRY_ARM, node);
         uint64_t now = run_now(replay->run), after = record ? after_of(record) : 0;
 
         if (record && deadline != (after < UINT64_MAX - now ? now + after : UINT64_MAX))
@@ -374,23 +374,23 @@ static void on_timer_arm(NodeId node, uint64_t deadline, void *userdata) {
 
 static void on_timer_disarm(NodeId node, void *userdata) {
         if (is_idle_interval(userdata, node))
-                take_answer(userdata, RECORD_DISARM, node);
+                take_answer(userdata, ENTRY_DISARM, node);
         else
-                take_effect(userdata, RECORD_DISARM, node);
+                take_effect(userdata, ENTRY_DISARM, node);
 }
 
 static bool on_lock(NodeId node, void *userdata) {
         Replay *replay = userdata;
-        bool held = take_answer(replay, RECORD_AT_ONCE_LOCKED, node);
+        bool held = take_answer(replay, ENTRY_AT_ONCE_LOCKED, node);
 
         if (!held)
-                take_effect(replay, RECORD_WAITS, node);
+                take_effect(replay, ENTRY_WAITS, node);
 
         return held;
 }
 
 static void on_unlock(NodeId node, void *userdata) {
-        take_effect(userdata, RECORD_UNLOCK, node);
+        take_effect(userdata, ENTRY_UNLOCK, node);
 }
 
 static void on_leaf_report(void *data, LeafReport *ret_report) {
@@ -457,7 +457,7 @@ static gint compare_leaves(gconstpointer a, gconstpointer b, gpointer userdata) 
         return (x->node > y->node) - (x->node < y->node);
 }
 
-static void restore(Replay *replay, const Record *record, uint64_t now) {
+static void restore(Replay *replay, const Entry *record, uint64_t now) {
         if (!record->details || !snapshot_restore(replay->run, record->details, now, make_leaf, replay))
                 mismatch(replay, "no run can be like that");
 
@@ -467,17 +467,17 @@ static void restore(Replay *replay, const Record *record, uint64_t now) {
 /* The recorded inputs, which are applied after checking that they are possible. */
 
 static void set_suspended(Replay *replay, json_object *usec) {
-        if (json_object_is_type(usec, json_type_int) && json_object_get_uint64(usec) <= RECORD_TIME_MAX)
+        if (json_object_is_type(usec, json_type_int) && json_object_get_uint64(usec) <= ENTRY_TIME_MAX)
                 run_set_suspended(replay->run, json_object_get_uint64(usec));
         else
                 mismatch(replay, "it does not say for how long the machine was suspended");
 }
 
-static void apply_suspended(Replay *replay, const Record *record, uint64_t now) {
+static void apply_suspended(Replay *replay, const Entry *record, uint64_t now) {
         set_suspended(replay, detail_of(record, "usec"));
 }
 
-static void apply_start(Replay *replay, const Record *record, uint64_t now) {
+static void apply_start(Replay *replay, const Entry *record, uint64_t now) {
         if (record->details)
                 set_suspended(replay, detail_of(record, "suspended"));
         if (replay->position > 1 || replay->begin > 0)
@@ -486,15 +486,15 @@ static void apply_start(Replay *replay, const Record *record, uint64_t now) {
                 input_start(replay->run, now);
 }
 
-static void apply_tick(Replay *replay, const Record *record, uint64_t now) {
+static void apply_tick(Replay *replay, const Entry *record, uint64_t now) {
         input_tick(replay->run, now);
 }
 
-static bool is_of_class(const Replay *replay, const Record *record, NodeClass class) {
+static bool is_of_class(const Replay *replay, const Entry *record, NodeClass class) {
         return tree_of(replay)->nodes[record->node].type->class == class;
 }
 
-static void apply_ended(Replay *replay, const Record *record, uint64_t now) {
+static void apply_ended(Replay *replay, const Entry *record, uint64_t now) {
         ReplayLeaf *leaf = run_leaf(replay->run, record->node);
 
         if (!leaf || leaf->status != STATUS_RUNNING || !is_of_class(replay, record, NODE_ACTION)) {
@@ -513,27 +513,27 @@ static void apply_ended(Replay *replay, const Record *record, uint64_t now) {
                 leaf_free(leaf);
 }
 
-static void apply_changed(Replay *replay, const Record *record, uint64_t now) {
+static void apply_changed(Replay *replay, const Entry *record, uint64_t now) {
         if (!run_leaf(replay->run, record->node) || !is_of_class(replay, record, NODE_CONDITION))
                 mismatch(replay, "nothing looks at node #%u", record->node);
-        else if (record->kind == RECORD_TURNED)
+        else if (record->kind == ENTRY_TURNED)
                 input_condition_turned(replay->run, record->node, now);
         else
                 input_condition_changed(replay->run, record->node, now);
 }
 
-static bool is_expiry_of_idle(const Replay *replay, const Record *record) {
-        return record->kind == RECORD_INTERVAL && has_idle_intervals(replay);
+static bool is_expiry_of_idle(const Replay *replay, const Entry *record) {
+        return record->kind == ENTRY_INTERVAL && has_idle_intervals(replay);
 }
 
-static void apply_timer(Replay *replay, const Record *record, uint64_t now) {
+static void apply_timer(Replay *replay, const Entry *record, uint64_t now) {
         if (run_deadline(replay->run, record->node) == UINT64_MAX && !is_expiry_of_idle(replay, record))
                 mismatch(replay, "there is no such timer");
         else
                 input_timer_expired(replay->run, record->node, now);
 }
 
-static void apply_set(Replay *replay, const Record *record, uint64_t now) {
+static void apply_set(Replay *replay, const Entry *record, uint64_t now) {
         if (!record->details)
                 mismatch(replay, "it has no variables");
         else if (record->node == NODE_NONE)
@@ -542,7 +542,7 @@ static void apply_set(Replay *replay, const Record *record, uint64_t now) {
                 set_outputs(replay, record->node, record->details, now);
 }
 
-static void apply_note(Replay *replay, const Record *record, uint64_t now) {
+static void apply_note(Replay *replay, const Entry *record, uint64_t now) {
         ReplayLeaf *leaf = run_leaf(replay->run, record->node);
 
         if (leaf)
@@ -551,36 +551,36 @@ static void apply_note(Replay *replay, const Record *record, uint64_t now) {
                 mismatch(replay, "node #%u is not running", record->node);
 }
 
-static void apply_locked(Replay *replay, const Record *record, uint64_t now) {
+static void apply_locked(Replay *replay, const Entry *record, uint64_t now) {
         if (run_waits_for_lock(replay->run, record->node))
                 input_lock_granted(replay->run, record->node, now);
         else
                 mismatch(replay, "node #%u waits for no lock", record->node);
 }
 
-static void apply_halt(Replay *replay, const Record *record, uint64_t now) {
+static void apply_halt(Replay *replay, const Entry *record, uint64_t now) {
         Cause *why = cause_in(replay, record);
 
         input_halt(replay->run, why ?: cause_new(CAUSE_HALTED, NULL, "halted"), now);
 }
 
-static void apply_pause(Replay *replay, const Record *record, uint64_t now) {
+static void apply_pause(Replay *replay, const Entry *record, uint64_t now) {
         input_pause(replay->run, now);
 }
 
-static void apply_resume(Replay *replay, const Record *record, uint64_t now) {
+static void apply_resume(Replay *replay, const Entry *record, uint64_t now) {
         input_resume(replay->run, now);
 }
 
-static void apply_step(Replay *replay, const Record *record, uint64_t now) {
+static void apply_step(Replay *replay, const Entry *record, uint64_t now) {
         input_step(replay->run, now);
 }
 
-static void apply_break(Replay *replay, const Record *record, uint64_t now) {
+static void apply_break(Replay *replay, const Entry *record, uint64_t now) {
         input_breakpoint(replay->run, record->node, json_object_get_boolean(detail_of(record, "set")), now);
 }
 
-static void apply_force(Replay *replay, const Record *record, uint64_t now) {
+static void apply_force(Replay *replay, const Entry *record, uint64_t now) {
         Status status = status_in(record);
         g_autoptr(Cause) why = cause_in(replay, record);
 
@@ -594,9 +594,9 @@ static void apply_force(Replay *replay, const Record *record, uint64_t now) {
 }
 
 /* From here on, the answers are those of another daemon. */
-static void apply_recovered(Replay *replay, const Record *record, uint64_t now) {}
+static void apply_recovered(Replay *replay, const Entry *record, uint64_t now) {}
 
-static void apply_rerun(Replay *replay, const Record *record, uint64_t now) {
+static void apply_rerun(Replay *replay, const Entry *record, uint64_t now) {
         ReplayLeaf *leaf = run_leaf(replay->run, record->node);
 
         if (!leaf) {
@@ -608,14 +608,14 @@ static void apply_rerun(Replay *replay, const Record *record, uint64_t now) {
         check_noted(leaf, record);
 }
 
-static void apply_finished(Replay *replay, const Record *record, uint64_t now) {
+static void apply_finished(Replay *replay, const Entry *record, uint64_t now) {
         Status status = run_status(replay->run);
 
         if (status_in(record) != status)
                 mismatch(replay, "the run is %s by then", status_to_string(status));
 }
 
-static void apply_snapshot(Replay *replay, const Record *record, uint64_t now) {
+static void apply_snapshot(Replay *replay, const Entry *record, uint64_t now) {
         if (replay->position == replay->begin + 1)
                 restore(replay, record, now);
 }
@@ -627,48 +627,48 @@ typedef enum Scope {
 } Scope;
 
 typedef struct Input {
-        void (*apply)(Replay *replay, const Record *record, uint64_t now);
+        void (*apply)(Replay *replay, const Entry *record, uint64_t now);
         Scope scope;
         bool last;    /* for a run that has finished */
         bool waiting; /* not for a run that is halting */
 } Input;
 
-static const Input inputs[RECORD_KIND_MAX_] = {
-        [RECORD_START] = { apply_start },
-        [RECORD_TICK] = { apply_tick },
-        [RECORD_ENDED] = { apply_ended, OF_NODE },
-        [RECORD_CHANGED] = { apply_changed, OF_NODE },
-        [RECORD_TURNED] = { apply_changed, OF_NODE },
-        [RECORD_TIMER] = { apply_timer, OF_NODE },
-        [RECORD_INTERVAL] = { apply_timer },
-        [RECORD_SET] = { apply_set, OF_EITHER },
-        [RECORD_NOTE] = { apply_note, OF_NODE },
-        [RECORD_SUSPENDED] = { apply_suspended },
-        [RECORD_LOCKED] = { apply_locked, OF_NODE },
-        [RECORD_HALT] = { apply_halt, .waiting = true },
-        [RECORD_PAUSE] = { apply_pause, .waiting = true },
-        [RECORD_RESUME] = { apply_resume, .waiting = true },
-        [RECORD_STEP] = { apply_step, .waiting = true },
-        [RECORD_BREAK] = { apply_break, OF_NODE, .waiting = true },
-        [RECORD_FORCE] = { apply_force, OF_NODE, .waiting = true },
-        [RECORD_RECOVERED] = { apply_recovered },
-        [RECORD_RERUN] = { apply_rerun, OF_NODE },
-        [RECORD_FINISHED] = { apply_finished, .last = true },
-        [RECORD_SNAPSHOT] = { apply_snapshot },
+static const Input inputs[ENTRY_KIND_MAX_] = {
+        [ENTRY_START] = { apply_start },
+        [ENTRY_TICK] = { apply_tick },
+        [ENTRY_ENDED] = { apply_ended, OF_NODE },
+        [ENTRY_CHANGED] = { apply_changed, OF_NODE },
+        [ENTRY_TURNED] = { apply_changed, OF_NODE },
+        [ENTRY_TIMER] = { apply_timer, OF_NODE },
+        [ENTRY_INTERVAL] = { apply_timer },
+        [ENTRY_SET] = { apply_set, OF_EITHER },
+        [ENTRY_NOTE] = { apply_note, OF_NODE },
+        [ENTRY_SUSPENDED] = { apply_suspended },
+        [ENTRY_LOCKED] = { apply_locked, OF_NODE },
+        [ENTRY_HALT] = { apply_halt, .waiting = true },
+        [ENTRY_PAUSE] = { apply_pause, .waiting = true },
+        [ENTRY_RESUME] = { apply_resume, .waiting = true },
+        [ENTRY_STEP] = { apply_step, .waiting = true },
+        [ENTRY_BREAK] = { apply_break, OF_NODE, .waiting = true },
+        [ENTRY_FORCE] = { apply_force, OF_NODE, .waiting = true },
+        [ENTRY_RECOVERED] = { apply_recovered },
+        [ENTRY_RERUN] = { apply_rerun, OF_NODE },
+        [ENTRY_FINISHED] = { apply_finished, .last = true },
+        [ENTRY_SNAPSHOT] = { apply_snapshot },
         /* Answers and effects, which are not inputs. */
-        [RECORD_BEGIN] = { .scope = OF_NODE },
-        [RECORD_AT_ONCE] = { .scope = OF_NODE },
-        [RECORD_STOPPED] = { .scope = OF_NODE },
-        [RECORD_VALUE] = { .scope = OF_NODE },
-        [RECORD_AT_ONCE_LOCKED] = { .scope = OF_NODE },
-        [RECORD_WAITS] = { .scope = OF_NODE },
-        [RECORD_STOP] = { .scope = OF_NODE },
-        [RECORD_UNLOCK] = { .scope = OF_NODE },
-        [RECORD_ARM] = { .scope = OF_EITHER },
-        [RECORD_DISARM] = { .scope = OF_EITHER },
+        [ENTRY_BEGIN] = { .scope = OF_NODE },
+        [ENTRY_AT_ONCE] = { .scope = OF_NODE },
+        [ENTRY_STOPPED] = { .scope = OF_NODE },
+        [ENTRY_VALUE] = { .scope = OF_NODE },
+        [ENTRY_AT_ONCE_LOCKED] = { .scope = OF_NODE },
+        [ENTRY_WAITS] = { .scope = OF_NODE },
+        [ENTRY_STOP] = { .scope = OF_NODE },
+        [ENTRY_UNLOCK] = { .scope = OF_NODE },
+        [ENTRY_ARM] = { .scope = OF_EITHER },
+        [ENTRY_DISARM] = { .scope = OF_EITHER },
 };
 
-static bool has_node(const Replay *replay, const Record *record) {
+static bool has_node(const Replay *replay, const Entry *record) {
         Scope scope = inputs[record->kind].scope;
 
         if (record->node == NODE_NONE)
@@ -677,31 +677,31 @@ static bool has_node(const Replay *replay, const Record *record) {
         return scope != OF_RUN && record->node < tree_of(replay)->n_nodes;
 }
 
-static void apply(Replay *replay, const Record *record) {
+static void apply(Replay *replay, const Entry *record) {
         const Input *input = &inputs[record->kind];
-        const char *kind = record_kind_to_string(record->kind);
+        const char *kind = entry_kind_to_string(record->kind);
         bool over = run_status(replay->run) != STATUS_RUNNING;
 
-        if (record->time > RECORD_TIME_MAX)
+        if (record->time > ENTRY_TIME_MAX)
                 mismatch(replay, "no run lasts that long");
         else if (!input->apply && record->node == NODE_NONE &&
-                 (record->kind == RECORD_ARM || record->kind == RECORD_DISARM) && has_idle_intervals(replay))
+                 (record->kind == ENTRY_ARM || record->kind == ENTRY_DISARM) && has_idle_intervals(replay))
                 return;
         else if (!input->apply)
                 mismatch(replay, "the run has not asked for '%s'", kind);
-        else if (over != input->last && record->kind != RECORD_RECOVERED)
+        else if (over != input->last && record->kind != ENTRY_RECOVERED)
                 mismatch(replay, "'%s' does not happen to a run that is %s", kind,
                          status_to_string(run_status(replay->run)));
         else if (input->waiting && run_halting(replay->run))
                 mismatch(replay, "'%s' does not happen to a run that is being halted", kind);
-        else if (replay->position == 1 && record->kind != RECORD_START && record->kind != RECORD_SNAPSHOT)
+        else if (replay->position == 1 && record->kind != ENTRY_START && record->kind != ENTRY_SNAPSHOT)
                 mismatch(replay, "the run has not begun");
         else
                 input->apply(replay, record, replay->journal->header.start + record->time);
 }
 
 int replay_step(Replay *replay, char **ret_error) {
-        const Record *record = next_record(replay);
+        const Entry *record = next_record(replay);
 
         if (!record)
                 return 0;
@@ -716,7 +716,7 @@ int replay_step(Replay *replay, char **ret_error) {
 }
 
 int replay_until(Replay *replay, uint64_t time, char **ret_error) {
-        const Record *record;
+        const Entry *record;
         int r = 0;
 
         while (r >= 0 && (record = next_record(replay)) && replay->journal->header.start + record->time <= time)
@@ -727,18 +727,18 @@ int replay_until(Replay *replay, uint64_t time, char **ret_error) {
 
 /* Checks the nodes of all records, so that no other code has to. */
 static void check_nodes(Replay *replay) {
-        for (const Record *record; (record = next_record(replay)) && !replay->error; replay->position++)
+        for (const Entry *record; (record = next_record(replay)) && !replay->error; replay->position++)
                 if (!has_node(replay, record)) {
                         replay->position++;
-                        mismatch(replay, "there is no such node for '%s'", record_kind_to_string(record->kind));
+                        mismatch(replay, "there is no such node for '%s'", entry_kind_to_string(record->kind));
                 }
 
         replay->position = 0;
 }
 
-static int replay_new_from(const Journal *journal, unsigned begin, Definition *definition, Replay **ret_replay,
+static int replay_new_from(const RunRecord *journal, unsigned begin, Definition *definition, Replay **ret_replay,
                            char **ret_error) {
-        const JournalHeader *header = &journal->header;
+        const RecordHeader *header = &journal->header;
         g_autoptr(Replay) replay = NULL;
 
         if (definition_check_start(definition, header->variables, ret_error) < 0)
@@ -768,12 +768,12 @@ static int replay_new_from(const Journal *journal, unsigned begin, Definition *d
         return 0;
 }
 
-int replay_new(const Journal *journal, Definition *definition, Replay **ret_replay, char **ret_error) {
+int replay_new(const RunRecord *journal, Definition *definition, Replay **ret_replay, char **ret_error) {
         return replay_new_from(journal, 0, definition, ret_replay, ret_error);
 }
 
-int replay_new_of_end(const Journal *journal, Definition *definition, Replay **ret_replay, char **ret_error) {
-        return replay_new_from(journal, journal->newest_record, definition, ret_replay, ret_error);
+int replay_new_of_end(const RunRecord *journal, Definition *definition, Replay **ret_replay, char **ret_error) {
+        return replay_new_from(journal, journal->newest_entry, definition, ret_replay, ret_error);
 }
 
 void replay_free(Replay *replay) {
@@ -793,9 +793,9 @@ Run *replay_run(const Replay *replay) {
 }
 
 bool replay_has_finished(const Replay *replay) {
-        const GArray *records = replay->journal->records;
+        const GArray *records = replay->journal->entries;
 
-        return replay->position > 0 && g_array_index(records, Record, replay->position - 1).kind == RECORD_FINISHED;
+        return replay->position > 0 && g_array_index(records, Entry, replay->position - 1).kind == ENTRY_FINISHED;
 }
 
 unsigned replay_position(const Replay *replay) {

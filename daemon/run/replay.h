@@ -10,7 +10,7 @@
  * the run and continued it.
  */
 
-#include "record/journal.h"
+#include "record/run-record.h"
 #include "run/run-inputs.h"
 
 typedef struct Replay Replay;
@@ -33,11 +33,11 @@ typedef struct ReplayLeaf {
         GList link;
 } ReplayLeaf;
 
-/* The definition must be that of the header, see journal-definition.h; both are borrowed. -EBADMSG: the run record does
+/* The definition must be that of the header, see record-definition.h; both are borrowed. -EBADMSG: the run record does
  * not match it, with an error message. */
-int replay_new(const Journal *journal, Definition *definition, Replay **ret_replay, char **ret_error);
+int replay_new(const RunRecord *journal, Definition *definition, Replay **ret_replay, char **ret_error);
 /* The same, but begins with the newest snapshot, if there is one. */
-int replay_new_of_end(const Journal *journal, Definition *definition, Replay **ret_replay, char **ret_error);
+int replay_new_of_end(const RunRecord *journal, Definition *definition, Replay **ret_replay, char **ret_error);
 void replay_free(Replay *replay);
 
 /* Applies the next input, with all its effects. 1; 0: there are no more; -EBADMSG: as above. */

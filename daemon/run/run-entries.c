@@ -28,8 +28,8 @@ static void value_free(void *data) {
         g_free(value);
 }
 
-static GString *begin(Run *run, RecordKind kind, NodeId node) {
-        return journal_writer_begin(run->writer, run->now - run->start, kind, node);
+static GString *begin(Run *run, EntryKind kind, NodeId node) {
+        return record_writer_begin(run->writer, run->now - run->start, kind, node);
 }
 
 static void append_json(GString *text, json_object *json) {
@@ -56,15 +56,15 @@ static void append_outcome(GString *text, Status status, const Cause *cause) {
         append_cause(text, cause);
 }
 
-void run_note(Run *run, RecordKind kind, NodeId node) {
+void run_note(Run *run, EntryKind kind, NodeId node) {
         if (!run->writer)
                 return;
 
         begin(run, kind, node);
-        journal_writer_end(run->writer);
+        record_writer_end(run->writer);
 }
 
-void run_note_status(Run *run, RecordKind kind, NodeId node, Status status, const Cause *cause) {
+void run_note_status(Run *run, EntryKind kind, NodeId node, Status status, const Cause *cause) {
         GString *text;
 
         if (!run->writer)
@@ -73,18 +73,18 @@ void run_note_status(Run *run, RecordKind kind, NodeId node, Status status, cons
         text = begin(run, kind, node);
         append_outcome(text, status, cause);
         g_string_append_c(text, '}');
-        journal_writer_end(run->writer);
+        record_writer_end(run->writer);
 }
 
-static void note_json(Run *run, RecordKind kind, NodeId node, json_object *json) {
+static void note_json(Run *run, EntryKind kind, NodeId node, json_object *json) {
         GString *text = begin(run, kind, node);
 
         g_string_append_c(text, ' ');
         append_json(text, json);
-        journal_writer_end(run->writer);
+        record_writer_end(run->writer);
 }
 
-void run_note_cause(Run *run, RecordKind kind, const Cause *cause) {
+void run_note_cause(Run *run, EntryKind kind, const Cause *cause) {
         g_autoptr(json_object) json = NULL;
 
         if (!run->writer)
@@ -95,7 +95,7 @@ void run_note_cause(Run *run, RecordKind kind, const Cause *cause) {
         note_json(run, kind, NODE_NONE, json);
 }
 
-void run_note_values(Run *run, RecordKind kind, NodeId node, json_object *values) {
+void run_note_values(Run *run, EntryKind kind, NodeId node, json_object *values) {
         if (run->writer && values)
                 note_json(run, kind, node, values);
         else
@@ -119,7 +119,7 @@ static void append_noted(GString *text, json_object *noted) {
                 g_string_append(text, "}}");
 }
 
-void run_note_begin(Run *run, RecordKind kind, NodeId node, json_object *noted) {
+void run_note_begin(Run *run, EntryKind kind, NodeId node, json_object *noted) {
         GString *text;
 
         if (!run->writer)
@@ -128,15 +128,15 @@ void run_note_begin(Run *run, RecordKind kind, NodeId node, json_object *noted) 
         text = begin(run, kind, node);
         if (noted)
                 append_noted(text, noted);
-        journal_writer_end(run->writer);
+        record_writer_end(run->writer);
 }
 
-void run_note_number(Run *run, RecordKind kind, NodeId node, const char *name, uint64_t number) {
+void run_note_number(Run *run, EntryKind kind, NodeId node, const char *name, uint64_t number) {
         if (!run->writer)
                 return;
 
         g_string_append_printf(begin(run, kind, node), " {\"%s\":%" PRIu64 "}", name, number);
-        journal_writer_end(run->writer);
+        record_writer_end(run->writer);
 }
 
 void run_note_breakpoint(Run *run, NodeId node, bool set) {
@@ -145,9 +145,9 @@ void run_note_breakpoint(Run *run, NodeId node, bool set) {
         if (!run->writer)
                 return;
 
-        text = begin(run, RECORD_BREAK, node);
+        text = begin(run, ENTRY_BREAK, node);
         g_string_append(text, set ? " {\"set\":true}" : " {\"set\":false}");
-        journal_writer_end(run->writer);
+        record_writer_end(run->writer);
 }
 
 void run_note_start(Run *run, NodeId node, Status status, const Cause *cause) {
@@ -157,14 +157,14 @@ void run_note_start(Run *run, NodeId node, Status status, const Cause *cause) {
         if (!run->writer || (status == STATUS_RUNNING && !outputs))
                 return;
 
-        text = begin(run, RECORD_AT_ONCE, node);
+        text = begin(run, ENTRY_AT_ONCE, node);
         append_outcome(text, status, cause);
         if (outputs) {
                 g_string_append(text, ",\"outputs\":");
                 append_json(text, outputs);
         }
         g_string_append_c(text, '}');
-        journal_writer_end(run->writer);
+        record_writer_end(run->writer);
 }
 
 const RunValue *run_value(const Run *run, NodeId node) {
@@ -213,10 +213,10 @@ void run_note_evaluation(Run *run, NodeId node, Status status, Cause *cause) {
         if (!run->writer)
                 return;
 
-        text = begin(run, RECORD_VALUE, node);
+        text = begin(run, ENTRY_VALUE, node);
         append_outcome(text, status, cause);
         g_string_append_printf(text, ",\"look\":%" PRIu32 "}", run->n_evaluations);
-        journal_writer_end(run->writer);
+        record_writer_end(run->writer);
 }
 
 void run_forget_value(Run *run, NodeId node) {
@@ -225,7 +225,7 @@ void run_forget_value(Run *run, NodeId node) {
 }
 
 static void lose_journal(Run *run, const char *error) {
-        g_clear_pointer(&run->writer, journal_writer_free);
+        g_clear_pointer(&run->writer, record_writer_free);
         run->host->journal_failed(error, run->host_userdata);
 }
 
@@ -234,10 +234,10 @@ static bool can_have_snapshot(const Run *run) {
 }
 
 /* Makes the record; its details are new. */
-static Record take_snapshot(const Run *run) {
-        return (Record){
+static Entry take_snapshot(const Run *run) {
+        return (Entry){
                 .time = run->now - run->start,
-                .kind = RECORD_SNAPSHOT,
+                .kind = ENTRY_SNAPSHOT,
                 .node = NODE_NONE,
                 .details = snapshot_of(run),
         };
@@ -245,34 +245,34 @@ static Record take_snapshot(const Run *run) {
 
 void run_note_snapshot(Run *run) {
         g_autofree char *error = NULL;
-        g_auto(Record) record = {};
+        g_auto(Entry) record = {};
 
-        if (!can_have_snapshot(run) || !journal_writer_is_due(run->writer))
+        if (!can_have_snapshot(run) || !record_writer_is_due(run->writer))
                 return;
 
         record = take_snapshot(run);
-        if (journal_writer_add_snapshot(run->writer, &record, &error) < 0)
+        if (record_writer_add_snapshot(run->writer, &record, &error) < 0)
                 lose_journal(run, error);
 }
 
 int run_close(Run *run, char **ret_error) {
-        g_auto(Record) record = {};
+        g_auto(Entry) record = {};
         int r = 0;
 
         run_flush(run);
         if (can_have_snapshot(run)) {
                 record = take_snapshot(run);
-                r = journal_writer_close(run->writer, &record, ret_error);
+                r = record_writer_close(run->writer, &record, ret_error);
         }
 
-        g_clear_pointer(&run->writer, journal_writer_free);
+        g_clear_pointer(&run->writer, record_writer_free);
         return r;
 }
 
 void run_flush(Run *run) {
         g_autofree char *error = NULL;
 
-        if (!run->writer || journal_writer_flush(run->writer, &error) >= 0)
+        if (!run->writer || record_writer_flush(run->writer, &error) >= 0)
                 return;
 
         lose_journal(run, error);

@@ -10,7 +10,7 @@
  * each answer of the host before the next request to the host.
  */
 
-#include "record/journal-writer.h"
+#include "record/record-writer.h"
 #include "run/run.h"
 
 /* Where a run comes from: what is known at its start, and is in the header of its run record. */
@@ -86,7 +86,7 @@ Run *run_make_live(const RunOrigin *origin, Definition *definition, const RunSer
 /* Replaces the host: armed timers are armed there, and the leaves belong to it, see run_set_leaf(). */
 void run_set_host(Run *run, const RunHost *host, void *userdata);
 /* Starts writing the run record; takes the writer. NULL: nothing more is written. */
-void run_set_journal(Run *run, JournalWriter *writer);
+void run_set_journal(Run *run, RecordWriter *writer);
 
 /* Do not call them while the run processes an input; queue the input instead. */
 void input_start(Run *run, uint64_t now);

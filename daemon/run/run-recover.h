@@ -11,7 +11,7 @@
 
 /* Step 1: makes a run in the state of the replay. Takes the execution out of the replay, which can then only be used
  * for the other steps. Takes the writer, to which the run appends; NULL: no run record. */
-Run *run_recover(const JournalHeader *header, Replay *replay, JournalWriter *writer, const RunServices *services,
+Run *run_recover(const RecordHeader *header, Replay *replay, RecordWriter *writer, const RunServices *services,
                  const RunCallbacks *callbacks, void *userdata);
 
 /* Step 2: claims a lock again. Claim all held locks before all waiting ones, each group sorted by time. */

@@ -28,7 +28,7 @@ struct Run {
         Definition *definition;
         const RunHost *host;
         void *host_userdata;
-        JournalWriter *writer;       /* NULL: there is no run record */
+        RecordWriter *writer;        /* NULL: there is no run record */
         const RunObserver *observer; /* or NULL */
         void *observer_userdata;
 
@@ -93,14 +93,14 @@ void run_put_timer(Run *run, NodeId node, NodeTimer *timer);
 void run_note_broken(Run *run, NodeId node, Cause *why);
 
 /* Write a record, which is pending until run_flush(). */
-void run_note(Run *run, RecordKind kind, NodeId node);
-void run_note_status(Run *run, RecordKind kind, NodeId node, Status status, const Cause *cause);
-void run_note_cause(Run *run, RecordKind kind, const Cause *cause);
+void run_note(Run *run, EntryKind kind, NodeId node);
+void run_note_status(Run *run, EntryKind kind, NodeId node, Status status, const Cause *cause);
+void run_note_cause(Run *run, EntryKind kind, const Cause *cause);
 /* values: an object, or NULL. */
-void run_note_values(Run *run, RecordKind kind, NodeId node, json_object *values);
+void run_note_values(Run *run, EntryKind kind, NodeId node, json_object *values);
 /* Writes that a leaf is about to be started. noted: see definition_note_variables(), or NULL. */
-void run_note_begin(Run *run, RecordKind kind, NodeId node, json_object *noted);
-void run_note_number(Run *run, RecordKind kind, NodeId node, const char *name, uint64_t number);
+void run_note_begin(Run *run, EntryKind kind, NodeId node, json_object *noted);
+void run_note_number(Run *run, EntryKind kind, NodeId node, const char *name, uint64_t number);
 void run_note_breakpoint(Run *run, NodeId node, bool set);
 /* Writes the status of a leaf that was just started, and the variables that it has set. */
 void run_note_start(Run *run, NodeId node, Status status, const Cause *cause);

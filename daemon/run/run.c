@@ -107,7 +107,7 @@ static void arm_timer(Run *run, NodeId node, uint64_t usec) {
                 .armed = true,
         };
         run_put_timer(run, node, timer);
-        run_note_number(run, RECORD_ARM, node, "after", usec);
+        run_note_number(run, ENTRY_ARM, node, "after", usec);
         run->host->timer_arm(node, timer->deadline, run->host_userdata);
 }
 
@@ -132,7 +132,7 @@ static void drop_timer(Run *run, NodeId node) {
                 return;
 
         if (timer->armed) {
-                run_note(run, RECORD_DISARM, node);
+                run_note(run, ENTRY_DISARM, node);
                 run->host->timer_disarm(node, run->host_userdata);
         }
         g_hash_table_remove(run->timers, GUINT_TO_POINTER(node));
@@ -384,7 +384,7 @@ static void *start_leaf(Run *run, NodeId node) {
         void *leaf;
 
         if (noted || tree->nodes[node].type->class == NODE_ACTION)
-                run_note_begin(run, RECORD_BEGIN, node, noted);
+                run_note_begin(run, ENTRY_BEGIN, node, noted);
         if (run->broken && !machine_error(run->machine, NULL))
                 g_hash_table_remove(run->broken, GUINT_TO_POINTER(node));
         if (!(tree->nodes[node].type->flags & TYPE_INWARD))
@@ -411,12 +411,12 @@ static Status host_leaf_start(Machine *machine, NodeId node) {
 static bool host_leaf_halt(Machine *machine, NodeId node) {
         Run *run = machine_userdata(machine);
 
-        run_note(run, RECORD_STOP, node);
+        run_note(run, ENTRY_STOP, node);
         run_flush(run);
         if (!run->host->leaf_halt(machine_node_data(machine, node)))
                 return false;
 
-        run_note(run, RECORD_STOPPED, node);
+        run_note(run, ENTRY_STOPPED, node);
         drop_leaf(run, node);
         return true;
 }
@@ -479,7 +479,7 @@ static bool host_lock(Machine *machine, NodeId node) {
 
         lock.held = run->host->lock(node, run->host_userdata);
         run_add_lock(run, &lock);
-        run_note(run, lock.held ? RECORD_AT_ONCE_LOCKED : RECORD_WAITS, node);
+        run_note(run, lock.held ? ENTRY_AT_ONCE_LOCKED : ENTRY_WAITS, node);
         if (!lock.held && run->observer && run->observer->waits)
                 run->observer->waits(node, run->observer_userdata);
         return lock.held;
@@ -489,7 +489,7 @@ static bool host_lock(Machine *machine, NodeId node) {
 static void host_unlock(Machine *machine, NodeId node) {
         Run *run = machine_userdata(machine);
 
-        run_note(run, RECORD_UNLOCK, node);
+        run_note(run, ENTRY_UNLOCK, node);
         run_flush(run);
         g_array_remove_index(run->locks, (unsigned) (run_find_lock(run, node) - (RunLock *) (void *) run->locks->data));
         run->host->unlock(node, run->host_userdata);
@@ -653,7 +653,7 @@ void run_free(Run *run) {
         g_clear_pointer(&run->locks, g_array_unref);
         g_clear_pointer(&run->breakpoints, g_array_unref);
         g_clear_pointer(&run->stops, g_array_unref);
-        journal_writer_free(run->writer);
+        record_writer_free(run->writer);
         history_free(run->history);
         causes_clear(&run->forced);
         variables_free(run->variables);
@@ -672,8 +672,8 @@ void run_set_host(Run *run, const RunHost *host, void *userdata) {
         arm_again(run);
 }
 
-void run_set_journal(Run *run, JournalWriter *writer) {
-        journal_writer_free(run->writer);
+void run_set_journal(Run *run, RecordWriter *writer) {
+        record_writer_free(run->writer);
         run->writer = writer;
         run->durable |= writer != NULL;
 }
@@ -708,7 +708,7 @@ static bool update_suspended(Run *run) {
 /* Written before the input, so that times of the input begin after the suspension. */
 static void note_suspended(Run *run) {
         if (update_suspended(run))
-                run_note_number(run, RECORD_SUSPENDED, NODE_NONE, "usec", run->suspended);
+                run_note_number(run, ENTRY_SUSPENDED, NODE_NONE, "usec", run->suspended);
 }
 
 /* Call these before and after each call of the machine. */
@@ -741,9 +741,9 @@ static void finish_input(Run *run) {
 void input_start(Run *run, uint64_t now) {
         begin(run, now);
         if (update_suspended(run))
-                run_note_number(run, RECORD_START, NODE_NONE, "suspended", run->suspended);
+                run_note_number(run, ENTRY_START, NODE_NONE, "suspended", run->suspended);
         else
-                run_note(run, RECORD_START, NODE_NONE);
+                run_note(run, ENTRY_START, NODE_NONE);
         machine_start(run->machine);
         finish_input(run);
 }
@@ -789,7 +789,7 @@ static void finish(Run *run, Status status) {
         else if (status != STATUS_SUCCESS && !run->cause)
                 run->cause = root_cause(run);
 
-        run_note_status(run, RECORD_FINISHED, NODE_NONE, run->status, run->cause);
+        run_note_status(run, ENTRY_FINISHED, NODE_NONE, run->status, run->cause);
         run_flush(run);
         clear_machine(run);
 }
@@ -798,7 +798,7 @@ Status input_tick(Run *run, uint64_t now) {
         Status status;
 
         begin_input(run, now);
-        run_note(run, RECORD_TICK, NODE_NONE);
+        run_note(run, ENTRY_TICK, NODE_NONE);
         status = machine_tick(run->machine);
         end_input(run);
         if (status == STATUS_RUNNING || status == STATUS_ERROR)
@@ -828,7 +828,7 @@ void input_halt(Run *run, Cause *why, uint64_t now) {
         assert(!run->halting);
 
         begin_input(run, now);
-        run_note_cause(run, RECORD_HALT, why);
+        run_note_cause(run, ENTRY_HALT, why);
         pass_breakpoints(run);
         run->halting = true;
         run->why = why;
@@ -842,7 +842,7 @@ bool input_leaf_ended(Run *run, NodeId node, uint64_t now) {
         bool over = machine_node_ending(run->machine, node) && !machine_node_continues(run->machine, node);
 
         begin_input(run, now);
-        run_note_status(run, RECORD_ENDED, node, status, run->host->leaf_cause(leaf));
+        run_note_status(run, ENTRY_ENDED, node, status, run->host->leaf_cause(leaf));
         tell_computed(run, node);
         /* Other leaves are needed until the machine has seen their end. */
         if (over)
@@ -858,21 +858,21 @@ bool input_leaf_ended(Run *run, NodeId node, uint64_t now) {
 
 void input_condition_changed(Run *run, NodeId node, uint64_t now) {
         begin_input(run, now);
-        run_note(run, RECORD_CHANGED, node);
+        run_note(run, ENTRY_CHANGED, node);
         machine_condition_changed(run->machine, node);
         finish_input(run);
 }
 
 void input_condition_turned(Run *run, NodeId node, uint64_t now) {
         begin_input(run, now);
-        run_note(run, RECORD_TURNED, node);
+        run_note(run, ENTRY_TURNED, node);
         machine_condition_set(run->machine, node);
         finish_input(run);
 }
 
 void input_timer_expired(Run *run, NodeId node, uint64_t now) {
         begin_input(run, now);
-        run_note(run, node == NODE_NONE ? RECORD_INTERVAL : RECORD_TIMER, node);
+        run_note(run, node == NODE_NONE ? ENTRY_INTERVAL : ENTRY_TIMER, node);
         mark_expired(run, node);
         machine_timer_expired(run->machine, node);
         finish_input(run);
@@ -882,7 +882,7 @@ void input_lock_granted(Run *run, NodeId node, uint64_t now) {
         RunLock *lock = run_find_lock(run, node);
 
         begin_input(run, now);
-        run_note(run, RECORD_LOCKED, node);
+        run_note(run, ENTRY_LOCKED, node);
         lock->held = true;
         lock->since = now;
         machine_lock_granted(run->machine, node);
@@ -894,7 +894,7 @@ void input_variables(Run *run, json_object *values, uint64_t now) {
         uint64_t version = blackboard_version(blackboard);
 
         begin_input(run, now);
-        run_note_values(run, RECORD_SET, NODE_NONE, values);
+        run_note_values(run, ENTRY_SET, NODE_NONE, values);
         set_variables(blackboard, values);
         if (blackboard_version(blackboard) != version)
                 machine_variable_changed(run->machine);
@@ -924,7 +924,7 @@ void input_output(Run *run, NodeId node, const char *key, json_object *value, ui
         values = json_object_new_object();
         json_object_object_add(values, key, g_steal_pointer(&output));
         begin_input(run, now);
-        run_note_values(run, RECORD_SET, node, values);
+        run_note_values(run, ENTRY_SET, node, values);
         machine_variable_changed(run->machine);
         finish_input(run);
 }
@@ -933,18 +933,18 @@ void input_memo(Run *run, NodeId node, json_object *memo, uint64_t now) {
         if (!run->busy)
                 run->now = now;
 
-        run_note_values(run, RECORD_NOTE, node, memo);
+        run_note_values(run, ENTRY_NOTE, node, memo);
         run_flush(run);
 }
 
 void input_recovered(Run *run, uint64_t now) {
         run->now = now;
-        run_note_number(run, RECORD_RECOVERED, NODE_NONE, "engine", engine_version());
+        run_note_number(run, ENTRY_RECOVERED, NODE_NONE, "engine", engine_version());
         run_flush(run);
 
         /* The record may not have had the result yet. */
         if (run->status != STATUS_RUNNING) {
-                run_note_status(run, RECORD_FINISHED, NODE_NONE, run->status, run->cause);
+                run_note_status(run, ENTRY_FINISHED, NODE_NONE, run->status, run->cause);
                 run_flush(run);
         }
 }
@@ -952,20 +952,20 @@ void input_recovered(Run *run, uint64_t now) {
 void input_rerun(Run *run, NodeId node, json_object *noted, uint64_t now) {
         run->now = now;
         note_suspended(run);
-        run_note_begin(run, RECORD_RERUN, node, noted);
+        run_note_begin(run, ENTRY_RERUN, node, noted);
         run_flush(run);
 }
 
 void input_pause(Run *run, uint64_t now) {
         begin_input(run, now);
-        run_note(run, RECORD_PAUSE, NODE_NONE);
+        run_note(run, ENTRY_PAUSE, NODE_NONE);
         run->paused = run->moved = true;
         finish_input(run);
 }
 
 void input_resume(Run *run, uint64_t now) {
         begin_input(run, now);
-        run_note(run, RECORD_RESUME, NODE_NONE);
+        run_note(run, ENTRY_RESUME, NODE_NONE);
         pass_breakpoints(run);
         run->paused = false;
         run->moved = true;
@@ -974,7 +974,7 @@ void input_resume(Run *run, uint64_t now) {
 
 void input_step(Run *run, uint64_t now) {
         begin_input(run, now);
-        run_note(run, RECORD_STEP, NODE_NONE);
+        run_note(run, ENTRY_STEP, NODE_NONE);
         pass_breakpoints(run);
         finish_input(run);
 }
@@ -998,7 +998,7 @@ bool input_force(Run *run, NodeId node, Status status, Cause *why, uint64_t now)
         bool runs;
 
         begin_input(run, now);
-        run_note_status(run, RECORD_FORCE, node, status, why);
+        run_note_status(run, ENTRY_FORCE, node, status, why);
         causes_set(&run->forced, node, why);
         runs = machine_force(run->machine, node, status);
         finish_input(run);

@@ -11,7 +11,7 @@
 #include "basic/locks.h"
 #include "definition/definition.h"
 #include "engine/machine.h"
-#include "record/journals.h"
+#include "record/record-store.h"
 #include "run/history.h"
 #include "run/leaf.h"
 #include "run/ticker.h"
@@ -93,7 +93,7 @@ int run_set_values(Run *run, json_object *values, char **ret_error);
 
 /* Creates the run record; call it before run_start(). starter: who starts the run, for messages. Logs a warning if the
  * run record cannot be created. */
-void run_begin_journal(Run *run, Journals *journals, const char *starter);
+void run_begin_journal(Run *run, RecordStore *journals, const char *starter);
 /* The run has no run record, or loses it, because of this error. */
 void run_lose_journal(Run *run, const char *error);
 /* Closes the run record and keeps the file. */
@@ -102,7 +102,7 @@ void run_close_journal(Run *run);
  * not replay anything. */
 void run_leave_journal(Run *run);
 /* Call it when the run has finished. */
-void run_end_journal(Run *run, Journals *journals);
+void run_end_journal(Run *run, RecordStore *journals);
 /* Would the run survive a restart of btd? */
 bool run_is_durable(const Run *run);
 /* Why the run would not survive, for messages; NULL: it would, or run records are not kept at all. */

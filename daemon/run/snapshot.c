@@ -521,7 +521,7 @@ static bool read_suspended(json_object *json, const char *name, uint64_t *ret_su
         json_object *value = NULL;
 
         *ret_suspended = 0;
-        return !json_object_object_get_ex(json, name, &value) || get_number(value, RECORD_TIME_MAX, ret_suspended);
+        return !json_object_object_get_ex(json, name, &value) || get_number(value, ENTRY_TIME_MAX, ret_suspended);
 }
 
 static bool read_leaf(const Reading *reading, json_object *json) {
@@ -640,7 +640,7 @@ static bool read_ready(const Reading *reading, json_object *json) {
 
         if (!json_object_object_get_ex(json, "ready", &ready))
                 return true;
-        if (!get_number(ready, RECORD_TIME_MAX, &time))
+        if (!get_number(ready, ENTRY_TIME_MAX, &time))
                 return false;
 
         reading->run->ready = reading->run->start + time;

@@ -388,7 +388,7 @@ static void on_history_read(void *data, void *userdata) {
         Manager *manager = userdata;
 
         manager->loading->history = NULL;
-        archive_take(journals_archive(manager->journals), data);
+        archive_take(record_store_archive(manager->journals), data);
         manager_retry_starts(manager);
 }
 
@@ -403,7 +403,7 @@ bool manager_history_is_read(Manager *manager, const char *tree) {
                 .done = on_history_read,
                 .free = free_history,
         };
-        const Archive *archive = journals_archive(manager->journals);
+        const Archive *archive = record_store_archive(manager->journals);
 
         if (!archive || archive_is_read(archive, tree))
                 return true;

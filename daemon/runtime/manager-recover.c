@@ -11,13 +11,13 @@
 #include "basic/boot-file.h"
 #include "basic/cleanup.h"
 #include "basic/log.h"
-#include "record/journal-definition.h"
+#include "record/record-definition.h"
 #include "run/run-recover.h"
 #include "runtime/manager-state.h"
 
 typedef struct Left {
         char *path;
-        Journal *journal;
+        RunRecord *journal;
         Definition *definition;
         Replay *replay;
         Run *run;
@@ -34,18 +34,19 @@ static void left_clear(void *data) {
 
         replay_free(left->replay);
         definition_unref(left->definition);
-        journal_free(left->journal);
+        run_record_free(left->journal);
         g_free(left->path);
 }
 
 static void set_aside(Manager *manager, const char *path, int priority, const char *suffix, const char *what,
                       const char *next) {
-        g_autofree char *name = g_path_get_basename(path), *aside = journals_set_aside(manager->journals, path, suffix);
+        g_autofree char *name = g_path_get_basename(path),
+                        *aside = record_store_set_aside(manager->journals, path, suffix);
 
         log_message(priority, &(LogSubject){ 0 }, "%s: %s; it was kept as %s%s", name, what, aside, next);
 }
 
-static char *describe_start(const JournalHeader *header) {
+static char *describe_start(const RecordHeader *header) {
         const char *at = *header->instance ? "@" : "";
 
         return g_strconcat("btctl start ", header->tree, at, header->instance, NULL);
@@ -60,12 +61,12 @@ static void set_aside_bad(Manager *manager, const Left *left, const char *error)
                                                 "the tree again with '%s'",
                                                 start);
 
-        set_aside(manager, left->path, LOG_ERR, JOURNAL_BAD_SUFFIX, what, next);
+        set_aside(manager, left->path, LOG_ERR, RECORD_BAD_SUFFIX, what, next);
 }
 
 static bool has_its_name(const Left *left) {
         g_autofree char *name = g_path_get_basename(left->path),
-                        *own = g_strconcat(left->journal->header.run, JOURNAL_SUFFIX, NULL);
+                        *own = g_strconcat(left->journal->header.run, RECORD_SUFFIX, NULL);
 
         return g_str_equal(name, own);
 }
@@ -81,7 +82,7 @@ static void drop_not_begun(const char *path, const char *error) {
 
 static bool read_journal(Manager *manager, Left *left) {
         g_autofree char *error = NULL;
-        int r = journal_read_file(left->path, &left->journal, &error);
+        int r = run_record_read_file(left->path, &left->journal, &error);
 
         if (r == -ENODATA) {
                 drop_not_begun(left->path, error);
@@ -92,7 +93,7 @@ static bool read_journal(Manager *manager, Left *left) {
                 return false;
         }
         if (!g_str_equal(left->journal->header.boot, boot_id())) {
-                set_aside(manager, left->path, LOG_NOTICE, JOURNAL_OLD_SUFFIX,
+                set_aside(manager, left->path, LOG_NOTICE, RECORD_OLD_SUFFIX,
                           "the run has ended, because the machine was restarted", "");
                 return false;
         }
@@ -110,7 +111,7 @@ static void on_definition_dropped(void *definition) {
 
 /* Runs of the same tree share a definition: the first one makes it, or the library has it already. */
 static int find_definition(Manager *manager, Left *left, GHashTable *definitions, char **ret_error) {
-        const JournalHeader *header = &left->journal->header;
+        const RecordHeader *header = &left->journal->header;
         const LibraryEntry *entry = library_get(manager->library, header->tree);
         Definition *known = g_hash_table_lookup(definitions, header->hash);
         int r;
@@ -122,7 +123,7 @@ static int find_definition(Manager *manager, Left *left, GHashTable *definitions
                 return 0;
         }
 
-        r = journal_definition_new(header, manager->tables, &left->definition, ret_error);
+        r = record_definition_new(header, manager->tables, &left->definition, ret_error);
         if (r >= 0)
                 g_hash_table_insert(definitions, g_strdup(header->hash), definition_ref(left->definition));
         return r;
@@ -144,12 +145,12 @@ static bool replay(Manager *manager, Left *left, GHashTable *definitions) {
 }
 
 static void make_run(Manager *manager, Left *left) {
-        const JournalHeader *header = &left->journal->header;
+        const RecordHeader *header = &left->journal->header;
         const LogSubject subject = { .tree = header->tree, .run = header->run };
         g_autofree char *error = NULL;
-        JournalWriter *writer = NULL;
+        RecordWriter *writer = NULL;
 
-        if (journal_writer_resume(left->path, left->journal, &writer, &error) < 0)
+        if (record_writer_resume(left->path, left->journal, &writer, &error) < 0)
                 g_unlink(left->path);
 
         left->run = run_recover(header, left->replay, writer, &manager->run_services, &manager_run_callbacks, manager);
@@ -203,7 +204,7 @@ static void recover_locks(const GArray *all) {
 
 /* Sorted by start. */
 static GArray *read_journals(Manager *manager) {
-        g_autoptr(GPtrArray) paths = journals_list(manager->journals);
+        g_autoptr(GPtrArray) paths = record_store_list(manager->journals);
         GArray *all = g_array_new(FALSE, FALSE, sizeof(Left));
 
         g_array_set_clear_func(all, left_clear);
@@ -234,10 +235,10 @@ static void replay_all(Manager *manager, GArray *all) {
 
 int manager_recover(Manager *manager, char **ret_error) {
         g_autoptr(GArray) all = NULL;
-        int r = journals_claim(manager->journals, ret_error);
+        int r = record_store_claim(manager->journals, ret_error);
 
         if (r >= 0 && manager->secure)
-                r = journals_check_trusted(manager->journals, ret_error);
+                r = record_store_check_trusted(manager->journals, ret_error);
         if (r < 0)
                 return r;
 

@@ -187,7 +187,7 @@ static char *next_id(Manager *manager, const char *tree) {
         while (run_counter_has(manager->counter, tree)) {
                 g_autofree char *id = g_strdup_printf("%s.%" PRIu64, tree, run_counter_next(manager->counter, tree));
 
-                if (!runs_get(manager->runs, id) && !journals_have(manager->journals, id))
+                if (!runs_get(manager->runs, id) && !record_store_have(manager->journals, id))
                         return g_steal_pointer(&id);
         }
 
@@ -228,7 +228,7 @@ int manager_carry_out(Manager *manager, const char *tree, Definition *definition
         r = check_limits(manager, mine.uid, ret_error);
         if (r < 0)
                 return r;
-        if (journals_are_kept(manager->journals) && !definition_files_are_ready(definition)) {
+        if (record_store_are_kept(manager->journals) && !definition_files_are_ready(definition)) {
                 manager_write_files(manager, definition);
                 return manager_not_yet("the record of the run is being prepared; try again", ret_error);
         }
@@ -428,7 +428,7 @@ static Outcome outcome_of_run(const Manager *manager, const Run *run) {
         };
 }
 
-static Outcome outcome_of_summary(const JournalSummary *summary) {
+static Outcome outcome_of_summary(const RecordSummary *summary) {
         return (Outcome){
                 .run = g_strdup(summary->run),
                 .token = g_strdup(summary->token),
@@ -443,8 +443,8 @@ static int find_outcome(Manager *manager, const char *tree, const char *instance
                         Outcome *ret_outcome, char **ret_error) {
         const Run *run = runs_last(manager->runs, tree, instance);
         const char *due = restarts_find_due(manager->restarts, tree, instance, token);
-        Archive *archive = journals_archive(manager->journals);
-        const JournalSummary *summary;
+        Archive *archive = record_store_archive(manager->journals);
+        const RecordSummary *summary;
 
         if (run && g_str_equal(run_token(run), token)) {
                 *ret_outcome = outcome_of_run(manager, run);

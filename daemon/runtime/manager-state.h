@@ -6,7 +6,7 @@
  * manager-runs.c, loading in manager-load.c, recovery in manager-recover.c, and control by hand in manager-control.c.
  */
 
-#include "record/journals.h"
+#include "record/record-store.h"
 #include "runtime/manager.h"
 #include "runtime/restarts.h"
 #include "runtime/run-counter.h"
@@ -33,7 +33,7 @@ struct Manager {
         Library *library;
         DiskQueue *disk;
         RunCounter *counter;
-        Journals *journals;
+        RecordStore *journals;
         Autostarts *autostarts;
         Runs *runs;
         Restarts *restarts;

@@ -100,7 +100,7 @@ Manager *manager_new(GMainContext *context, const LeafServices *services, const 
         manager->counter = run_counter_new(options->state_directory ?: options->runtime_directory, manager->disk,
                                            on_numbers_reserved, manager);
         manager->journals =
-                journals_new(options->runtime_directory, options->state_directory, manager->disk, services->timers);
+                record_store_new(options->runtime_directory, options->state_directory, manager->disk, services->timers);
         manager->autostarts = autostarts_new(options->runtime_directory);
         manager->runs = runs_new(on_run_removed, manager);
         manager->restarts =
@@ -156,7 +156,7 @@ static void finish_writing(Manager *manager) {
         g_autofree char *late = NULL;
 
         g_array_set_size(manager->observers, 0);
-        journals_hurry(manager->journals);
+        record_store_hurry(manager->journals);
         if (disk_queue_finish(manager->disk, DISK_PATIENCE_USEC))
                 return;
 
@@ -182,7 +182,7 @@ void manager_free(Manager *manager) {
         library_free(manager->library);
         run_counter_free(manager->counter);
         autostarts_free(manager->autostarts);
-        journals_free(manager->journals);
+        record_store_free(manager->journals);
         disk_queue_free(manager->disk);
         ticker_free(manager->ticker);
         g_free(manager->runtime_directory);
@@ -344,6 +344,6 @@ unsigned manager_n_running(const Manager *manager) {
         return runs_n_running(manager->runs);
 }
 
-Journals *manager_journals(const Manager *manager) {
+RecordStore *manager_records(const Manager *manager) {
         return manager->journals;
 }

@@ -7,7 +7,7 @@
  */
 
 #include "basic/limit.h"
-#include "record/journals.h"
+#include "record/record-store.h"
 #include "run/run.h"
 #include "runtime/caller.h"
 #include "runtime/library.h"
@@ -193,7 +193,7 @@ const Limits *manager_limits(const Manager *manager);
  * late. */
 char *manager_disk(const Manager *manager);
 /* The run records of unfinished and finished runs. */
-Journals *manager_journals(const Manager *manager);
+RecordStore *manager_records(const Manager *manager);
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Outcome, outcome_clear)
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Manager, manager_free)

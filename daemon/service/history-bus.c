@@ -19,7 +19,7 @@
 static char *explain(Manager *manager, const Run *run) {
         const char *why = run ? run_not_durable(run) : NULL;
 
-        if (run && !journals_are_kept(manager_journals(manager)))
+        if (run && !record_store_are_kept(manager_records(manager)))
                 return g_strdup_printf("run '%s' has no run record, since btd was started without --runtime=",
                                        run_id(run));
 
@@ -34,7 +34,7 @@ static int refuse_name(sd_bus_message *message, sd_bus_error *ret_error) {
         if (r < 0)
                 return r;
 
-        error = journals_no_such(run);
+        error = record_store_no_such(run);
         return error_from_manager(ret_error, MANAGER_NO_SUCH_RUN, error);
 }
 
@@ -42,7 +42,7 @@ static int refuse_name(sd_bus_message *message, sd_bus_error *ret_error) {
 typedef struct Part {
         Published *published;
         Work *work; /* NULL: reading is done */
-        JournalsRead *read;
+        RecordRead *read;
         GByteArray *bytes; /* NULL: failed, see error */
         int r;
         char *error;
@@ -51,7 +51,7 @@ typedef struct Part {
 static void run_part(Work *work, void *data) {
         Part *part = data;
 
-        part->r = journals_read_run(part->read, work, &part->bytes, &part->error);
+        part->r = record_read_run(part->read, work, &part->bytes, &part->error);
 }
 
 static void on_part_read(void *data, void *userdata) {
@@ -62,7 +62,7 @@ static void on_part_read(void *data, void *userdata) {
 }
 
 static void part_free(Part *part) {
-        journals_read_free(part->read);
+        record_read_free(part->read);
         if (part->bytes)
                 g_byte_array_unref(part->bytes);
         g_free(part->error);
@@ -96,7 +96,7 @@ static int begin_journal(Answer *answer, sd_bus_error *ret_error) {
 
         part = g_new0(Part, 1);
         part->published = published;
-        part->read = journals_read_new(manager_journals(published->manager), run, offset, PART_MAX);
+        part->read = record_read_new(manager_records(published->manager), run, offset, PART_MAX);
         answer->run = g_strdup(run);
         answer->data = part;
         part->work = workers_start(published->workers, &kind, part, NULL);
@@ -144,8 +144,8 @@ static int begin_history(Answer *answer, sd_bus_error *ret_error) {
 /* Skips runs that have been removed since the list was begun. */
 static int append_history(Answer *answer, sd_bus_error *ret_error) {
         Manager *manager = published_manager(answer->userdata);
-        Archive *archive = journals_archive(manager_journals(manager));
-        const JournalSummary *summary;
+        Archive *archive = record_store_archive(manager_records(manager));
+        const RecordSummary *summary;
         int r;
 
         if (!archive)

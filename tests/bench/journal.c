@@ -59,7 +59,7 @@ static const RunHost host = {
 };
 
 /* Nanoseconds a round. Takes the writer. */
-static double measure(Definition *definition, JournalWriter *writer) {
+static double measure(Definition *definition, RecordWriter *writer) {
         RunOrigin origin = { .id = "", .tree = "", .instance = "", .seed = 1, .start = 1 };
         g_autoptr(Run) run = run_make(&origin, definition, &host, NULL);
         double begin;
@@ -78,13 +78,13 @@ static double measure(Definition *definition, JournalWriter *writer) {
         return (bench_now() - begin) / ROUNDS;
 }
 
-static JournalWriter *make_journal(const char *path) {
-        JournalHeader header = { .run = (char *) "bench.1" };
+static RecordWriter *make_journal(const char *path) {
+        RecordHeader header = { .run = (char *) "bench.1" };
         g_autofree char *error = NULL;
-        JournalWriter *writer;
+        RecordWriter *writer;
 
         (void) remove(path);
-        if (journal_writer_create(path, &header, &writer, &error) < 0)
+        if (record_writer_create(path, &header, &writer, &error) < 0)
                 journal_failed(error, NULL);
 
         return writer;

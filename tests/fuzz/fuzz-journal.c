@@ -11,16 +11,16 @@
 #include "client/plot/plot.h"
 #include "fuzz.h"
 #include "random-definition.h"
-#include "record/journal-definition.h"
+#include "record/record-definition.h"
 #include "run/replay.h"
 
 /* The lines of older versions stand alone. */
-static void add_checksum(GString *text, size_t start, RecordChain *chain) {
+static void add_checksum(GString *text, size_t start, EntryChain *chain) {
         const char *line = text->str + start, *kind = strchr(line, ' ');
         bool alone = g_str_has_prefix(text->str, "btd-journal 1 ") || g_str_has_prefix(text->str, "btd-journal 2 "),
-             snapshot = kind && g_str_has_prefix(kind + 1, record_kind_to_string(RECORD_SNAPSHOT));
+             snapshot = kind && g_str_has_prefix(kind + 1, entry_kind_to_string(ENTRY_SNAPSHOT));
 
-        chain->last = record_append_checksum(text, start, alone ? 0 : snapshot ? chain->header : chain->last);
+        chain->last = entry_append_checksum(text, start, alone ? 0 : snapshot ? chain->header : chain->last);
         if (start == 0)
                 chain->header = chain->last;
 }
@@ -28,7 +28,7 @@ static void add_checksum(GString *text, size_t start, RecordChain *chain) {
 static GString *with_checksums(const char *data, size_t size) {
         GString *text = g_string_sized_new(size);
         const char *end = data + size;
-        RecordChain chain = {};
+        EntryChain chain = {};
 
         while (data < end) {
                 const char *stop = memchr(data, '\n', (size_t) (end - data));
@@ -45,19 +45,19 @@ static GString *with_checksums(const char *data, size_t size) {
         return text;
 }
 
-static void write_again(const Journal *journal, GString *text) {
-        RecordChain chain = {};
+static void write_again(const RunRecord *journal, GString *text) {
+        EntryChain chain = {};
 
-        chain.header = chain.last = journal_header_append(text, &journal->header);
-        for (unsigned i = 0; i < journal->records->len; i++)
-                record_append(text, &g_array_index(journal->records, Record, i), &chain);
+        chain.header = chain.last = record_header_append(text, &journal->header);
+        for (unsigned i = 0; i < journal->entries->len; i++)
+                entry_append(text, &g_array_index(journal->entries, Entry, i), &chain);
 }
 
-static void check_same(const Journal *a, const Journal *b) {
-        g_assert_cmpuint(a->records->len, ==, b->records->len);
-        for (unsigned i = 0; i < a->records->len; i++) {
-                const Record *first = &g_array_index(a->records, Record, i),
-                             *second = &g_array_index(b->records, Record, i);
+static void check_same(const RunRecord *a, const RunRecord *b) {
+        g_assert_cmpuint(a->entries->len, ==, b->entries->len);
+        for (unsigned i = 0; i < a->entries->len; i++) {
+                const Entry *first = &g_array_index(a->entries, Entry, i),
+                            *second = &g_array_index(b->entries, Entry, i);
 
                 g_assert_cmpint(first->kind, ==, second->kind);
                 g_assert_cmpuint(first->node, ==, second->node);
@@ -66,7 +66,7 @@ static void check_same(const Journal *a, const Journal *b) {
 }
 
 /* As 'btctl plot' does it. */
-static void plot(Journal *journal, Definition *definition, bool fits) {
+static void plot(RunRecord *journal, Definition *definition, bool fits) {
         const Recording recording = { .journal = journal, .definition = definition };
         g_autofree char *unfit = NULL, *drawn = plot_recording(&recording, plot_svg, &unfit);
 
@@ -74,13 +74,13 @@ static void plot(Journal *journal, Definition *definition, bool fits) {
         g_assert_true((drawn == NULL) == (unfit != NULL));
 }
 
-static void replay_all(Journal *journal) {
+static void replay_all(RunRecord *journal) {
         g_autoptr(Definition) definition = NULL;
         g_autoptr(Replay) replay = NULL;
         g_autofree char *none = NULL, *unfit = NULL;
         int r;
 
-        r = journal_definition_new(&journal->header, random_definition_tables, &definition, &none);
+        r = record_definition_new(&journal->header, random_definition_tables, &definition, &none);
         g_assert_true((r < 0) == (none != NULL));
         if (r < 0)
                 return;
@@ -94,18 +94,18 @@ static void replay_all(Journal *journal) {
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         g_autoptr(GString) text = with_checksums((const char *) data, size), again = g_string_new(NULL);
-        g_autoptr(Journal) journal = NULL, reread = NULL;
+        g_autoptr(RunRecord) journal = NULL, reread = NULL;
         g_autofree char *error = NULL;
         int r;
 
-        r = journal_read_text(text->str, text->len, &journal, &error);
+        r = run_record_read_text(text->str, text->len, &journal, &error);
         g_assert_true((r < 0) == (error != NULL));
         if (r < 0)
                 return 0;
 
         g_assert_cmpuint(journal->size, <=, text->len);
         write_again(journal, again);
-        r = journal_read_text(again->str, again->len, &reread, &error);
+        r = run_record_read_text(again->str, again->len, &reread, &error);
         g_assert_cmpstr(error, ==, NULL);
         check_same(journal, reread);
         replay_all(journal);

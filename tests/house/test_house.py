@@ -148,10 +148,10 @@ def test_tables_have_all_types(folder, table):
 
 def test_record_kinds_have_names():
     """btd would crash when it writes an entry without one."""
-    header = re.sub(r"/\*.*?\*/", "", text_of("daemon/record/record.h"), flags=re.S)
-    [kinds] = re.findall(r"enum RecordKind {([^}]*)RECORD_KIND_MAX_", header)
-    kinds = re.findall(r"(RECORD_\w+),", kinds)
-    named = re.findall(r"\[(RECORD_\w+)\] = \"", text_of("daemon/record/record.c"))
+    header = re.sub(r"/\*.*?\*/", "", text_of("daemon/record/entry.h"), flags=re.S)
+    [kinds] = re.findall(r"enum EntryKind {([^}]*)ENTRY_KIND_MAX_", header)
+    kinds = re.findall(r"(ENTRY_\w+),", kinds)
+    named = re.findall(r"\[(ENTRY_\w+)\] = \"", text_of("daemon/record/entry.c"))
     assert len(kinds) > 25 and sorted(kinds) == sorted(named), sorted(set(kinds) ^ set(named))
 
 

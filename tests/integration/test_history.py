@@ -60,8 +60,8 @@ def kinds(record):
 def test_stored_journals_have_all_kinds():
     """... of records of the current version; else tests/journals/make.py makes too few."""
     source = pathlib.Path(SOURCE, "daemon", "record")
-    version = re.search(r"#define JOURNAL_VERSION (\d+)u", (source / "journal-header.h").read_text())[1]
-    known = set(re.findall(r'\[RECORD_\w+\] = "([a-z-]+)"', (source / "record.c").read_text()))
+    version = re.search(r"#define RECORD_VERSION (\d+)u", (source / "record-header.h").read_text())[1]
+    known = set(re.findall(r'\[ENTRY_\w+\] = "([a-z-]+)"', (source / "entry.c").read_text()))
     stored = {kind for journal in STORED if journal.name.startswith(version + "-")
               for kind in kinds(journal.read_bytes())}
     assert len(known) > 25 and stored == known

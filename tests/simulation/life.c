@@ -23,7 +23,7 @@
 #include "engine/node.h"
 #include "event-queue.h"
 #include "life.h"
-#include "record/journal.h"
+#include "record/run-record.h"
 #include "trace.h"
 
 #define FD_NAME "FDNAME="
@@ -127,11 +127,11 @@ void __wrap_node_arm_timer(Machine *machine, NodeId node, uint64_t usec) {
 }
 
 static bool ends_with_snapshot(const char *path) {
-        g_autoptr(Journal) journal = NULL;
+        g_autoptr(RunRecord) journal = NULL;
         g_autofree char *error = NULL;
 
-        return journal_read_file(path, &journal, &error) >= 0 && journal->records->len > 0 &&
-               g_array_index(journal->records, Record, journal->records->len - 1).kind == RECORD_SNAPSHOT;
+        return run_record_read_file(path, &journal, &error) >= 0 && journal->entries->len > 0 &&
+               g_array_index(journal->entries, Entry, journal->entries->len - 1).kind == ENTRY_SNAPSHOT;
 }
 
 bool life_has_left_snapshots(const LifeOptions *options) {

@@ -15,7 +15,7 @@
 #include "ledger.h"
 #include "life.h"
 #include "processes.h"
-#include "record/journal-writer.h"
+#include "record/record-writer.h"
 #include "services.h"
 #include "simulation.h"
 #include "systemd.h"
@@ -86,7 +86,7 @@ static void open_world(Simulation *simulation) {
         kernel_open(simulation->directory, &hooks, dice_of(simulation->seed, 3, simulation->deadly, 0));
         kernel_set_slow(simulation->slow);
         disk_simulate(dice_of(simulation->seed, 6, 0, 0), simulation->kind == FOREST_RECOVERABLE ? 0 : 10);
-        journal_writer_set_part(UINT64_C(256) << (simulation->seed % 8));
+        record_writer_set_part(UINT64_C(256) << (simulation->seed % 8));
         write_trees(simulation);
         trouble_open(dice_of(simulation->seed, 4, 0, 0), simulation->n_trees, simulation->kind == FOREST_RECOVERABLE);
 }

@@ -10,7 +10,7 @@ ENGINE = int(re.search(r"#define ENGINE_VERSION (\d+)u", HEADER.read_text(encodi
 
 
 def sign(record):
-    """The record with correct checksums; see daemon/record/record.h."""
+    """The record with correct checksums; see daemon/record/entry.h."""
     lines, header, last = [], 0, 0
     alone = re.match(rb"btd-journal [12] ", record)
     for number, line in enumerate(record.splitlines()):

@@ -38,20 +38,20 @@ static json_object *files_of(const char *text) {
 }
 
 /* The checksums of the run record that is being written. */
-static RecordChain chain;
+static EntryChain chain;
 
-static void add_record(GString *journal, uint64_t time, RecordKind kind, NodeId node, const char *details) {
-        size_t line = record_begin(journal, time, kind, node);
+static void add_record(GString *journal, uint64_t time, EntryKind kind, NodeId node, const char *details) {
+        size_t line = entry_begin(journal, time, kind, node);
 
         if (details)
                 g_string_append_printf(journal, " %s", details);
-        record_end(journal, line, kind, &chain);
+        entry_end(journal, line, kind, &chain);
 }
 
 /* The first line. */
 static GString *begin_journal(const char *tree) {
         g_autoptr(json_object) files = files_of(tree), variables = json_object_new_object();
-        JournalHeader header = {
+        RecordHeader header = {
                 .run = (char *) "boot.1",
                 .tree = (char *) "boot",
                 .started = 1700000000000000,
@@ -61,7 +61,7 @@ static GString *begin_journal(const char *tree) {
         };
         GString *journal = g_string_new(NULL);
 
-        chain.header = chain.last = journal_header_append(journal, &header);
+        chain.header = chain.last = record_header_append(journal, &header);
         return journal;
 }
 
@@ -70,19 +70,19 @@ static char *journal_text(unsigned n_leaves) {
         g_autofree char *tree = tree_text(n_leaves + 1);
         GString *journal = begin_journal(tree);
 
-        add_record(journal, 0, RECORD_START, NODE_NONE, NULL);
-        add_record(journal, 0, RECORD_TICK, NODE_NONE, NULL);
+        add_record(journal, 0, ENTRY_START, NODE_NONE, NULL);
+        add_record(journal, 0, ENTRY_TICK, NODE_NONE, NULL);
         for (unsigned i = 1; i <= n_leaves; i++) {
                 NodeId leaf = 2 * i;
 
-                add_record(journal, (i - 1) * MSEC, RECORD_BEGIN, leaf, NULL);
-                add_record(journal, i * MSEC, RECORD_ENDED, leaf,
+                add_record(journal, (i - 1) * MSEC, ENTRY_BEGIN, leaf, NULL);
+                add_record(journal, i * MSEC, ENTRY_ENDED, leaf,
                            i % 10 ? "{\"status\":\"success\"}"
                                   : "{\"status\":\"failure\",\"cause\":[{\"kind\":\"failed\",\"text\":\"it says why it "
                                     "has come to this\"}]}");
-                add_record(journal, i * MSEC, RECORD_TICK, NODE_NONE, NULL);
+                add_record(journal, i * MSEC, ENTRY_TICK, NODE_NONE, NULL);
         }
-        add_record(journal, n_leaves * MSEC, RECORD_FINISHED, NODE_NONE, "{\"status\":\"success\"}");
+        add_record(journal, n_leaves * MSEC, ENTRY_FINISHED, NODE_NONE, "{\"status\":\"success\"}");
         return g_string_free(journal, FALSE);
 }
 
@@ -200,20 +200,20 @@ static void test_computed(void) {
         g_autofree char *error = NULL;
         g_autoptr(EventLog) log = NULL;
 
-        add_record(journal, 0, RECORD_START, NODE_NONE, NULL);
-        add_record(journal, 0, RECORD_SET, NODE_NONE, "{\"n\":5}");
-        add_record(journal, 0, RECORD_SET, NODE_NONE, "{\"n\":0}");
-        add_record(journal, 0, RECORD_TICK, NODE_NONE, NULL);
+        add_record(journal, 0, ENTRY_START, NODE_NONE, NULL);
+        add_record(journal, 0, ENTRY_SET, NODE_NONE, "{\"n\":5}");
+        add_record(journal, 0, ENTRY_SET, NODE_NONE, "{\"n\":0}");
+        add_record(journal, 0, ENTRY_TICK, NODE_NONE, NULL);
         for (NodeId script = 1; script <= 2; script++) {
-                add_record(journal, 0, RECORD_BEGIN, script, NULL);
-                add_record(journal, 0, RECORD_AT_ONCE, script, at_once);
+                add_record(journal, 0, ENTRY_BEGIN, script, NULL);
+                add_record(journal, 0, ENTRY_AT_ONCE, script, at_once);
         }
-        add_record(journal, 0, RECORD_BEGIN, 3, NULL);
-        add_record(journal, 0, RECORD_AT_ONCE, 3, "{\"status\":\"success\",\"outputs\":{\"text\":\"a\"}}");
-        add_record(journal, 0, RECORD_BEGIN, 6, NULL);
-        add_record(journal, MSEC, RECORD_ENDED, 6, at_once);
-        add_record(journal, MSEC, RECORD_TICK, NODE_NONE, NULL);
-        add_record(journal, MSEC, RECORD_FINISHED, NODE_NONE, at_once);
+        add_record(journal, 0, ENTRY_BEGIN, 3, NULL);
+        add_record(journal, 0, ENTRY_AT_ONCE, 3, "{\"status\":\"success\",\"outputs\":{\"text\":\"a\"}}");
+        add_record(journal, 0, ENTRY_BEGIN, 6, NULL);
+        add_record(journal, MSEC, ENTRY_ENDED, 6, at_once);
+        add_record(journal, MSEC, ENTRY_TICK, NODE_NONE, NULL);
+        add_record(journal, MSEC, ENTRY_FINISHED, NODE_NONE, at_once);
 
         recording = make_recording(journal->str, journal->len);
         g_assert_cmpint(event_log_new(recording, collect_sets, sets, &log, &error), ==, 0);
@@ -240,8 +240,8 @@ static void test_mismatch(void) {
         g_autoptr(Recording) recording = NULL;
         g_autoptr(EventLog) log = NULL;
 
-        add_record(journal, 0, RECORD_START, NODE_NONE, NULL);
-        add_record(journal, 0, RECORD_ENDED, 2, "{\"status\":\"success\"}");
+        add_record(journal, 0, ENTRY_START, NODE_NONE, NULL);
+        add_record(journal, 0, ENTRY_ENDED, 2, "{\"status\":\"success\"}");
         recording = make_recording(journal->str, journal->len);
         g_assert_cmpint(event_log_new(recording, collect, lines, &log, &error), ==, 0);
         g_assert_cmpint(event_log_report(log, UINT64_MAX, &error), <, 0);
@@ -254,16 +254,16 @@ static void test_ends_twice(void) {
         g_autoptr(GString) journal = first_line(text);
         g_autoptr(Recording) recording = NULL;
 
-        add_record(journal, 0, RECORD_START, NODE_NONE, NULL);
-        add_record(journal, 0, RECORD_TICK, NODE_NONE, NULL);
-        add_record(journal, 0, RECORD_BEGIN, 2, NULL);
-        add_record(journal, MSEC, RECORD_HALT, NODE_NONE, "{\"cause\":[{\"kind\":\"halted\",\"text\":\"by me\"}]}");
-        add_record(journal, MSEC, RECORD_STOP, 2, NULL);
-        add_record(journal, MSEC, RECORD_STOPPED, 2, NULL);
-        add_record(journal, MSEC, RECORD_TICK, NODE_NONE, NULL);
+        add_record(journal, 0, ENTRY_START, NODE_NONE, NULL);
+        add_record(journal, 0, ENTRY_TICK, NODE_NONE, NULL);
+        add_record(journal, 0, ENTRY_BEGIN, 2, NULL);
+        add_record(journal, MSEC, ENTRY_HALT, NODE_NONE, "{\"cause\":[{\"kind\":\"halted\",\"text\":\"by me\"}]}");
+        add_record(journal, MSEC, ENTRY_STOP, 2, NULL);
+        add_record(journal, MSEC, ENTRY_STOPPED, 2, NULL);
+        add_record(journal, MSEC, ENTRY_TICK, NODE_NONE, NULL);
         for (unsigned i = 1; i <= 2; i++) {
-                add_record(journal, i * MSEC, RECORD_FINISHED, NODE_NONE, "{\"status\":\"halted\"}");
-                add_record(journal, i * MSEC, RECORD_RECOVERED, NODE_NONE, NULL);
+                add_record(journal, i * MSEC, ENTRY_FINISHED, NODE_NONE, "{\"status\":\"halted\"}");
+                add_record(journal, i * MSEC, ENTRY_RECOVERED, NODE_NONE, NULL);
         }
         recording = make_recording(journal->str, journal->len);
         svg = plot_recording(recording, plot_svg, &error);
@@ -271,16 +271,16 @@ static void test_ends_twice(void) {
         g_assert_nonnull(strstr(svg, "halted after 2ms: by me"));
 }
 
-static void assert_does_not_fit(RecordKind kind, NodeId node, const char *details, const char *expected) {
+static void assert_does_not_fit(EntryKind kind, NodeId node, const char *details, const char *expected) {
         g_autofree char *text = journal_text(1), *error = NULL;
         g_autoptr(GString) journal = first_line(text);
         g_autoptr(GPtrArray) lines = g_ptr_array_new_with_free_func(g_free);
         g_autoptr(Recording) recording = NULL;
         g_autoptr(EventLog) log = NULL;
 
-        add_record(journal, 0, RECORD_START, NODE_NONE, NULL);
-        add_record(journal, 0, RECORD_TICK, NODE_NONE, NULL);
-        add_record(journal, 0, RECORD_BEGIN, 2, NULL);
+        add_record(journal, 0, ENTRY_START, NODE_NONE, NULL);
+        add_record(journal, 0, ENTRY_TICK, NODE_NONE, NULL);
+        add_record(journal, 0, ENTRY_BEGIN, 2, NULL);
         add_record(journal, 0, kind, node, details);
         recording = make_recording(journal->str, journal->len);
         if (event_log_new(recording, collect, lines, &log, &error) >= 0)
@@ -304,24 +304,24 @@ static void test_crafted(void) {
                 g_autofree char *ended = g_strdup_printf("{\"status\":\"failure\",\"cause\":%s}", causes[i]),
                                 *halt = g_strdup_printf("{\"cause\":%s}", causes[i]);
 
-                assert_does_not_fit(RECORD_ENDED, 2, ended, "line 5: its cause is not one of its own");
-                assert_does_not_fit(RECORD_HALT, NODE_NONE, halt, "line 5: its cause is not one of its own");
+                assert_does_not_fit(ENTRY_ENDED, 2, ended, "line 5: its cause is not one of its own");
+                assert_does_not_fit(ENTRY_HALT, NODE_NONE, halt, "line 5: its cause is not one of its own");
         }
 
-        assert_does_not_fit(RECORD_ENDED, 2, "{\"status\":\"error\"}", "line 5: it has no cause");
-        assert_does_not_fit(RECORD_ENDED, 3, "{\"status\":\"success\"}", "line 5: there is no such node for 'ended'");
-        assert_does_not_fit(RECORD_LOCKED, NODE_NONE, NULL, "line 5: there is no such node for 'locked'");
-        assert_does_not_fit(RECORD_VALUE, 3000000, NULL, "line 5: there is no such node for 'value'");
-        assert_does_not_fit(RECORD_HALT, 0, NULL, "line 5: there is no such node for 'halt'");
-        assert_does_not_fit(RECORD_LOCKED, 1, NULL, "line 5: node #1 waits for no lock");
-        assert_does_not_fit(RECORD_SUSPENDED, 2, NULL, "line 5: there is no such node for 'suspended'");
-        assert_does_not_fit(RECORD_SUSPENDED, NODE_NONE, "{\"usec\":\"1h\"}",
+        assert_does_not_fit(ENTRY_ENDED, 2, "{\"status\":\"error\"}", "line 5: it has no cause");
+        assert_does_not_fit(ENTRY_ENDED, 3, "{\"status\":\"success\"}", "line 5: there is no such node for 'ended'");
+        assert_does_not_fit(ENTRY_LOCKED, NODE_NONE, NULL, "line 5: there is no such node for 'locked'");
+        assert_does_not_fit(ENTRY_VALUE, 3000000, NULL, "line 5: there is no such node for 'value'");
+        assert_does_not_fit(ENTRY_HALT, 0, NULL, "line 5: there is no such node for 'halt'");
+        assert_does_not_fit(ENTRY_LOCKED, 1, NULL, "line 5: node #1 waits for no lock");
+        assert_does_not_fit(ENTRY_SUSPENDED, 2, NULL, "line 5: there is no such node for 'suspended'");
+        assert_does_not_fit(ENTRY_SUSPENDED, NODE_NONE, "{\"usec\":\"1h\"}",
                             "line 5: it does not say for how long the machine was suspended");
-        assert_does_not_fit(RECORD_SUSPENDED, NODE_NONE, "{\"usec\":18446744073709551615}",
+        assert_does_not_fit(ENTRY_SUSPENDED, NODE_NONE, "{\"usec\":18446744073709551615}",
                             "line 5: it does not say for how long the machine was suspended");
-        assert_does_not_fit(RECORD_START, NODE_NONE, "{}",
+        assert_does_not_fit(ENTRY_START, NODE_NONE, "{}",
                             "line 5: it does not say for how long the machine was suspended");
-        assert_does_not_fit(RECORD_STOPPED, 2, NULL, "line 5: the run has not asked for 'stopped'");
+        assert_does_not_fit(ENTRY_STOPPED, 2, NULL, "line 5: the run has not asked for 'stopped'");
 }
 
 int main(int argc, char **argv) {

@@ -7,7 +7,7 @@
 
 #include "basic/cleanup.h"
 #include "random-replay.h"
-#include "record/journal-definition.h"
+#include "record/record-definition.h"
 #include "run/snapshot.h"
 
 /* Describes the run after an input. */
@@ -65,28 +65,28 @@ static void check_clear(Check *check) {
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Check, check_clear)
 
-static Journal *read_journal(const Check *check) {
+static RunRecord *read_journal(const Check *check) {
         g_autofree char *error = NULL;
-        Journal *journal = NULL;
+        RunRecord *journal = NULL;
 
-        journal_read_file(check->path, &journal, &error);
+        run_record_read_file(check->path, &journal, &error);
         g_assert_cmpstr(error, ==, NULL);
         return journal;
 }
 
-static const Record *next_of(const Journal *journal, const Replay *replay) {
+static const Entry *next_of(const RunRecord *journal, const Replay *replay) {
         unsigned position = replay_position(replay);
 
-        return position < journal->records->len ? &g_array_index(journal->records, Record, position) : NULL;
+        return position < journal->entries->len ? &g_array_index(journal->entries, Entry, position) : NULL;
 }
 
 /* Snapshots are not inputs, and a suspend is an input only if something follows it. */
-static int step(const Journal *journal, Replay *replay) {
+static int step(const RunRecord *journal, Replay *replay) {
         g_autofree char *error = NULL;
-        const Record *next;
+        const Entry *next;
         int r;
 
-        while ((next = next_of(journal, replay)) && (next->kind == RECORD_SNAPSHOT || next->kind == RECORD_SUSPENDED)) {
+        while ((next = next_of(journal, replay)) && (next->kind == ENTRY_SNAPSHOT || next->kind == ENTRY_SUSPENDED)) {
                 replay_step(replay, &error);
                 g_assert_cmpstr(error, ==, NULL);
         }
@@ -96,9 +96,9 @@ static int step(const Journal *journal, Replay *replay) {
         return r;
 }
 
-typedef int (*BeginReplay)(const Journal *journal, Definition *definition, Replay **ret_replay, char **ret_error);
+typedef int (*BeginReplay)(const RunRecord *journal, Definition *definition, Replay **ret_replay, char **ret_error);
 
-static Replay *begin_replay(const Journal *journal, Definition *definition, BeginReplay begin) {
+static Replay *begin_replay(const RunRecord *journal, Definition *definition, BeginReplay begin) {
         g_autofree char *error = NULL;
         Replay *replay = NULL;
 
@@ -123,7 +123,7 @@ static char *describe_state(const Replay *replay) {
 }
 
 /* Replay gives the same run from the first entry and from the newest snapshot. */
-static void compare_ends(const Journal *journal, Definition *definition) {
+static void compare_ends(const RunRecord *journal, Definition *definition) {
         g_autoptr(Replay) whole = begin_replay(journal, definition, replay_new),
                           end = begin_replay(journal, definition, replay_new_of_end);
         g_autofree char *was = NULL, *is = NULL;
@@ -142,7 +142,7 @@ static void compare_ends(const Journal *journal, Definition *definition) {
 }
 
 /* The number of inputs that are left in the record. */
-static unsigned count_inputs(const Journal *journal, Definition *definition, BeginReplay begin) {
+static unsigned count_inputs(const RunRecord *journal, Definition *definition, BeginReplay begin) {
         g_autoptr(Replay) replay = begin_replay(journal, definition, begin);
         unsigned n = 0;
 
@@ -164,14 +164,14 @@ static void compare(const Replay *replay, const View *view) {
         random_run_assert_same(world, view->world);
 }
 
-static Definition *definition_of(const Check *check, const Journal *journal) {
+static Definition *definition_of(const Check *check, const RunRecord *journal) {
         g_autofree char *error = NULL;
         Definition *definition = NULL;
 
         if (!check->thorough)
                 return definition_ref(check->definition);
 
-        journal_definition_new(&journal->header, random_definition_tables, &definition, &error);
+        record_definition_new(&journal->header, random_definition_tables, &definition, &error);
         g_assert_cmpstr(error, ==, NULL);
         return definition;
 }
@@ -203,7 +203,7 @@ static void check_ends(const Run *run, const Status *told) {
 }
 
 /* Covers the last life. */
-static void check_replay(const Check *check, const Journal *journal, Definition *definition, BeginReplay begin,
+static void check_replay(const Check *check, const RunRecord *journal, Definition *definition, BeginReplay begin,
                          const View *last) {
         g_autoptr(Replay) replay = begin_replay(journal, definition, begin);
         unsigned n = count_inputs(journal, definition, begin);
@@ -224,12 +224,12 @@ static void check_replay(const Check *check, const Journal *journal, Definition 
         compare(replay, last);
 }
 
-static bool begins_with_snapshot(const Journal *journal) {
-        return journal->records->len > 0 && g_array_index(journal->records, Record, 0).kind == RECORD_SNAPSHOT;
+static bool begins_with_snapshot(const RunRecord *journal) {
+        return journal->entries->len > 0 && g_array_index(journal->entries, Entry, 0).kind == ENTRY_SNAPSHOT;
 }
 
 static void check_recovery(const Check *check, const RandomRun *run) {
-        g_autoptr(Journal) journal = read_journal(check);
+        g_autoptr(RunRecord) journal = read_journal(check);
         g_autoptr(Definition) definition = definition_of(check, journal);
         View last = { random_run_describe(run->actual), random_run_describe_world(run) };
 
@@ -249,7 +249,7 @@ static gsize uncut_length(const char *text) {
 }
 
 static void cut_record(Check *check) {
-        g_autoptr(Journal) journal = read_journal(check);
+        g_autoptr(RunRecord) journal = read_journal(check);
         g_autofree char *text = NULL;
         gsize length, begin;
 
@@ -263,7 +263,7 @@ static void cut_record(Check *check) {
 
 /* Drops the views of the previous life after the cut. The last input before it may have had another effect. */
 static void recover(Check *check, RandomRun *run) {
-        g_autoptr(Journal) journal = read_journal(check);
+        g_autoptr(RunRecord) journal = read_journal(check);
         g_autoptr(Replay) replay = begin_replay(journal, check->definition, replay_new_of_end);
         unsigned n = count_inputs(journal, check->definition, replay_new);
         View last = {};

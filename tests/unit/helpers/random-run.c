@@ -90,8 +90,8 @@ static void look(RandomRun *run) {
                 run->seen(run, run->userdata);
 }
 
-static JournalWriter *begin_journal(const char *path, const Definition *definition, uint64_t seed) {
-        g_auto(JournalHeader) header = {
+static RecordWriter *begin_journal(const char *path, const Definition *definition, uint64_t seed) {
+        g_auto(RecordHeader) header = {
                 .run = g_strdup("test.1"),
                 .seed = seed,
                 .start = RANDOM_RUN_START,
@@ -100,12 +100,12 @@ static JournalWriter *begin_journal(const char *path, const Definition *definiti
         };
         json_object *own = json_object_new_object();
         g_autofree char *error = NULL;
-        JournalWriter *writer = NULL;
+        RecordWriter *writer = NULL;
 
         json_object_object_add(own, "path", json_object_new_string(""));
         json_object_object_add(own, "text", json_object_new_string(definition_text(definition)));
         json_object_array_add(header.files, own);
-        journal_writer_create(path, &header, &writer, &error);
+        record_writer_create(path, &header, &writer, &error);
         g_assert_cmpstr(error, ==, NULL);
         return writer;
 }
@@ -116,7 +116,7 @@ void random_run_start(RandomRun *run, Definition *definition, const char *path, 
 
         init(run, definition, dice);
         /* Often very little. */
-        journal_writer_set_part(UINT64_C(64) << dice_roll(dice, 10));
+        record_writer_set_part(UINT64_C(64) << dice_roll(dice, 10));
         run->actual = run_make(&origin, definition, &random_run_host, run);
         run->rules.machine = (Machine *) run_machine(run->actual);
         run_set_journal(run->actual, begin_journal(path, definition, seed));
@@ -168,17 +168,17 @@ static void take_over(RandomRun *run, Replay *replay) {
 }
 
 /* By records, or before the snapshot that the journal begins with. */
-static void note_forced(RandomRun *run, const Journal *journal) {
+static void note_forced(RandomRun *run, const RunRecord *journal) {
         const Machine *machine = run_machine(run->actual);
         NodeImage image;
 
         for (NodeId node = 0; machine && node < run->rules.tree->n_nodes; node++)
                 if (machine_node_image(machine, node, &image) && image.forced != STATUS_IDLE)
                         site_of(run, node)->forced = true;
-        for (unsigned i = 0; i < journal->records->len; i++) {
-                const Record *record = &g_array_index(journal->records, Record, i);
+        for (unsigned i = 0; i < journal->entries->len; i++) {
+                const Entry *record = &g_array_index(journal->entries, Entry, i);
 
-                if (record->kind == RECORD_FORCE)
+                if (record->kind == ENTRY_FORCE)
                         site_of(run, record->node)->forced = true;
         }
 }
@@ -209,16 +209,16 @@ static void start_again(RandomRun *run, const ReplayLeaf *leaf) {
         look(run);
 }
 
-static void resume_journal(RandomRun *run, const Journal *journal, const char *path) {
+static void resume_journal(RandomRun *run, const RunRecord *journal, const char *path) {
         g_autofree char *error = NULL;
-        JournalWriter *writer = NULL;
+        RecordWriter *writer = NULL;
 
-        journal_writer_resume(path, journal, &writer, &error);
+        record_writer_resume(path, journal, &writer, &error);
         g_assert_cmpstr(error, ==, NULL);
         run_set_journal(run->actual, writer);
 }
 
-void random_run_recover(RandomRun *run, Replay *replay, const Journal *journal, const char *path, Dice *dice) {
+void random_run_recover(RandomRun *run, Replay *replay, const RunRecord *journal, const char *path, Dice *dice) {
         bool begun = replay_position(replay) > 0;
 
         init(run, run_definition(replay_run(replay)), dice);

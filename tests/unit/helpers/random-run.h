@@ -46,7 +46,7 @@ typedef struct RandomLeaf {
 /* Starts it, with a record in a new file. Set seen and its userdata before, and zero the rest. */
 void random_run_start(RandomRun *run, Definition *definition, const char *path, Dice *dice);
 /* Continues it from the end of the replayed record, which may be empty. */
-void random_run_recover(RandomRun *run, Replay *replay, const Journal *journal, const char *path, Dice *dice);
+void random_run_recover(RandomRun *run, Replay *replay, const RunRecord *journal, const char *path, Dice *dice);
 void random_run_clear(RandomRun *run);
 /* Makes inputs until the run ends, the dice are used up, or there were enough. */
 void random_run_live(RandomRun *run);

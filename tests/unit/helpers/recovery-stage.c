@@ -4,16 +4,16 @@
 
 #include <glib/gstdio.h>
 
-#include "record/journal.h"
+#include "record/run-record.h"
 #include "recoverable-leaves.h"
 #include "run/run.h"
 
 /* Nobody hears of a run that would not be there after a crash. */
 static void assert_written(const RecoveryStage *stage, const Run *run) {
         g_autofree char *path = g_strdup_printf("%s/runs/%s.journal", stage->runtime, run_id(run)), *error = NULL;
-        g_autoptr(Journal) journal = NULL;
+        g_autoptr(RunRecord) journal = NULL;
 
-        g_assert_cmpint(journal_read_file(path, &journal, &error), ==, 0);
+        g_assert_cmpint(run_record_read_file(path, &journal, &error), ==, 0);
 }
 
 static void on_run_added(Run *run, void *userdata) {

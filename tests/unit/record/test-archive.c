@@ -95,7 +95,7 @@ static void put(const char *directory, const char *run, off_t size, unsigned age
 }
 
 static void add(Fixture *fixture, const char *run, off_t size) {
-        g_auto(JournalSummary) summary = { .run = g_strdup(run), .tree = g_strdup("n"), .token = g_strdup(run) };
+        g_auto(RecordSummary) summary = { .run = g_strdup(run), .tree = g_strdup("n"), .token = g_strdup(run) };
 
         put(fixture->from, run, size, 0);
         archive_add(fixture->archive, &summary, (uint64_t) size);

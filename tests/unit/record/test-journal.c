@@ -11,16 +11,16 @@
 
 #include "basic/cleanup.h"
 #include "basic/crc32.h"
-#include "record/journal-writer.h"
-#include "record/journal.h"
+#include "record/record-writer.h"
+#include "record/run-record.h"
 
-static JournalHeader header_example(void) {
+static RecordHeader header_example(void) {
         json_object *files = json_object_new_array(), *file = json_object_new_object();
 
         json_object_object_add(file, "path", json_object_new_string("/etc/btd/trees/boot.json"));
         json_object_object_add(file, "text", json_object_new_string("{ \"btd\": 1 }\n"));
         json_object_array_add(files, file);
-        return (JournalHeader){
+        return (RecordHeader){
                 .boot = g_strdup("0123456789abcdef0123456789abcdef"),
                 .run = g_strdup("boot.3"),
                 .tree = g_strdup("boot"),
@@ -45,29 +45,29 @@ static json_object *details_example(void) {
 }
 
 static GString *journal_example(void) {
-        g_auto(JournalHeader) header = header_example();
+        g_auto(RecordHeader) header = header_example();
         g_autoptr(json_object) details = details_example();
         GString *text = g_string_new(NULL);
-        RecordChain chain = {};
+        EntryChain chain = {};
 
-        chain.header = chain.last = journal_header_append(text, &header);
-        record_append(text, &(Record){ .time = 0, .kind = RECORD_START, .node = NODE_NONE }, &chain);
-        record_append(text, &(Record){ .time = 17, .kind = RECORD_ENDED, .node = 12, .details = details }, &chain);
-        record_append(text, &(Record){ .time = UINT64_MAX, .kind = RECORD_TIMER, .node = 0 }, &chain);
+        chain.header = chain.last = record_header_append(text, &header);
+        entry_append(text, &(Entry){ .time = 0, .kind = ENTRY_START, .node = NODE_NONE }, &chain);
+        entry_append(text, &(Entry){ .time = 17, .kind = ENTRY_ENDED, .node = 12, .details = details }, &chain);
+        entry_append(text, &(Entry){ .time = UINT64_MAX, .kind = ENTRY_TIMER, .node = 0 }, &chain);
         return text;
 }
 
 /* The files may come as a text. */
 static void test_files_as_text(void) {
-        g_auto(JournalHeader) header = header_example();
+        g_auto(RecordHeader) header = header_example();
         g_autoptr(GString) as_objects = g_string_new(NULL), as_text = g_string_new(NULL);
         char *files = g_strdup(
                 json_object_to_json_string_ext(header.files, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE));
-        uint32_t checksum = journal_header_append(as_objects, &header);
+        uint32_t checksum = record_header_append(as_objects, &header);
 
         g_clear_pointer(&header.files, json_object_put);
         header.files_text = summed_text_new(files);
-        g_assert_cmphex(journal_header_append(as_text, &header), ==, checksum);
+        g_assert_cmphex(record_header_append(as_text, &header), ==, checksum);
         g_assert_cmpstr(as_text->str, ==, as_objects->str);
 }
 
@@ -104,8 +104,8 @@ static void test_checksum(void) {
         }
 }
 
-static void assert_header(const JournalHeader *header) {
-        g_auto(JournalHeader) example = header_example();
+static void assert_header(const RecordHeader *header) {
+        g_auto(RecordHeader) example = header_example();
 
         g_assert_cmpstr(header->boot, ==, example.boot);
         g_assert_cmpstr(header->run, ==, example.run);
@@ -121,17 +121,17 @@ static void assert_header(const JournalHeader *header) {
         g_assert_true(json_object_equal(header->variables, example.variables));
 }
 
-static void assert_record(const Record *record, uint64_t time, RecordKind kind, NodeId node, json_object *details) {
+static void assert_record(const Entry *record, uint64_t time, EntryKind kind, NodeId node, json_object *details) {
         g_assert_cmpuint(record->time, ==, time);
-        g_assert_cmpstr(record_kind_to_string(record->kind), ==, record_kind_to_string(kind));
+        g_assert_cmpstr(entry_kind_to_string(record->kind), ==, entry_kind_to_string(kind));
         g_assert_cmpuint(record->node, ==, node);
         g_assert_true(json_object_equal(record->details, details));
 }
 
-static Journal *read_all(const GString *text) {
+static RunRecord *read_all(const GString *text) {
         g_autofree char *error = NULL;
-        Journal *journal = NULL;
-        int r = journal_read_text(text->str, text->len, &journal, &error);
+        RunRecord *journal = NULL;
+        int r = run_record_read_text(text->str, text->len, &journal, &error);
 
         g_assert_cmpstr(error, ==, NULL);
         g_assert_cmpint(r, ==, 0);
@@ -140,9 +140,9 @@ static Journal *read_all(const GString *text) {
 
 static void assert_unreadable(const char *text, size_t length, int expected, const char *message) {
         g_autofree char *error = NULL;
-        Journal *journal = NULL;
+        RunRecord *journal = NULL;
 
-        g_assert_cmpint(journal_read_text(text, length, &journal, &error), ==, expected);
+        g_assert_cmpint(run_record_read_text(text, length, &journal, &error), ==, expected);
         g_assert_cmpstr(error, ==, message);
         g_assert_null(journal);
 }
@@ -150,23 +150,23 @@ static void assert_unreadable(const char *text, size_t length, int expected, con
 static void test_round_trip(void) {
         g_autoptr(GString) text = journal_example();
         g_autoptr(json_object) details = details_example();
-        g_autoptr(Journal) journal = read_all(text);
+        g_autoptr(RunRecord) journal = read_all(text);
 
         assert_header(&journal->header);
-        g_assert_cmpuint(journal->records->len, ==, 3);
-        assert_record(&g_array_index(journal->records, Record, 0), 0, RECORD_START, NODE_NONE, NULL);
-        assert_record(&g_array_index(journal->records, Record, 1), 17, RECORD_ENDED, 12, details);
-        assert_record(&g_array_index(journal->records, Record, 2), UINT64_MAX, RECORD_TIMER, 0, NULL);
+        g_assert_cmpuint(journal->entries->len, ==, 3);
+        assert_record(&g_array_index(journal->entries, Entry, 0), 0, ENTRY_START, NODE_NONE, NULL);
+        assert_record(&g_array_index(journal->entries, Entry, 1), 17, ENTRY_ENDED, 12, details);
+        assert_record(&g_array_index(journal->entries, Entry, 2), UINT64_MAX, ENTRY_TIMER, 0, NULL);
         g_assert_cmpuint(journal->size, ==, text->len);
         g_assert_false(journal->torn);
 }
 
 static void test_lines(void) {
         g_autoptr(GString) text = g_string_new(NULL);
-        RecordChain chain = { .last = 17 };
+        EntryChain chain = { .last = 17 };
         g_autofree char *expected = NULL;
 
-        record_append(text, &(Record){ .time = 1500, .kind = RECORD_AT_ONCE, .node = 4 }, &chain);
+        entry_append(text, &(Entry){ .time = 1500, .kind = ENTRY_AT_ONCE, .node = 4 }, &chain);
         expected = g_strdup_printf("1500 at-once #4 %08x\n", crc32_of(17, "1500 at-once #4", 15));
         g_assert_cmpstr(text->str, ==, expected);
 }
@@ -178,7 +178,7 @@ static void test_torn(void) {
 
         for (size_t length = header; length < text->len; length++) {
                 g_autoptr(GString) start = g_string_new_len(text->str, (gssize) length);
-                g_autoptr(Journal) journal = read_all(start);
+                g_autoptr(RunRecord) journal = read_all(start);
                 char *end = g_strrstr_len(text->str, (gssize) length, "\n");
 
                 g_assert_cmpuint(journal->size, ==, (size_t) (end - text->str) + 1);
@@ -194,11 +194,11 @@ static void test_damaged(void) {
 
         for (size_t i = 0; i < text->len; i++) {
                 g_autofree char *copy = g_memdup2(text->str, text->len + 1), *error = NULL;
-                g_autoptr(Journal) journal = NULL;
+                g_autoptr(RunRecord) journal = NULL;
                 int r;
 
                 copy[i] ^= 1;
-                r = journal_read_text(copy, text->len, &journal, &error);
+                r = run_record_read_text(copy, text->len, &journal, &error);
                 if (i + 1 == text->len) {
                         g_assert_cmpint(r, ==, 0);
                         g_assert_true(journal->torn);
@@ -221,17 +221,17 @@ static void test_messages(void) {
         assert_unreadable(text->str, text->len, -EBADMSG,
                           "line 2: it does not fit its checksum, or lines before it are missing");
 
-        record_append_checksum(other, 0, 0);
+        entry_append_checksum(other, 0, 0);
         assert_unreadable(other->str, other->len, -EPROTONOSUPPORT,
                           "it is of version 4, but this btd knows none beyond 3");
         g_string_assign(other, "btd-journal 1 {}");
-        record_append_checksum(other, 0, 0);
+        entry_append_checksum(other, 0, 0);
         assert_unreadable(other->str, other->len, -EBADMSG, "its first line lacks what a run is made from");
         g_string_assign(other, "{}");
-        record_append_checksum(other, 0, 0);
+        entry_append_checksum(other, 0, 0);
         assert_unreadable(other->str, other->len, -EBADMSG, "it is not the journal of a run");
         g_string_assign(other, "btd-journal");
-        record_append_checksum(other, 0, 0);
+        entry_append_checksum(other, 0, 0);
         assert_unreadable(other->str, other->len, -EBADMSG, "it is not the journal of a run");
 }
 
@@ -242,10 +242,10 @@ static void test_unknown_record(void) {
         for (size_t i = 0; i < G_N_ELEMENTS(lines); i++) {
                 g_autoptr(GString) text = g_string_new(lines[i]);
                 g_autofree char *error = NULL, *expected = g_strdup_printf("'%s' is not known", lines[i]);
-                Record record;
+                Entry record;
 
-                record_append_checksum(text, 0, 0);
-                g_assert_cmpint(record_parse(text->str, text->len - 1, &(RecordChain){}, &record, &error), ==, -EINVAL);
+                entry_append_checksum(text, 0, 0);
+                g_assert_cmpint(entry_parse(text->str, text->len - 1, &(EntryChain){}, &record, &error), ==, -EINVAL);
                 g_assert_cmpstr(error, ==, expected);
         }
 }
@@ -269,51 +269,51 @@ static void place_clear(Place *place) {
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Place, place_clear)
 
-static JournalWriter *create_unwritten(const Place *place) {
-        g_auto(JournalHeader) header = header_example();
+static RecordWriter *create_unwritten(const Place *place) {
+        g_auto(RecordHeader) header = header_example();
         g_autofree char *error = NULL;
-        JournalWriter *writer = NULL;
-        int r = journal_writer_create(place->path, &header, &writer, &error);
+        RecordWriter *writer = NULL;
+        int r = record_writer_create(place->path, &header, &writer, &error);
 
         g_assert_cmpstr(error, ==, NULL);
         g_assert_cmpint(r, ==, 0);
         return writer;
 }
 
-static JournalWriter *create(const Place *place) {
-        JournalWriter *writer = create_unwritten(place);
+static RecordWriter *create(const Place *place) {
+        RecordWriter *writer = create_unwritten(place);
         g_autofree char *error = NULL;
 
-        g_assert_cmpint(journal_writer_flush(writer, &error), ==, 0);
+        g_assert_cmpint(record_writer_flush(writer, &error), ==, 0);
         return writer;
 }
 
 static unsigned count_records(const Place *place, uint64_t *ret_size) {
-        g_autoptr(Journal) journal = NULL;
+        g_autoptr(RunRecord) journal = NULL;
         g_autofree char *error = NULL;
 
-        g_assert_cmpint(journal_read_file(place->path, &journal, &error), ==, 0);
+        g_assert_cmpint(run_record_read_file(place->path, &journal, &error), ==, 0);
         if (ret_size)
                 *ret_size = journal->size;
-        return journal->records->len;
+        return journal->entries->len;
 }
 
 static void test_writer(void) {
         g_auto(Place) place = place_new();
-        g_autoptr(JournalWriter) writer = create(&place);
+        g_autoptr(RecordWriter) writer = create(&place);
         g_autofree char *error = NULL;
         uint64_t size;
 
         g_assert_cmpuint(count_records(&place, NULL), ==, 0);
-        journal_writer_add(writer, &(Record){ .time = 1, .kind = RECORD_START, .node = NODE_NONE });
-        journal_writer_add(writer, &(Record){ .time = 2, .kind = RECORD_TICK, .node = NODE_NONE });
+        record_writer_add(writer, &(Entry){ .time = 1, .kind = ENTRY_START, .node = NODE_NONE });
+        record_writer_add(writer, &(Entry){ .time = 2, .kind = ENTRY_TICK, .node = NODE_NONE });
         g_assert_cmpuint(count_records(&place, NULL), ==, 0);
-        g_assert_cmpint(journal_writer_flush(writer, &error), ==, 0);
+        g_assert_cmpint(record_writer_flush(writer, &error), ==, 0);
         g_assert_cmpuint(count_records(&place, &size), ==, 2);
-        g_assert_cmpuint(journal_writer_size(writer), ==, size);
+        g_assert_cmpuint(record_writer_size(writer), ==, size);
 
-        journal_writer_add(writer, &(Record){ .time = 3, .kind = RECORD_TICK, .node = NODE_NONE });
-        g_clear_pointer(&writer, journal_writer_free);
+        record_writer_add(writer, &(Entry){ .time = 3, .kind = ENTRY_TICK, .node = NODE_NONE });
+        g_clear_pointer(&writer, record_writer_free);
         g_assert_cmpuint(count_records(&place, NULL), ==, 3);
 }
 
@@ -327,36 +327,36 @@ static uint64_t size_of(const Place *place) {
 /* The header and the first records reach the kernel together: there is never a file that has only the header. */
 static void test_writer_begins(void) {
         g_auto(Place) place = place_new();
-        g_autoptr(JournalWriter) writer = create_unwritten(&place);
+        g_autoptr(RecordWriter) writer = create_unwritten(&place);
         g_autofree char *error = NULL;
-        g_autoptr(Journal) journal = NULL;
+        g_autoptr(RunRecord) journal = NULL;
 
-        journal_writer_add(writer, &(Record){ .time = 1, .kind = RECORD_START, .node = NODE_NONE });
+        record_writer_add(writer, &(Entry){ .time = 1, .kind = ENTRY_START, .node = NODE_NONE });
         g_assert_cmpuint(size_of(&place), ==, 0);
-        g_assert_cmpuint(journal_writer_size(writer), ==, 0);
-        g_assert_cmpint(journal_writer_flush(writer, &error), ==, 0);
-        g_assert_cmpuint(size_of(&place), ==, journal_writer_size(writer));
-        g_assert_cmpint(journal_read_file(place.path, &journal, &error), ==, 0);
+        g_assert_cmpuint(record_writer_size(writer), ==, 0);
+        g_assert_cmpint(record_writer_flush(writer, &error), ==, 0);
+        g_assert_cmpuint(size_of(&place), ==, record_writer_size(writer));
+        g_assert_cmpint(run_record_read_file(place.path, &journal, &error), ==, 0);
         assert_header(&journal->header);
-        g_assert_cmpuint(journal->records->len, ==, 1);
+        g_assert_cmpuint(journal->entries->len, ==, 1);
 }
 
 /* What was torn is cut off, so that what follows stands on a line of its own. */
 static void test_writer_resumes(void) {
         g_auto(Place) place = place_new();
-        g_autoptr(JournalWriter) writer = create(&place);
+        g_autoptr(RecordWriter) writer = create(&place);
         g_autofree char *text = NULL, *torn = NULL, *error = NULL;
-        g_autoptr(Journal) journal = NULL;
+        g_autoptr(RunRecord) journal = NULL;
 
-        g_clear_pointer(&writer, journal_writer_free);
+        g_clear_pointer(&writer, record_writer_free);
         g_assert_true(g_file_get_contents(place.path, &text, NULL, NULL));
         torn = g_strconcat(text, "5 tic", NULL);
         g_assert_true(g_file_set_contents(place.path, torn, -1, NULL));
 
-        g_assert_cmpint(journal_read_file(place.path, &journal, &error), ==, 0);
-        g_assert_cmpint(journal_writer_resume(place.path, journal, &writer, &error), ==, 0);
-        journal_writer_add(writer, &(Record){ .time = 6, .kind = RECORD_TICK, .node = NODE_NONE });
-        g_assert_cmpint(journal_writer_flush(writer, &error), ==, 0);
+        g_assert_cmpint(run_record_read_file(place.path, &journal, &error), ==, 0);
+        g_assert_cmpint(record_writer_resume(place.path, journal, &writer, &error), ==, 0);
+        record_writer_add(writer, &(Entry){ .time = 6, .kind = ENTRY_TICK, .node = NODE_NONE });
+        g_assert_cmpint(record_writer_flush(writer, &error), ==, 0);
         g_assert_cmpuint(count_records(&place, NULL), ==, 1);
 }
 
@@ -385,38 +385,38 @@ static void test_missing_line(void) {
 static void test_missing_before_snapshot(void) {
         g_autoptr(GString) text = journal_example(), cut = NULL;
         g_autoptr(json_object) state = json_tokener_parse("{\"all\":1}");
-        g_autoptr(Journal) journal = read_all(text), read = NULL;
+        g_autoptr(RunRecord) journal = read_all(text), read = NULL;
 
-        record_append(text, &(Record){ .time = 9, .kind = RECORD_SNAPSHOT, .node = NODE_NONE, .details = state },
-                      &journal->chain);
+        entry_append(text, &(Entry){ .time = 9, .kind = ENTRY_SNAPSHOT, .node = NODE_NONE, .details = state },
+                     &journal->chain);
         read = read_all(text);
-        g_assert_cmpuint(read->records->len, ==, 4);
+        g_assert_cmpuint(read->entries->len, ==, 4);
         cut = g_string_new(text->str);
         drop_line(text, 3);
         assert_unreadable(text->str, text->len, -EBADMSG, "line 4: lines before it are missing");
 
         for (unsigned i = 0; i < 3; i++)
                 drop_line(cut, 1);
-        g_clear_pointer(&read, journal_free);
+        g_clear_pointer(&read, run_record_free);
         read = read_all(cut);
-        g_assert_cmpuint(read->records->len, ==, 1);
+        g_assert_cmpuint(read->entries->len, ==, 1);
 }
 
 /* A journal that an older daemon has begun; what follows is tied to it. */
 static void test_older_version(void) {
         g_autoptr(GString) text = g_string_new(NULL);
         g_autoptr(GString) now = journal_example();
-        g_autoptr(Journal) journal = NULL;
-        RecordChain chain;
+        g_autoptr(RunRecord) journal = NULL;
+        EntryChain chain;
 
         g_string_append(text, "btd-journal 2");
         g_string_append_len(text, now->str + strlen("btd-journal 3"),
                             strchr(now->str, '\n') - now->str - (gssize) strlen("btd-journal 3 12345678"));
-        record_append_checksum(text, 0, 0);
+        entry_append_checksum(text, 0, 0);
         for (unsigned i = 0; i < 2; i++) {
-                size_t line = record_begin(text, i, RECORD_TICK, NODE_NONE);
+                size_t line = entry_begin(text, i, ENTRY_TICK, NODE_NONE);
 
-                record_append_checksum(text, line, 0);
+                entry_append_checksum(text, line, 0);
         }
         journal = read_all(text);
         g_assert_cmpuint(journal->header.version, ==, 2);
@@ -427,11 +427,10 @@ static void test_older_version(void) {
         {
                 g_autoptr(json_object) engine = json_tokener_parse("{\"engine\":7}");
 
-                record_append(text, &(Record){ .kind = RECORD_RECOVERED, .node = NODE_NONE, .details = engine },
-                              &chain);
+                entry_append(text, &(Entry){ .kind = ENTRY_RECOVERED, .node = NODE_NONE, .details = engine }, &chain);
         }
-        record_append(text, &(Record){ .kind = RECORD_TICK, .node = NODE_NONE }, &chain);
-        g_clear_pointer(&journal, journal_free);
+        entry_append(text, &(Entry){ .kind = ENTRY_TICK, .node = NODE_NONE }, &chain);
+        g_clear_pointer(&journal, run_record_free);
         journal = read_all(text);
         g_assert_cmpuint(journal->engine, ==, 7);
         g_assert_cmpuint(journal->all_effects, ==, 2);
@@ -444,36 +443,36 @@ static void test_older_version(void) {
 /* A file that may not grow stands for a disk that is full. The journal that nobody can rely on is gone. */
 static void test_writer_fails_once(void) {
         g_auto(Place) place = place_new();
-        g_autoptr(JournalWriter) writer = create(&place);
+        g_autoptr(RecordWriter) writer = create(&place);
         g_autofree char *error = NULL, *expected = NULL;
         struct rlimit limit, none;
 
         expected = g_strdup_printf("%s cannot be written: File too large", place.path);
         g_assert_cmpint(getrlimit(RLIMIT_FSIZE, &limit), ==, 0);
-        none = (struct rlimit){ .rlim_cur = journal_writer_size(writer) + 5, .rlim_max = limit.rlim_max };
+        none = (struct rlimit){ .rlim_cur = record_writer_size(writer) + 5, .rlim_max = limit.rlim_max };
         signal(SIGXFSZ, SIG_IGN);
         g_assert_cmpint(setrlimit(RLIMIT_FSIZE, &none), ==, 0);
 
-        journal_writer_add(writer, &(Record){ .time = 6, .kind = RECORD_TICK, .node = NODE_NONE });
-        g_assert_cmpint(journal_writer_flush(writer, &error), ==, -EFBIG);
+        record_writer_add(writer, &(Entry){ .time = 6, .kind = ENTRY_TICK, .node = NODE_NONE });
+        g_assert_cmpint(record_writer_flush(writer, &error), ==, -EFBIG);
         g_assert_cmpint(setrlimit(RLIMIT_FSIZE, &limit), ==, 0);
         g_assert_cmpstr(error, ==, expected);
         g_assert_false(g_file_test(place.path, G_FILE_TEST_EXISTS));
 
-        journal_writer_add(writer, &(Record){ .time = 7, .kind = RECORD_TICK, .node = NODE_NONE });
-        g_assert_cmpint(journal_writer_flush(writer, NULL), ==, 0);
+        record_writer_add(writer, &(Entry){ .time = 7, .kind = ENTRY_TICK, .node = NODE_NONE });
+        g_assert_cmpint(record_writer_flush(writer, NULL), ==, 0);
 }
 
 static void test_writer_has_a_limit(void) {
         g_auto(Place) place = place_new();
-        g_autoptr(JournalWriter) writer = create(&place);
+        g_autoptr(RecordWriter) writer = create(&place);
         g_autofree char *error = NULL;
         int r = 0;
 
         for (unsigned i = 0; i < 65 * 16 && r == 0; i++) {
                 for (unsigned k = 0; k < 64 * 1024 / 16; k++)
-                        journal_writer_add(writer, &(Record){ .time = 1, .kind = RECORD_TICK, .node = NODE_NONE });
-                r = journal_writer_flush(writer, &error);
+                        record_writer_add(writer, &(Entry){ .time = 1, .kind = ENTRY_TICK, .node = NODE_NONE });
+                r = record_writer_flush(writer, &error);
         }
         g_assert_cmpint(r, ==, -EFBIG);
         g_assert_nonnull(strstr(error, "larger than 64 MiB"));
@@ -483,40 +482,40 @@ static void test_writer_has_a_limit(void) {
 /* The journal of a run that goes on for ever has an end: its newest part, and the one before. */
 static void test_writer_cuts(void) {
         g_auto(Place) place = place_new();
-        g_autoptr(JournalWriter) writer = NULL;
-        g_autoptr(Journal) journal = NULL;
+        g_autoptr(RecordWriter) writer = NULL;
+        g_autoptr(RunRecord) journal = NULL;
         g_autoptr(json_object) state = json_tokener_parse("{\"all\":1}");
         g_autofree char *error = NULL, *aside = g_strconcat(place.path, ".new", NULL);
         unsigned n_snapshots = 0;
         struct stat st;
 
-        journal_writer_set_part(1000);
+        record_writer_set_part(1000);
         writer = create(&place);
         for (unsigned i = 0; i < 500; i++) {
-                journal_writer_add(writer, &(Record){ .time = i, .kind = RECORD_TICK, .node = NODE_NONE });
-                g_assert_cmpint(journal_writer_flush(writer, &error), ==, 0);
-                if (!journal_writer_is_due(writer))
+                record_writer_add(writer, &(Entry){ .time = i, .kind = ENTRY_TICK, .node = NODE_NONE });
+                g_assert_cmpint(record_writer_flush(writer, &error), ==, 0);
+                if (!record_writer_is_due(writer))
                         continue;
 
                 g_assert_cmpint(
-                        journal_writer_add_snapshot(
+                        record_writer_add_snapshot(
                                 writer,
-                                &(Record){ .time = i, .kind = RECORD_SNAPSHOT, .node = NODE_NONE, .details = state },
+                                &(Entry){ .time = i, .kind = ENTRY_SNAPSHOT, .node = NODE_NONE, .details = state },
                                 &error),
                         ==, 0);
                 n_snapshots++;
                 g_assert_cmpint(stat(place.path, &st), ==, 0);
-                g_assert_cmpuint((uint64_t) st.st_size, ==, journal_writer_size(writer));
-                g_assert_cmpint(journal_read_file(place.path, &journal, &error), ==, 0);
-                g_assert_cmpuint(journal->newest_record, ==, journal->records->len - 1);
+                g_assert_cmpuint((uint64_t) st.st_size, ==, record_writer_size(writer));
+                g_assert_cmpint(run_record_read_file(place.path, &journal, &error), ==, 0);
+                g_assert_cmpuint(journal->newest_entry, ==, journal->entries->len - 1);
                 g_assert_cmpuint(journal->size - journal->body, <, 2200);
-                g_assert_cmpint(g_array_index(journal->records, Record, 0).kind, ==,
-                                n_snapshots < 2 ? RECORD_TICK : RECORD_SNAPSHOT);
-                g_clear_pointer(&journal, journal_free);
+                g_assert_cmpint(g_array_index(journal->entries, Entry, 0).kind, ==,
+                                n_snapshots < 2 ? ENTRY_TICK : ENTRY_SNAPSHOT);
+                g_clear_pointer(&journal, run_record_free);
         }
         g_assert_cmpuint(n_snapshots, >, 5);
         g_assert_false(g_file_test(aside, G_FILE_TEST_EXISTS));
-        journal_writer_set_part(0);
+        record_writer_set_part(0);
 }
 
 /* Where there is no room for another file, it is only longer. */
@@ -524,15 +523,15 @@ static void test_writer_cannot_cut(void) {
         g_auto(Place) place = place_new();
         g_autofree char *error = NULL, *aside = g_strconcat(place.path, ".new", NULL);
         g_autoptr(json_object) state = json_object_new_object();
-        const Record snapshot = { .kind = RECORD_SNAPSHOT, .node = NODE_NONE, .details = state };
-        g_autoptr(JournalWriter) writer = create(&place);
-        g_autoptr(Journal) journal = NULL;
+        const Entry snapshot = { .kind = ENTRY_SNAPSHOT, .node = NODE_NONE, .details = state };
+        g_autoptr(RecordWriter) writer = create(&place);
+        g_autoptr(RunRecord) journal = NULL;
 
         g_assert_cmpint(g_mkdir(aside, 0700), ==, 0);
         for (unsigned i = 0; i < 3; i++)
-                g_assert_cmpint(journal_writer_add_snapshot(writer, &snapshot, &error), ==, 0);
-        g_assert_cmpint(journal_read_file(place.path, &journal, &error), ==, 0);
-        g_assert_cmpuint(journal->records->len, ==, 3);
+                g_assert_cmpint(record_writer_add_snapshot(writer, &snapshot, &error), ==, 0);
+        g_assert_cmpint(run_record_read_file(place.path, &journal, &error), ==, 0);
+        g_assert_cmpuint(journal->entries->len, ==, 3);
         g_assert_cmpint(g_rmdir(aside), ==, 0);
 }
 
@@ -540,23 +539,23 @@ static void test_writer_cannot_cut(void) {
 static void test_writer_with_files_as_text(void) {
         for (size_t n = 1; n < 10000000; n *= 100) {
                 g_auto(Place) place = place_new();
-                g_auto(JournalHeader) header = header_example();
-                g_autoptr(JournalWriter) writer = NULL;
+                g_auto(RecordHeader) header = header_example();
+                g_autoptr(RecordWriter) writer = NULL;
                 g_autofree char *error = NULL, *written = NULL, *long_text = g_strnfill(n, 'x');
                 char *files = g_strdup_printf("[{\"path\":\"\",\"text\":\"%s\"}]", long_text);
                 g_autoptr(GString) expected = g_string_new(NULL);
-                RecordChain chain;
-                Record start = { .time = 1, .kind = RECORD_START, .node = NODE_NONE };
+                EntryChain chain;
+                Entry start = { .time = 1, .kind = ENTRY_START, .node = NODE_NONE };
                 gsize length;
 
                 header.files_text = summed_text_new(files);
-                chain.header = chain.last = journal_header_append(expected, &header);
-                record_append(expected, &start, &chain);
-                g_assert_cmpint(journal_writer_create(place.path, &header, &writer, &error), ==, 0);
+                chain.header = chain.last = record_header_append(expected, &header);
+                entry_append(expected, &start, &chain);
+                g_assert_cmpint(record_writer_create(place.path, &header, &writer, &error), ==, 0);
                 g_assert_null(header.files_text);
-                journal_writer_add(writer, &start);
-                g_assert_cmpint(journal_writer_flush(writer, &error), ==, 0);
-                g_assert_cmpuint(journal_writer_size(writer), ==, expected->len);
+                record_writer_add(writer, &start);
+                g_assert_cmpint(record_writer_flush(writer, &error), ==, 0);
+                g_assert_cmpuint(record_writer_size(writer), ==, expected->len);
                 g_assert_true(g_file_get_contents(place.path, &written, &length, NULL));
                 g_assert_cmpmem(written, length, expected->str, expected->len);
                 g_assert_cmpuint(count_records(&place, NULL), ==, 1);
@@ -565,12 +564,12 @@ static void test_writer_with_files_as_text(void) {
 
 static void test_writer_takes_no_file_that_is_there(void) {
         g_auto(Place) place = place_new();
-        JournalWriter *second = NULL;
-        g_auto(JournalHeader) header = header_example();
+        RecordWriter *second = NULL;
+        g_auto(RecordHeader) header = header_example();
         g_autofree char *error = NULL, *expected = g_strdup_printf("%s cannot be opened: File exists", place.path);
 
-        journal_writer_free(create(&place));
-        g_assert_cmpint(journal_writer_create(place.path, &header, &second, &error), ==, -EEXIST);
+        record_writer_free(create(&place));
+        g_assert_cmpint(record_writer_create(place.path, &header, &second, &error), ==, -EEXIST);
         g_assert_cmpstr(error, ==, expected);
         g_assert_null(second);
 }

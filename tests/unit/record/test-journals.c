@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 #include "basic/file-move.h"
-#include "record/journal.h"
-#include "record/journals.h"
+#include "record/record-store.h"
+#include "record/run-record.h"
 
 typedef struct Fixture {
         char *runtime, *state, *lock, *runs, *journal;
@@ -50,35 +50,35 @@ static void assert_text(const char *error, const char *format, const char *path)
 }
 
 static void test_only_one(Fixture *fixture, gconstpointer data) {
-        g_autoptr(Journals) ours = journals_new(fixture->runtime, fixture->state, NULL, NULL);
-        g_autoptr(Journals) theirs = journals_new(fixture->runtime, fixture->state, NULL, NULL);
+        g_autoptr(RecordStore) ours = record_store_new(fixture->runtime, fixture->state, NULL, NULL);
+        g_autoptr(RecordStore) theirs = record_store_new(fixture->runtime, fixture->state, NULL, NULL);
         g_autofree char *error = NULL;
 
-        g_assert_cmpint(journals_claim(ours, &error), ==, 0);
+        g_assert_cmpint(record_store_claim(ours, &error), ==, 0);
         g_assert_null(error);
-        g_assert_cmpint(journals_claim(theirs, &error), ==, -EBUSY);
+        g_assert_cmpint(record_store_claim(theirs, &error), ==, -EBUSY);
         assert_text(error, "%s is in use by another btd; give it another --runtime=", fixture->runtime);
 }
 
 static void test_no_lock(Fixture *fixture, gconstpointer data) {
-        g_autoptr(Journals) journals = journals_new(fixture->runtime, fixture->state, NULL, NULL);
+        g_autoptr(RecordStore) journals = record_store_new(fixture->runtime, fixture->state, NULL, NULL);
         g_autofree char *error = NULL;
 
         g_assert_cmpint(symlink("elsewhere", fixture->lock), ==, 0);
-        g_assert_cmpint(journals_claim(journals, &error), ==, -ELOOP);
+        g_assert_cmpint(record_store_claim(journals, &error), ==, -ELOOP);
         assert_text(error, "%s cannot be locked: Too many levels of symbolic links", fixture->lock);
 }
 
-static int read_journal(const Journals *journals, const char *run, GByteArray **ret_bytes, char **ret_error) {
-        JournalsRead *read = journals_read_new(journals, run, 0, 100);
-        int r = journals_read_run(read, NULL, ret_bytes, ret_error);
+static int read_journal(const RecordStore *journals, const char *run, GByteArray **ret_bytes, char **ret_error) {
+        RecordRead *read = record_read_new(journals, run, 0, 100);
+        int r = record_read_run(read, NULL, ret_bytes, ret_error);
 
-        journals_read_free(read);
+        record_read_free(read);
         return r;
 }
 
 static void test_unreadable(Fixture *fixture, gconstpointer data) {
-        g_autoptr(Journals) journals = journals_new(fixture->runtime, fixture->state, NULL, NULL);
+        g_autoptr(RecordStore) journals = record_store_new(fixture->runtime, fixture->state, NULL, NULL);
         g_autoptr(GByteArray) bytes = NULL;
         g_autofree char *error = NULL;
 
@@ -108,15 +108,15 @@ static unsigned count_aside(const Fixture *fixture, const char *newest) {
 
 /* Only so many, and so much, of what was set aside is kept, and it is said which is not. */
 static void test_set_aside_is_bounded(Fixture *fixture, gconstpointer data) {
-        g_autoptr(Journals) journals = journals_new(fixture->runtime, fixture->state, NULL, NULL);
+        g_autoptr(RecordStore) journals = record_store_new(fixture->runtime, fixture->state, NULL, NULL);
 
         for (unsigned i = 100; i < 130; i++) {
-                const char *suffix = i % 2 ? JOURNAL_BAD_SUFFIX : JOURNAL_OLD_SUFFIX;
+                const char *suffix = i % 2 ? RECORD_BAD_SUFFIX : RECORD_OLD_SUFFIX;
                 g_autofree char *name = g_strdup_printf("boot.%u.journal", i), *aside = g_strconcat(name, suffix, NULL),
                                 *path = g_build_filename(fixture->runs, name, NULL), *kept = NULL;
 
                 g_assert_true(g_file_set_contents(path, "x", 1, NULL));
-                kept = journals_set_aside(journals, path, suffix);
+                kept = record_store_set_aside(journals, path, suffix);
                 g_assert_cmpuint(count_aside(fixture, aside), ==, MIN(i - 99, 20));
         }
 
@@ -128,7 +128,7 @@ static void test_set_aside_is_bounded(Fixture *fixture, gconstpointer data) {
                 kept = g_build_filename(fixture->runs, aside, NULL);
                 kept[strlen(kept) - strlen(".bad")] = '\0';
                 g_assert_cmpint(g_rename(fixture->journal, kept), ==, 0);
-                g_free(journals_set_aside(journals, kept, JOURNAL_BAD_SUFFIX));
+                g_free(record_store_set_aside(journals, kept, RECORD_BAD_SUFFIX));
                 g_assert_cmpuint(count_aside(fixture, aside), ==, i == 0 ? 20 : 1);
         }
 
@@ -175,16 +175,16 @@ static void test_move_far(Fixture *fixture, gconstpointer data) {
 
 /* It is said, and not kept where the next daemon would take it for one of a run that goes on. */
 static void test_finish_in_vain(Fixture *fixture, gconstpointer data) {
-        g_autoptr(Journals) journals = journals_new(fixture->runtime, fixture->state, NULL, NULL);
+        g_autoptr(RecordStore) journals = record_store_new(fixture->runtime, fixture->state, NULL, NULL);
         g_autofree char *finished = g_build_filename(fixture->runtime, "finished", NULL),
                         *log = g_build_filename(fixture->state, "log", NULL), *text = NULL, *expected = NULL;
         int fd = open(log, O_WRONLY | O_CREAT | O_CLOEXEC, 0600), before = dup(STDERR_FILENO);
-        JournalSummary summary = { .run = (char *) "boot.1" };
+        RecordSummary summary = { .run = (char *) "boot.1" };
 
         g_assert_true(g_file_set_contents(fixture->journal, "x", 1, NULL));
         g_assert_true(g_file_set_contents(finished, "x", 1, NULL));
         dup2(fd, STDERR_FILENO);
-        journals_finish(journals, &summary, 1);
+        record_store_finish(journals, &summary, 1);
         dup2(before, STDERR_FILENO);
         close(before);
         close(fd);
@@ -196,7 +196,7 @@ static void test_finish_in_vain(Fixture *fixture, gconstpointer data) {
         g_assert_true(g_file_get_contents(log, &text, NULL, NULL));
         g_assert_cmpstr(text, ==, expected);
         g_assert_false(g_file_test(fixture->journal, G_FILE_TEST_EXISTS));
-        g_assert_false(journals_have(journals, "boot.1"));
+        g_assert_false(record_store_have(journals, "boot.1"));
         g_assert_cmpint(g_unlink(log), ==, 0);
         g_assert_cmpint(g_unlink(finished), ==, 0);
 }

@@ -11,7 +11,7 @@
 
 #include "basic/timers.h"
 #include "definition/definition.h"
-#include "record/journal-writer.h"
+#include "record/record-writer.h"
 #include "run/run.h"
 #include "sanitized.h"
 
@@ -410,8 +410,8 @@ static void test_bytes_of_many_runs(void) {
 /* Its header has the texts of the tree, and is not kept once it is written. */
 static void test_bytes_of_a_record(void) {
         g_autofree char *directory = g_dir_make_tmp("btd-test-XXXXXX", NULL), *text = g_strnfill(10000, 'x');
-        JournalHeader header = { .run = (char *) "hundred.1000", .starter = text };
-        JournalWriter *writers[100];
+        RecordHeader header = { .run = (char *) "hundred.1000", .starter = text };
+        RecordWriter *writers[100];
         size_t before = 0, bytes;
 
         for (size_t i = 0; i < G_N_ELEMENTS(writers); i++) {
@@ -419,14 +419,14 @@ static void test_bytes_of_a_record(void) {
 
                 if (i == 1) /* what is kept for good is there now */
                         before = bytes_held();
-                g_assert_cmpint(journal_writer_create(path, &header, &writers[i], &error), ==, 0);
-                g_assert_cmpint(journal_writer_flush(writers[i], &error), ==, 0);
+                g_assert_cmpint(record_writer_create(path, &header, &writers[i], &error), ==, 0);
+                g_assert_cmpint(record_writer_flush(writers[i], &error), ==, 0);
                 g_assert_cmpint(remove(path), ==, 0);
         }
 
         bytes = (bytes_held() - before) / (G_N_ELEMENTS(writers) - 1);
         for (size_t i = 0; i < G_N_ELEMENTS(writers); i++)
-                journal_writer_free(writers[i]);
+                record_writer_free(writers[i]);
 
         g_assert_cmpint(g_rmdir(directory), ==, 0);
         if (SANITIZED)

@@ -415,9 +415,9 @@ static void test_noted(void) {
 
 /* All that there was is a snapshot by then. */
 static void test_noted_in_snapshots(void) {
-        journal_writer_set_part(1);
+        record_writer_set_part(1);
         check_noted();
-        journal_writer_set_part(0);
+        record_writer_set_part(0);
 }
 
 /* Each attempt by itself; its limit, too. */

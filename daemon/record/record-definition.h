@@ -7,8 +7,8 @@
  */
 
 #include "definition/definition.h"
-#include "record/journal-header.h"
+#include "record/record-header.h"
 
 /* -EBADMSG with an error message: this daemon cannot make a tree from the texts. */
-int journal_definition_new(const JournalHeader *header, const NodeType *const *const *tables,
-                           Definition **ret_definition, char **ret_error);
+int record_definition_new(const RecordHeader *header, const NodeType *const *const *tables, Definition **ret_definition,
+                          char **ret_error);

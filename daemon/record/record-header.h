@@ -15,11 +15,11 @@
 #include "basic/crc32.h"
 
 /* A daemon reads run records of all versions up to this one. */
-#define JOURNAL_VERSION 3u
+#define RECORD_VERSION 3u
 /* From this version on, each line's checksum covers the previous lines, and all effects are recorded. */
-#define JOURNAL_VERSION_CHAINED 3u
+#define RECORD_VERSION_CHAINED 3u
 
-typedef struct JournalHeader {
+typedef struct RecordHeader {
         uint32_t version; /* as it was read */
         uint32_t engine;  /* ENGINE_VERSION of the daemon that wrote it; 0: not known */
         char *boot;       /* the boot ID: after another boot, nothing of the run is left */
@@ -37,20 +37,20 @@ typedef struct JournalHeader {
                                  * found: the names by which the search path found it */
         SummedText *files_text; /* the same, to be written; NULL: use files. Not read. */
         json_object *variables; /* as given at the start: an object */
-} JournalHeader;
+} RecordHeader;
 
 /* Returns the checksum of the line. */
-uint32_t journal_header_append(GString *text, const JournalHeader *header);
+uint32_t record_header_append(GString *text, const RecordHeader *header);
 /* The same without the files, which can be long: they belong at ret_files in the text. */
-uint32_t journal_header_append_around(GString *text, const JournalHeader *header, const SummedText *files,
-                                      size_t *ret_files);
+uint32_t record_header_append_around(GString *text, const RecordHeader *header, const SummedText *files,
+                                     size_t *ret_files);
 
 /* Reads the line, without its end, and its checksum. -EBADMSG: damaged; -EPROTONOSUPPORT: unknown version; with an
  * error message. */
-int journal_header_parse(const char *line, size_t length, JournalHeader *ret_header, uint32_t *ret_checksum,
-                         char **ret_error);
+int record_header_parse(const char *line, size_t length, RecordHeader *ret_header, uint32_t *ret_checksum,
+                        char **ret_error);
 /* The same for the beginning of the line: without the files and the variables, and without checking the checksum. */
-int journal_header_parse_start(const char *text, size_t length, JournalHeader *ret_header, char **ret_error);
-void journal_header_clear(JournalHeader *header);
+int record_header_parse_start(const char *text, size_t length, RecordHeader *ret_header, char **ret_error);
+void record_header_clear(RecordHeader *header);
 
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(JournalHeader, journal_header_clear)
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(RecordHeader, record_header_clear)

@@ -10,7 +10,7 @@
 
 #include "basic/cleanup.h"
 #include "basic/crc32.h"
-#include "record/record.h"
+#include "record/entry.h"
 
 #define CHECKSUM_LENGTH 8u
 /* Longer than the two numbers and the longest kind. */
@@ -19,21 +19,21 @@
 #define BEFORE "before"
 #define JSON_DEPTH_MAX 1000
 
-static const char *const kind_names[RECORD_KIND_MAX_] = {
-        [RECORD_START] = "start",         [RECORD_TICK] = "tick",     [RECORD_ENDED] = "ended",
-        [RECORD_CHANGED] = "changed",     [RECORD_TURNED] = "turned", [RECORD_TIMER] = "timer",
-        [RECORD_INTERVAL] = "interval",   [RECORD_SET] = "set",       [RECORD_NOTE] = "note",
-        [RECORD_LOCKED] = "locked",       [RECORD_HALT] = "halt",     [RECORD_PAUSE] = "pause",
-        [RECORD_RESUME] = "resume",       [RECORD_STEP] = "step",     [RECORD_BREAK] = "break",
-        [RECORD_FORCE] = "force",         [RECORD_BEGIN] = "begin",   [RECORD_AT_ONCE] = "at-once",
-        [RECORD_STOPPED] = "stopped",     [RECORD_VALUE] = "value",   [RECORD_AT_ONCE_LOCKED] = "at-once-locked",
-        [RECORD_SUSPENDED] = "suspended", [RECORD_WAITS] = "waits",   [RECORD_STOP] = "stop",
-        [RECORD_UNLOCK] = "unlock",       [RECORD_ARM] = "arm",       [RECORD_DISARM] = "disarm",
-        [RECORD_RECOVERED] = "recovered", [RECORD_RERUN] = "rerun",   [RECORD_FINISHED] = "finished",
-        [RECORD_SNAPSHOT] = "snapshot",
+static const char *const kind_names[ENTRY_KIND_MAX_] = {
+        [ENTRY_START] = "start",         [ENTRY_TICK] = "tick",     [ENTRY_ENDED] = "ended",
+        [ENTRY_CHANGED] = "changed",     [ENTRY_TURNED] = "turned", [ENTRY_TIMER] = "timer",
+        [ENTRY_INTERVAL] = "interval",   [ENTRY_SET] = "set",       [ENTRY_NOTE] = "note",
+        [ENTRY_LOCKED] = "locked",       [ENTRY_HALT] = "halt",     [ENTRY_PAUSE] = "pause",
+        [ENTRY_RESUME] = "resume",       [ENTRY_STEP] = "step",     [ENTRY_BREAK] = "break",
+        [ENTRY_FORCE] = "force",         [ENTRY_BEGIN] = "begin",   [ENTRY_AT_ONCE] = "at-once",
+        [ENTRY_STOPPED] = "stopped",     [ENTRY_VALUE] = "value",   [ENTRY_AT_ONCE_LOCKED] = "at-once-locked",
+        [ENTRY_SUSPENDED] = "suspended", [ENTRY_WAITS] = "waits",   [ENTRY_STOP] = "stop",
+        [ENTRY_UNLOCK] = "unlock",       [ENTRY_ARM] = "arm",       [ENTRY_DISARM] = "disarm",
+        [ENTRY_RECOVERED] = "recovered", [ENTRY_RERUN] = "rerun",   [ENTRY_FINISHED] = "finished",
+        [ENTRY_SNAPSHOT] = "snapshot",
 };
 
-const char *record_kind_to_string(RecordKind kind) {
+const char *entry_kind_to_string(EntryKind kind) {
         return kind_names[kind];
 }
 
@@ -49,7 +49,7 @@ static char *put_number(char *text, uint64_t number) {
         return mempcpy(text, p, (size_t) (digits + sizeof(digits) - p));
 }
 
-uint32_t record_append_checksum(GString *text, size_t line, uint32_t before) {
+uint32_t entry_append_checksum(GString *text, size_t line, uint32_t before) {
         uint32_t crc = crc32_of(before, text->str + line, text->len - line);
         char end[1 + CHECKSUM_LENGTH + 1], *p = end;
 
@@ -61,7 +61,7 @@ uint32_t record_append_checksum(GString *text, size_t line, uint32_t before) {
         return crc;
 }
 
-size_t record_begin(GString *text, uint64_t time, RecordKind kind, NodeId node) {
+size_t entry_begin(GString *text, uint64_t time, EntryKind kind, NodeId node) {
         size_t line = text->len;
         char begin[BEGIN_MAX], *p = put_number(begin, time);
 
@@ -74,26 +74,25 @@ size_t record_begin(GString *text, uint64_t time, RecordKind kind, NodeId node) 
         return line;
 }
 
-void record_end(GString *text, size_t line, RecordKind kind, RecordChain *chain) {
-        chain->last = record_append_checksum(text, line, kind == RECORD_SNAPSHOT ? chain->header : chain->last);
+void entry_end(GString *text, size_t line, EntryKind kind, EntryChain *chain) {
+        chain->last = entry_append_checksum(text, line, kind == ENTRY_SNAPSHOT ? chain->header : chain->last);
         chain->alone = false;
 }
 
-void record_append(GString *text, const Record *record, RecordChain *chain) {
-        size_t line = record_begin(text, record->time, record->kind, record->node);
+void entry_append(GString *text, const Entry *entry, EntryChain *chain) {
+        size_t line = entry_begin(text, entry->time, entry->kind, entry->node);
 
-        if (record->kind == RECORD_SNAPSHOT && record->details)
-                json_object_object_add(record->details, BEFORE, json_object_new_int64(chain->last));
-        if (record->details) {
+        if (entry->kind == ENTRY_SNAPSHOT && entry->details)
+                json_object_object_add(entry->details, BEFORE, json_object_new_int64(chain->last));
+        if (entry->details) {
                 g_string_append_c(text, ' ');
-                g_string_append(
-                        text, json_object_to_json_string_ext(record->details,
-                                                             JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE));
+                g_string_append(text, json_object_to_json_string_ext(
+                                              entry->details, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE));
         }
-        record_end(text, line, record->kind, chain);
+        entry_end(text, line, entry->kind, chain);
 }
 
-bool record_read_checksum(const char *line, size_t length, size_t *ret_length, uint32_t *ret_checksum) {
+bool entry_read_checksum(const char *line, size_t length, size_t *ret_length, uint32_t *ret_checksum) {
         size_t rest = length - CHECKSUM_LENGTH - 1;
         uint32_t crc = 0;
 
@@ -123,8 +122,8 @@ static char *take_word(const char **p, const char *end) {
         return g_strndup(start, (size_t) (space - start));
 }
 
-static bool parse_kind(const char *word, RecordKind *ret_kind) {
-        for (RecordKind kind = 0; word && kind < RECORD_KIND_MAX_; kind++)
+static bool parse_kind(const char *word, EntryKind *ret_kind) {
+        for (EntryKind kind = 0; word && kind < ENTRY_KIND_MAX_; kind++)
                 if (strcmp(kind_names[kind], word) == 0) {
                         *ret_kind = kind;
                         return true;
@@ -133,7 +132,7 @@ static bool parse_kind(const char *word, RecordKind *ret_kind) {
         return false;
 }
 
-json_object *record_parse_object(const char *text, size_t length) {
+json_object *entry_parse_object(const char *text, size_t length) {
         json_tokener *tokener = json_tokener_new_ex(JSON_DEPTH_MAX);
         json_object *object;
         bool whole;
@@ -151,7 +150,7 @@ json_object *record_parse_object(const char *text, size_t length) {
 }
 
 static bool parse_details(const char *text, size_t length, json_object **ret_details) {
-        return length == 0 || (*ret_details = record_parse_object(text, length));
+        return length == 0 || (*ret_details = entry_parse_object(text, length));
 }
 
 static bool parse_node(const char *word, NodeId *ret_node) {
@@ -167,14 +166,14 @@ static bool parse_node(const char *word, NodeId *ret_node) {
 }
 
 static bool is_snapshot(const char *line, size_t length) {
-        const char *word = memchr(line, ' ', length), *name = kind_names[RECORD_SNAPSHOT];
+        const char *word = memchr(line, ' ', length), *name = kind_names[ENTRY_SNAPSHOT];
 
         return word && (size_t) (line + length - word) > strlen(name) && memcmp(word + 1, name, strlen(name)) == 0;
 }
 
 /* Checks the line, without its checksum. 0: it follows the line before, or need not; -EBADMSG: it is damaged, or lines
  * before it are missing. */
-static int check(const char *line, size_t length, uint32_t checksum, RecordChain *chain, char **ret_error) {
+static int check(const char *line, size_t length, uint32_t checksum, EntryChain *chain, char **ret_error) {
         uint32_t before = is_snapshot(line, length) ? chain->header : chain->last;
 
         if (checksum == crc32_of(before, line, length)) {
@@ -189,15 +188,15 @@ static int check(const char *line, size_t length, uint32_t checksum, RecordChain
         return -EBADMSG;
 }
 
-int record_parse(const char *line, size_t length, RecordChain *chain, Record *ret_record, char **ret_error) {
+int entry_parse(const char *line, size_t length, EntryChain *chain, Entry *ret_entry, char **ret_error) {
         g_autofree char *time = NULL, *kind = NULL, *node = NULL;
-        g_auto(Record) record = { .node = NODE_NONE };
+        g_auto(Entry) entry = { .node = NODE_NONE };
         const char *p = line, *end;
         uint32_t checksum;
         size_t rest;
         int r;
 
-        if (!record_read_checksum(line, length, &rest, &checksum)) {
+        if (!entry_read_checksum(line, length, &rest, &checksum)) {
                 *ret_error = g_strdup("it does not fit its checksum");
                 return -EBADMSG;
         }
@@ -209,27 +208,27 @@ int record_parse(const char *line, size_t length, RecordChain *chain, Record *re
         time = take_word(&p, end);
         kind = take_word(&p, end);
         node = take_word(&p, end);
-        if (!time || !g_ascii_string_to_unsigned(time, 10, 0, UINT64_MAX, &record.time, NULL) ||
-            !parse_kind(kind, &record.kind) || !parse_node(node, &record.node) ||
-            !parse_details(p, (size_t) (end - p), &record.details)) {
+        if (!time || !g_ascii_string_to_unsigned(time, 10, 0, UINT64_MAX, &entry.time, NULL) ||
+            !parse_kind(kind, &entry.kind) || !parse_node(node, &entry.node) ||
+            !parse_details(p, (size_t) (end - p), &entry.details)) {
                 *ret_error = g_strdup_printf("'%.*s' is not known", (int) MIN(rest, 60), line);
                 return -EINVAL;
         }
 
         chain->last = checksum;
-        *ret_record = record;
-        record = (Record){};
+        *ret_entry = entry;
+        entry = (Entry){};
         return 0;
 }
 
-bool record_follows(const Record *snapshot, uint32_t before) {
+bool entry_follows(const Entry *snapshot, uint32_t before) {
         json_object *value;
 
         return !snapshot->details || !json_object_object_get_ex(snapshot->details, BEFORE, &value) ||
                json_object_get_int64(value) == (int64_t) before;
 }
 
-void record_clear(Record *record) {
-        json_object_put(record->details);
-        *record = (Record){};
+void entry_clear(Entry *entry) {
+        json_object_put(entry->details);
+        *entry = (Entry){};
 }

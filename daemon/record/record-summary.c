@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Implements journal-summary.h. All short members are at the beginning of the first line; the last line has the
+/* Implements record-summary.h. All short members are at the beginning of the first line; the last line has the
  * result. */
 
 #include <errno.h>
@@ -11,9 +11,9 @@
 
 #include "basic/cause.h"
 #include "basic/cleanup.h"
-#include "record/journal-header.h"
-#include "record/journal-summary.h"
-#include "record/record.h"
+#include "record/entry.h"
+#include "record/record-header.h"
+#include "record/record-summary.h"
 
 /* Bytes to read at first. Only a very long cause needs more. */
 #define PIECE 8192u
@@ -59,15 +59,15 @@ static int read_last_line(int fd, uint64_t size, GString *piece, const char **re
                 before = end ? memrchr(piece->str, '\n', (size_t) (end - piece->str)) : NULL;
                 *ret_line = before ? before + 1 : piece->str;
                 *ret_length = before ? (size_t) (end - *ret_line) : 0;
-                if (before && !record_read_checksum(piece->str, (size_t) (before - piece->str), &length, ret_before))
+                if (before && !entry_read_checksum(piece->str, (size_t) (before - piece->str), &length, ret_before))
                         *ret_before = 0;
                 if (before || want == size)
                         return 0;
         }
 }
 
-static void take_header(JournalSummary *summary, JournalHeader *header) {
-        *summary = (JournalSummary){
+static void take_header(RecordSummary *summary, RecordHeader *header) {
+        *summary = (RecordSummary){
                 .run = g_steal_pointer(&header->run),
                 .tree = g_steal_pointer(&header->tree),
                 .instance = g_steal_pointer(&header->instance),
@@ -79,36 +79,36 @@ static void take_header(JournalSummary *summary, JournalHeader *header) {
         };
 }
 
-static json_object *detail(const Record *record, const char *name) {
+static json_object *detail(const Entry *entry, const char *name) {
         json_object *value = NULL;
 
-        if (record->details)
-                json_object_object_get_ex(record->details, name, &value);
+        if (entry->details)
+                json_object_object_get_ex(entry->details, name, &value);
 
         return value;
 }
 
-static void take_last_record(JournalSummary *summary, const Record *record) {
+static void take_last_entry(RecordSummary *summary, const Entry *entry) {
         g_autoptr(Cause) cause = NULL;
         const char *status;
 
-        summary->finished = summary->started + record->time;
-        if (record->kind != RECORD_FINISHED)
+        summary->finished = summary->started + entry->time;
+        if (entry->kind != ENTRY_FINISHED)
                 return;
 
-        status = json_object_get_string(detail(record, "status"));
-        cause = cause_from_json(detail(record, "cause"));
+        status = json_object_get_string(detail(entry, "status"));
+        cause = cause_from_json(detail(entry, "cause"));
         g_free(summary->status);
         g_free(summary->cause);
         summary->status = g_strdup(status ?: "?");
         summary->cause = g_strdup(cause && cause->text ? cause->text : "");
 }
 
-static int read_summary(int fd, uint64_t size, JournalSummary *summary, char **ret_error) {
+static int read_summary(int fd, uint64_t size, RecordSummary *summary, char **ret_error) {
         g_autoptr(GString) piece = g_string_new(NULL);
-        g_auto(JournalHeader) header = {};
-        g_auto(Record) record = {};
-        RecordChain chain = { .alone = true };
+        g_auto(RecordHeader) header = {};
+        g_auto(Entry) entry = {};
+        EntryChain chain = { .alone = true };
         g_autofree char *error = NULL;
         const char *line;
         size_t length;
@@ -117,7 +117,7 @@ static int read_summary(int fd, uint64_t size, JournalSummary *summary, char **r
         r = read_piece(fd, 0, MIN(size, PIECE), piece);
         if (r < 0)
                 return r;
-        r = journal_header_parse_start(piece->str, piece->len, &header, ret_error);
+        r = record_header_parse_start(piece->str, piece->len, &header, ret_error);
         if (r < 0)
                 return r;
 
@@ -125,15 +125,15 @@ static int read_summary(int fd, uint64_t size, JournalSummary *summary, char **r
         r = read_last_line(fd, size, piece, &line, &length, &chain.last);
         if (r < 0)
                 return r;
-        if (length > 0 && record_parse(line, length, &chain, &record, &error) >= 0)
-                take_last_record(summary, &record);
+        if (length > 0 && entry_parse(line, length, &chain, &entry, &error) >= 0)
+                take_last_entry(summary, &entry);
 
         return 0;
 }
 
-int journal_summary_read(const char *path, JournalSummary *ret_summary, char **ret_error) {
+int record_summary_read(const char *path, RecordSummary *ret_summary, char **ret_error) {
         g_auto(AutoFd) fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-        g_auto(JournalSummary) summary = {};
+        g_auto(RecordSummary) summary = {};
         g_autofree char *error = NULL;
         struct stat st;
         int r;
@@ -150,16 +150,16 @@ int journal_summary_read(const char *path, JournalSummary *ret_summary, char **r
         }
 
         *ret_summary = summary;
-        summary = (JournalSummary){};
+        summary = (RecordSummary){};
         return 0;
 }
 
-void journal_summary_clear(JournalSummary *summary) {
+void record_summary_clear(RecordSummary *summary) {
         g_free(summary->run);
         g_free(summary->tree);
         g_free(summary->instance);
         g_free(summary->token);
         g_free(summary->status);
         g_free(summary->cause);
-        *summary = (JournalSummary){};
+        *summary = (RecordSummary){};
 }

@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "basic/cleanup.h"
-#include "record/journal-header.h"
-#include "record/record.h"
+#include "record/entry.h"
+#include "record/record-header.h"
 
 #define MAGIC "btd-journal "
 #define VERSION_LENGTH_MAX 20u
@@ -22,13 +22,13 @@ typedef struct Field {
 } Field;
 
 static const Field texts[] = {
-        { "boot", offsetof(JournalHeader, boot) },       { "run", offsetof(JournalHeader, run) },
-        { "tree", offsetof(JournalHeader, tree) },       { "instance", offsetof(JournalHeader, instance) },
-        { "starter", offsetof(JournalHeader, starter) }, { "hash", offsetof(JournalHeader, hash) },
+        { "boot", offsetof(RecordHeader, boot) },       { "run", offsetof(RecordHeader, run) },
+        { "tree", offsetof(RecordHeader, tree) },       { "instance", offsetof(RecordHeader, instance) },
+        { "starter", offsetof(RecordHeader, starter) }, { "hash", offsetof(RecordHeader, hash) },
 };
 
 /* Run records of older versions have no token: such a run is the first of its series. */
-static char *token_from_json(json_object *json, const JournalHeader *header) {
+static char *token_from_json(json_object *json, const RecordHeader *header) {
         json_object *token;
 
         if (!json_object_object_get_ex(json, "token", &token) || !json_object_is_type(token, json_type_string))
@@ -37,18 +37,18 @@ static char *token_from_json(json_object *json, const JournalHeader *header) {
         return g_utf8_make_valid(json_object_get_string(token), -1);
 }
 
-static char **text_of(JournalHeader *header, const Field *field) {
+static char **text_of(RecordHeader *header, const Field *field) {
         return (char **) ((char *) header + field->offset);
 }
 
 /* All members except the files and the variables. */
-static json_object *start_to_json(const JournalHeader *header) {
+static json_object *start_to_json(const RecordHeader *header) {
         json_object *json = json_object_new_object();
         g_autofree char *seed = g_strdup_printf("%016" PRIx64, header->seed);
 
         for (size_t i = 0; i < G_N_ELEMENTS(texts); i++)
                 json_object_object_add(json, texts[i].name,
-                                       json_object_new_string(*text_of((JournalHeader *) header, &texts[i]) ?: ""));
+                                       json_object_new_string(*text_of((RecordHeader *) header, &texts[i]) ?: ""));
         json_object_object_add(json, "engine", json_object_new_int64(header->engine));
         json_object_object_add(json, "token", json_object_new_string(header->token ?: header->run));
         json_object_object_add(json, "uid", json_object_new_int64(header->uid));
@@ -62,13 +62,13 @@ static const char *json_text(json_object *json) {
         return json_object_to_json_string_ext(json, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE);
 }
 
-uint32_t journal_header_append_around(GString *text, const JournalHeader *header, const SummedText *files,
-                                      size_t *ret_files) {
+uint32_t record_header_append_around(GString *text, const RecordHeader *header, const SummedText *files,
+                                     size_t *ret_files) {
         g_autoptr(json_object) start = start_to_json(header);
         size_t line = text->len, rest;
         uint32_t checksum;
 
-        g_string_append_printf(text, MAGIC "%u ", JOURNAL_VERSION);
+        g_string_append_printf(text, MAGIC "%u ", RECORD_VERSION);
         g_string_append(text, json_text(start));
         g_string_truncate(text, text->len - strlen("}"));
         g_string_append(text, FILES);
@@ -79,14 +79,14 @@ uint32_t journal_header_append_around(GString *text, const JournalHeader *header
 
         checksum = crc32_combine(crc32_of(0, text->str + line, rest - line), files->checksum, files->length);
         *ret_files = rest;
-        return record_append_checksum(text, rest, checksum);
+        return entry_append_checksum(text, rest, checksum);
 }
 
-uint32_t journal_header_append(GString *text, const JournalHeader *header) {
+uint32_t record_header_append(GString *text, const RecordHeader *header) {
         g_autoptr(SummedText) own = header->files_text ? NULL : summed_text_new(g_strdup(json_text(header->files)));
         const SummedText *files = header->files_text ?: own;
         size_t at;
-        uint32_t checksum = journal_header_append_around(text, header, files, &at);
+        uint32_t checksum = record_header_append_around(text, header, files, &at);
 
         g_string_insert_len(text, (gssize) at, files->text, (gssize) files->length);
         return checksum;
@@ -131,7 +131,7 @@ static bool files_are_valid(json_object *files) {
 }
 
 /* Reads all members whose length does not depend on the size of the tree. */
-static bool start_from_json(json_object *json, JournalHeader *header) {
+static bool start_from_json(json_object *json, RecordHeader *header) {
         json_object *seed = member(json, "seed", json_type_string), *start = member(json, "start", json_type_int),
                     *started = member(json, "started", json_type_int);
 
@@ -152,10 +152,10 @@ static bool start_from_json(json_object *json, JournalHeader *header) {
         header->uid = (uint32_t) json_object_get_int64(member(json, "uid", json_type_int));
         header->start = json_object_get_uint64(start);
         header->started = json_object_get_uint64(started);
-        return header->start <= RECORD_TIME_MAX && header->started <= RECORD_TIME_MAX;
+        return header->start <= ENTRY_TIME_MAX && header->started <= ENTRY_TIME_MAX;
 }
 
-static bool header_from_json(json_object *json, JournalHeader *header) {
+static bool header_from_json(json_object *json, RecordHeader *header) {
         json_object *files = member(json, "files", json_type_array),
                     *variables = member(json, "variables", json_type_object);
 
@@ -189,9 +189,9 @@ static int check_magic(const char *line, size_t length, size_t *ret_length, uint
 
         rest = g_strndup(line + strlen(MAGIC), MIN(length - strlen(MAGIC), VERSION_LENGTH_MAX));
         version = g_ascii_strtoull(rest, &end, 10);
-        if (version == 0 || version > JOURNAL_VERSION) {
+        if (version == 0 || version > RECORD_VERSION) {
                 *ret_error = g_strdup_printf("it is of version %" PRIu64 ", but this btd knows none beyond %u",
-                                             (uint64_t) version, JOURNAL_VERSION);
+                                             (uint64_t) version, RECORD_VERSION);
                 return -EPROTONOSUPPORT;
         }
 
@@ -200,9 +200,9 @@ static int check_magic(const char *line, size_t length, size_t *ret_length, uint
         return 0;
 }
 
-int journal_header_parse(const char *line, size_t length, JournalHeader *ret_header, uint32_t *ret_checksum,
-                         char **ret_error) {
-        g_auto(JournalHeader) header = {};
+int record_header_parse(const char *line, size_t length, RecordHeader *ret_header, uint32_t *ret_checksum,
+                        char **ret_error) {
+        g_auto(RecordHeader) header = {};
         g_autoptr(json_object) json = NULL;
         uint32_t checksum;
         size_t magic;
@@ -210,26 +210,26 @@ int journal_header_parse(const char *line, size_t length, JournalHeader *ret_hea
 
         if (!has_magic(line, length))
                 return bad(ret_error, NO_JOURNAL);
-        if (!record_read_checksum(line, length, &length, &checksum) || checksum != crc32_of(0, line, length))
+        if (!entry_read_checksum(line, length, &length, &checksum) || checksum != crc32_of(0, line, length))
                 return bad(ret_error, "its first line does not fit its checksum");
         r = check_magic(line, length, &magic, &header.version, ret_error);
         if (r < 0)
                 return r;
 
-        json = record_parse_object(line + magic, length - magic);
+        json = entry_parse_object(line + magic, length - magic);
         if (!json || !header_from_json(json, &header))
                 return bad(ret_error, "its first line lacks what a run is made from");
 
         *ret_header = header;
         *ret_checksum = checksum;
-        header = (JournalHeader){};
+        header = (RecordHeader){};
         return 0;
 }
 
 /* The files follow all short members. No text contains the name of that member with its quotes, since quotes are
  * escaped in a text. */
-int journal_header_parse_start(const char *text, size_t length, JournalHeader *ret_header, char **ret_error) {
-        g_auto(JournalHeader) header = {};
+int record_header_parse_start(const char *text, size_t length, RecordHeader *ret_header, char **ret_error) {
+        g_auto(RecordHeader) header = {};
         g_autoptr(json_object) json = NULL;
         g_autofree char *start = NULL;
         const char *files;
@@ -243,17 +243,17 @@ int journal_header_parse_start(const char *text, size_t length, JournalHeader *r
         files = memmem(text, length, FILES, strlen(FILES));
         if (files) {
                 start = g_strdup_printf("%.*s}", (int) (files - text - (ptrdiff_t) magic), text + magic);
-                json = record_parse_object(start, strlen(start));
+                json = entry_parse_object(start, strlen(start));
         }
         if (!json || !start_from_json(json, &header))
                 return bad(ret_error, "its first line lacks what a run is made from");
 
         *ret_header = header;
-        header = (JournalHeader){};
+        header = (RecordHeader){};
         return 0;
 }
 
-void journal_header_clear(JournalHeader *header) {
+void record_header_clear(RecordHeader *header) {
         for (size_t i = 0; i < G_N_ELEMENTS(texts); i++)
                 g_free(*text_of(header, &texts[i]));
 
@@ -261,5 +261,5 @@ void journal_header_clear(JournalHeader *header) {
         json_object_put(header->files);
         summed_text_free(header->files_text);
         json_object_put(header->variables);
-        *header = (JournalHeader){};
+        *header = (RecordHeader){};
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Implements journal-writer.h. Records that belong together are written with one write(). */
+/* Implements record-writer.h. Entries that belong together are written with one write(). */
 
 #include <errno.h>
 #include <fcntl.h>
@@ -10,7 +10,7 @@
 
 #include "basic/cleanup.h"
 #include "basic/limit.h"
-#include "record/journal-writer.h"
+#include "record/record-writer.h"
 
 #define PIECE (UINT64_C(64) << 10)
 /* A run record has at most two parts, but large snapshots make parts longer. */
@@ -20,33 +20,33 @@
 #define SPARE_MAX (UINT64_C(64) << 10)
 
 static uint64_t part; /* 0: derived from the size limit */
-/* A run has pending records only while it processes an input, so all runs share this buffer, unless one of them
+/* A run has pending entries only while it processes an input, so all runs share this buffer, unless one of them
  * triggers another. */
 static GString *spare;
 
-struct JournalWriter {
+struct RecordWriter {
         char *path;
         int fd; /* -1: it has failed */
         uint64_t size;
-        uint64_t body;      /* offset of the first record */
+        uint64_t body;      /* offset of the first entry */
         uint64_t newest;    /* offset of the newest snapshot, or 0 */
         uint64_t next_part; /* from this size on, a snapshot is due */
-        GString *pending;   /* NULL: no record is pending */
+        GString *pending;   /* NULL: no entry is pending */
         SummedText *files;  /* belong into pending, but are not copied because they can be long; NULL: none */
         size_t files_at;    /* their offset in pending */
-        RecordChain chain;
-        size_t line; /* offset in pending of the record that was begun */
-        RecordKind kind;
+        EntryChain chain;
+        size_t line; /* offset in pending of the entry that was begun */
+        EntryKind kind;
 };
 
-static GString *pending_of(JournalWriter *writer) {
+static GString *pending_of(RecordWriter *writer) {
         if (!writer->pending)
                 writer->pending = g_steal_pointer(&spare) ?: g_string_new(NULL);
 
         return writer->pending;
 }
 
-static void drop_pending(JournalWriter *writer) {
+static void drop_pending(RecordWriter *writer) {
         GString *pending = g_steal_pointer(&writer->pending);
 
         g_clear_pointer(&writer->files, summed_text_free);
@@ -78,11 +78,11 @@ static int write_all(int fd, const char *bytes, size_t n) {
         return 0;
 }
 
-static size_t pending_size(const JournalWriter *writer) {
+static size_t pending_size(const RecordWriter *writer) {
         return writer->pending->len + (writer->files ? writer->files->length : 0);
 }
 
-static int write_pending(const JournalWriter *writer) {
+static int write_pending(const RecordWriter *writer) {
         const GString *pending = writer->pending;
         struct iovec parts[3];
         size_t written;
@@ -111,7 +111,7 @@ static int write_pending(const JournalWriter *writer) {
         return r;
 }
 
-static int fail(JournalWriter *writer, int r, const char *why, char **ret_error) {
+static int fail(RecordWriter *writer, int r, const char *why, char **ret_error) {
         *ret_error = g_strdup_printf("%s %s", writer->path, why);
         close(writer->fd);
         writer->fd = -1;
@@ -125,17 +125,17 @@ static uint64_t size_max(void) {
         return (uint64_t) limits_in_force(LIMIT_JOURNAL) * 1024;
 }
 
-static int fail_for_size(JournalWriter *writer, char **ret_error) {
+static int fail_for_size(RecordWriter *writer, char **ret_error) {
         g_autofree char *size = limit_size_text(limits_in_force(LIMIT_JOURNAL));
         g_autofree char *why = g_strdup_printf("has become larger than %s", size);
 
         return fail(writer, -EFBIG, why, ret_error);
 }
 
-static JournalWriter *writer_new(const char *path, int fd, uint64_t size) {
-        JournalWriter *writer = g_new0(JournalWriter, 1);
+static RecordWriter *writer_new(const char *path, int fd, uint64_t size) {
+        RecordWriter *writer = g_new0(RecordWriter, 1);
 
-        *writer = (JournalWriter){
+        *writer = (RecordWriter){
                 .path = g_strdup(path),
                 .fd = fd,
                 .size = size,
@@ -162,20 +162,20 @@ static uint64_t part_size(void) {
 }
 
 /* Sets the size at which the part that starts at begin is complete. */
-static void plan_part(JournalWriter *writer, uint64_t begin) {
+static void plan_part(RecordWriter *writer, uint64_t begin) {
         writer->next_part = begin + part_size();
 }
 
-static uint32_t append_header(JournalWriter *writer, JournalHeader *header) {
+static uint32_t append_header(RecordWriter *writer, RecordHeader *header) {
         if (!header->files_text)
-                return journal_header_append(pending_of(writer), header);
+                return record_header_append(pending_of(writer), header);
 
         writer->files = g_steal_pointer(&header->files_text);
-        return journal_header_append_around(pending_of(writer), header, writer->files, &writer->files_at);
+        return record_header_append_around(pending_of(writer), header, writer->files, &writer->files_at);
 }
 
-int journal_writer_create(const char *path, JournalHeader *header, JournalWriter **ret_writer, char **ret_error) {
-        JournalWriter *writer;
+int record_writer_create(const char *path, RecordHeader *header, RecordWriter **ret_writer, char **ret_error) {
+        RecordWriter *writer;
         int fd = -1, r;
 
         r = open_file(path, O_CREAT | O_EXCL, &fd, ret_error);
@@ -190,37 +190,37 @@ int journal_writer_create(const char *path, JournalHeader *header, JournalWriter
         return 0;
 }
 
-int journal_writer_resume(const char *path, const Journal *journal, JournalWriter **ret_writer, char **ret_error) {
-        JournalWriter *writer;
+int record_writer_resume(const char *path, const RunRecord *record, RecordWriter **ret_writer, char **ret_error) {
+        RecordWriter *writer;
         g_auto(AutoFd) fd = -1;
         int r;
 
         r = open_file(path, 0, &fd, ret_error);
         if (r < 0)
                 return r;
-        if (ftruncate(fd, (off_t) journal->size) < 0) {
+        if (ftruncate(fd, (off_t) record->size) < 0) {
                 r = -errno;
                 *ret_error = g_strdup_printf("%s cannot be written: %s", path, g_strerror(-r));
                 return r;
         }
 
-        writer = writer_new(path, fd, journal->size);
-        writer->body = journal->body;
-        writer->newest = journal->newest;
-        writer->chain = journal->chain;
-        plan_part(writer, journal->newest > 0 ? journal->newest : journal->body);
+        writer = writer_new(path, fd, record->size);
+        writer->body = record->body;
+        writer->newest = record->newest;
+        writer->chain = record->chain;
+        plan_part(writer, record->newest > 0 ? record->newest : record->body);
         fd = -1;
         *ret_writer = writer;
         return 0;
 }
 
-void journal_writer_free(JournalWriter *writer) {
+void record_writer_free(RecordWriter *writer) {
         g_autofree char *error = NULL;
 
         if (!writer)
                 return;
 
-        journal_writer_flush(writer, &error);
+        record_writer_flush(writer, &error);
         if (writer->fd >= 0)
                 close(writer->fd);
         drop_pending(writer);
@@ -228,21 +228,21 @@ void journal_writer_free(JournalWriter *writer) {
         g_free(writer);
 }
 
-void journal_writer_add(JournalWriter *writer, const Record *record) {
-        record_append(pending_of(writer), record, &writer->chain);
+void record_writer_add(RecordWriter *writer, const Entry *entry) {
+        entry_append(pending_of(writer), entry, &writer->chain);
 }
 
-GString *journal_writer_begin(JournalWriter *writer, uint64_t time, RecordKind kind, NodeId node) {
+GString *record_writer_begin(RecordWriter *writer, uint64_t time, EntryKind kind, NodeId node) {
         writer->kind = kind;
-        writer->line = record_begin(pending_of(writer), time, kind, node);
+        writer->line = entry_begin(pending_of(writer), time, kind, node);
         return writer->pending;
 }
 
-void journal_writer_end(JournalWriter *writer) {
-        record_end(writer->pending, writer->line, writer->kind, &writer->chain);
+void record_writer_end(RecordWriter *writer) {
+        entry_end(writer->pending, writer->line, writer->kind, &writer->chain);
 }
 
-int journal_writer_flush(JournalWriter *writer, char **ret_error) {
+int record_writer_flush(RecordWriter *writer, char **ret_error) {
         int r;
 
         if (writer->fd < 0)
@@ -265,11 +265,11 @@ int journal_writer_flush(JournalWriter *writer, char **ret_error) {
         return 0;
 }
 
-bool journal_writer_is_due(const JournalWriter *writer) {
+bool record_writer_is_due(const RecordWriter *writer) {
         return writer->fd >= 0 && writer->size >= writer->next_part;
 }
 
-void journal_writer_set_part(uint64_t bytes) {
+void record_writer_set_part(uint64_t bytes) {
         part = bytes;
 }
 
@@ -292,8 +292,8 @@ static int copy(int from, uint64_t offset, uint64_t size, int to) {
         return 0;
 }
 
-/* Copies everything except the records between the header and the newest snapshot. */
-static int copy_rest(const JournalWriter *writer, int to) {
+/* Copies everything except the entries between the header and the newest snapshot. */
+static int copy_rest(const RecordWriter *writer, int to) {
         g_auto(AutoFd) from = open(writer->path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
         int r;
 
@@ -307,9 +307,9 @@ static int copy_rest(const JournalWriter *writer, int to) {
         return r;
 }
 
-/* Removes the records before the newest snapshot. On failure, the run record stays as it was, only larger. */
-static void cut(JournalWriter *writer) {
-        g_autofree char *path = g_strconcat(writer->path, JOURNAL_NEW_SUFFIX, NULL);
+/* Removes the entries before the newest snapshot. On failure, the run record stays as it was, only larger. */
+static void cut(RecordWriter *writer) {
+        g_autofree char *path = g_strconcat(writer->path, RECORD_NEW_SUFFIX, NULL);
         g_auto(AutoFd) fd = -1;
 
         (void) unlink(path);
@@ -327,8 +327,8 @@ static void cut(JournalWriter *writer) {
 }
 
 /* Space snapshots by at least their own size, or writing them would dominate. */
-int journal_writer_add_snapshot(JournalWriter *writer, const Record *record, char **ret_error) {
-        int r = journal_writer_flush(writer, ret_error);
+int record_writer_add_snapshot(RecordWriter *writer, const Entry *entry, char **ret_error) {
+        int r = record_writer_flush(writer, ret_error);
         uint64_t begin = writer->size;
 
         if (r < 0)
@@ -339,8 +339,8 @@ int journal_writer_add_snapshot(JournalWriter *writer, const Record *record, cha
                 begin = writer->size;
         }
 
-        journal_writer_add(writer, record);
-        r = journal_writer_flush(writer, ret_error);
+        record_writer_add(writer, entry);
+        r = record_writer_flush(writer, ret_error);
         if (r < 0)
                 return r;
 
@@ -349,16 +349,16 @@ int journal_writer_add_snapshot(JournalWriter *writer, const Record *record, cha
         return 0;
 }
 
-/* Removes old records only if this saves much, so that daemons that stop often do not shorten the event log of a
+/* Removes old entries only if this saves much, so that daemons that stop often do not shorten the event log of a
  * run. */
-int journal_writer_close(JournalWriter *writer, const Record *record, char **ret_error) {
+int record_writer_close(RecordWriter *writer, const Entry *entry, char **ret_error) {
         g_autofree char *max = NULL;
         int r;
 
         if (writer->newest > writer->body && writer->size - writer->body >= part_size())
                 cut(writer);
 
-        journal_writer_add(writer, record);
+        record_writer_add(writer, entry);
         if (writer->size + pending_size(writer) > size_max()) {
                 max = limit_size_text(limits_in_force(LIMIT_JOURNAL));
                 *ret_error = g_strdup_printf("%s would become larger than %s", writer->path, max);
@@ -375,10 +375,10 @@ int journal_writer_close(JournalWriter *writer, const Record *record, char **ret
         return r;
 }
 
-const char *journal_writer_path(const JournalWriter *writer) {
+const char *record_writer_path(const RecordWriter *writer) {
         return writer->path;
 }
 
-uint64_t journal_writer_size(const JournalWriter *writer) {
+uint64_t record_writer_size(const RecordWriter *writer) {
         return writer->size;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * Implements journal-definition.h. Files are found by their paths, and by the names by which the search path found
+ * Implements record-definition.h. Files are found by their paths, and by the names by which the search path found
  * them. Run records before version 3 do not have those names; for them, a file of that name in any directory is used.
  */
 
@@ -10,7 +10,7 @@
 
 #include "basic/cleanup.h"
 #include "definition/sources.h"
-#include "record/journal-definition.h"
+#include "record/record-definition.h"
 
 static const char *file_member(json_object *file, const char *name) {
         json_object *value = NULL;
@@ -124,8 +124,8 @@ static int load(json_object *files, const NodeType *const *const *tables, Diagno
                      : definition_load_text(text, strlen(text), tables, &sources, diagnostics, ret_definition);
 }
 
-int journal_definition_new(const JournalHeader *header, const NodeType *const *const *tables,
-                           Definition **ret_definition, char **ret_error) {
+int record_definition_new(const RecordHeader *header, const NodeType *const *const *tables, Definition **ret_definition,
+                          char **ret_error) {
         const char *path = file_member(json_object_array_get_idx(header->files, 0), "path");
         g_autoptr(Diagnostics) diagnostics = diagnostics_new(path);
         g_autoptr(Definition) definition = NULL;

@@ -9,15 +9,15 @@
 #include <glib.h>
 #include <stdint.h>
 
-typedef struct JournalSummary {
+typedef struct RecordSummary {
         char *run, *tree, *instance, *token;
         char *status;               /* its result; "running" if the record does not say that it has finished */
         char *cause;                /* as text; "": none */
         uint64_t started, finished; /* CLOCK_REALTIME µs; finished: or else the last known time */
-} JournalSummary;
+} RecordSummary;
 
 /* Negative: it cannot be read, with an error message. */
-int journal_summary_read(const char *path, JournalSummary *ret_summary, char **ret_error);
-void journal_summary_clear(JournalSummary *summary);
+int record_summary_read(const char *path, RecordSummary *ret_summary, char **ret_error);
+void record_summary_clear(RecordSummary *summary);
 
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(JournalSummary, journal_summary_clear)
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(RecordSummary, record_summary_clear)

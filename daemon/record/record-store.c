@@ -14,10 +14,10 @@
 #include "basic/file-move.h"
 #include "basic/log.h"
 #include "basic/trust.h"
-#include "record/journal.h"
-#include "record/journals.h"
+#include "record/record-store.h"
+#include "record/run-record.h"
 
-struct Journals {
+struct RecordStore {
         char *runtime_directory;
         int lock;        /* lock file that reserves the directory; -1: not locked */
         char *directory; /* of unfinished runs; NULL: no run records are kept */
@@ -26,101 +26,102 @@ struct Journals {
         Archive *archive;
 };
 
-Journals *journals_new(const char *runtime_directory, const char *state_directory, DiskQueue *disk, Timers *timers) {
-        Journals *journals = g_new0(Journals, 1);
+RecordStore *record_store_new(const char *runtime_directory, const char *state_directory, DiskQueue *disk,
+                              Timers *timers) {
+        RecordStore *store = g_new0(RecordStore, 1);
 
-        journals->runtime_directory = g_strdup(runtime_directory);
-        journals->lock = -1;
-        journals->aside = g_strdup(state_directory ?: runtime_directory);
+        store->runtime_directory = g_strdup(runtime_directory);
+        store->lock = -1;
+        store->aside = g_strdup(state_directory ?: runtime_directory);
         if (runtime_directory) {
-                journals->directory = g_build_filename(runtime_directory, "runs", NULL);
-                journals->finished = g_build_filename(runtime_directory, "finished", NULL);
+                store->directory = g_build_filename(runtime_directory, "runs", NULL);
+                store->finished = g_build_filename(runtime_directory, "finished", NULL);
         }
         if (state_directory) {
                 g_autofree char *directory = g_build_filename(state_directory, "history", NULL);
 
-                journals->archive = archive_new(directory, journals->finished ?: directory, disk, timers);
+                store->archive = archive_new(directory, store->finished ?: directory, disk, timers);
         }
 
-        return journals;
+        return store;
 }
 
-void journals_free(Journals *journals) {
-        if (!journals)
+void record_store_free(RecordStore *store) {
+        if (!store)
                 return;
 
-        archive_free(journals->archive);
-        if (journals->lock >= 0)
-                close(journals->lock);
-        g_free(journals->runtime_directory);
-        g_free(journals->directory);
-        g_free(journals->finished);
-        g_free(journals->aside);
-        g_free(journals);
+        archive_free(store->archive);
+        if (store->lock >= 0)
+                close(store->lock);
+        g_free(store->runtime_directory);
+        g_free(store->directory);
+        g_free(store->finished);
+        g_free(store->aside);
+        g_free(store);
 }
 
-Archive *journals_archive(const Journals *journals) {
-        return journals->archive;
+Archive *record_store_archive(const RecordStore *store) {
+        return store->archive;
 }
 
 static char *path_in(const char *directory, const char *run) {
-        g_autofree char *file = g_strconcat(run, JOURNAL_SUFFIX, NULL);
+        g_autofree char *file = g_strconcat(run, RECORD_SUFFIX, NULL);
 
         return g_build_filename(directory, file, NULL);
 }
 
 /* Removes files that a killed btd left while it created them. */
-static void remove_unfinished(const Journals *journals) {
-        g_autoptr(GDir) directory = g_dir_open(journals->directory, 0, NULL);
+static void remove_unfinished(const RecordStore *store) {
+        g_autoptr(GDir) directory = g_dir_open(store->directory, 0, NULL);
         const char *name;
 
         while (directory && (name = g_dir_read_name(directory)))
-                if (g_str_has_suffix(name, JOURNAL_SUFFIX JOURNAL_NEW_SUFFIX)) {
-                        g_autofree char *path = g_build_filename(journals->directory, name, NULL);
+                if (g_str_has_suffix(name, RECORD_SUFFIX RECORD_NEW_SUFFIX)) {
+                        g_autofree char *path = g_build_filename(store->directory, name, NULL);
 
                         g_unlink(path);
                 }
 }
 
-static int claim(Journals *journals, char **ret_error) {
+static int claim(RecordStore *store, char **ret_error) {
         g_autofree char *path = NULL;
         int r;
 
-        if (!journals->runtime_directory)
+        if (!store->runtime_directory)
                 return 0;
 
-        (void) g_mkdir_with_parents(journals->runtime_directory, 0700);
-        path = g_build_filename(journals->runtime_directory, "lock", NULL);
-        journals->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-        if (journals->lock >= 0 && flock(journals->lock, LOCK_EX | LOCK_NB) >= 0) {
-                remove_unfinished(journals);
+        (void) g_mkdir_with_parents(store->runtime_directory, 0700);
+        path = g_build_filename(store->runtime_directory, "lock", NULL);
+        store->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+        if (store->lock >= 0 && flock(store->lock, LOCK_EX | LOCK_NB) >= 0) {
+                remove_unfinished(store);
                 return 0;
         }
 
         r = errno == EWOULDBLOCK ? -EBUSY : -errno;
         *ret_error = r == -EBUSY ? g_strdup_printf("%s is in use by another btd; give it another --runtime=",
-                                                   journals->runtime_directory)
+                                                   store->runtime_directory)
                                  : g_strdup_printf("%s cannot be locked: %s", path, g_strerror(-r));
         return r;
 }
 
-int journals_claim(Journals *journals, char **ret_error) {
-        int r = claim(journals, ret_error);
+int record_store_claim(RecordStore *store, char **ret_error) {
+        int r = claim(store, ret_error);
 
-        if (r >= 0 && journals->archive)
-                archive_read(journals->archive);
+        if (r >= 0 && store->archive)
+                archive_read(store->archive);
         return r;
 }
 
-int journals_check_trusted(const Journals *journals, char **ret_error) {
-        const char *path = journals->directory;
+int record_store_check_trusted(const RecordStore *store, char **ret_error) {
+        const char *path = store->directory;
         g_autofree char *refusal = NULL;
         struct stat st;
 
         if (!path)
                 return 0;
         if (stat(path, &st) < 0)
-                path = journals->runtime_directory;
+                path = store->runtime_directory;
         if (stat(path, &st) < 0)
                 return 0;
 
@@ -132,40 +133,40 @@ int journals_check_trusted(const Journals *journals, char **ret_error) {
         return -EPERM;
 }
 
-bool journals_are_kept(const Journals *journals) {
-        return journals->directory;
+bool record_store_are_kept(const RecordStore *store) {
+        return store->directory;
 }
 
-bool journals_have(const Journals *journals, const char *run) {
-        return journals->archive && archive_has(journals->archive, run);
+bool record_store_have(const RecordStore *store, const char *run) {
+        return store->archive && archive_has(store->archive, run);
 }
 
-int journals_begin(Journals *journals, JournalHeader *header, JournalWriter **ret_writer, char **ret_error) {
-        g_autofree char *path = path_in(journals->directory, header->run);
-        int r = journal_writer_create(path, header, ret_writer, ret_error);
+int record_store_begin(RecordStore *store, RecordHeader *header, RecordWriter **ret_writer, char **ret_error) {
+        g_autofree char *path = path_in(store->directory, header->run);
+        int r = record_writer_create(path, header, ret_writer, ret_error);
 
         if (r != -ENOENT && r != -ENOTDIR)
                 return r;
 
         /* The directory does not exist yet. */
         g_clear_pointer(ret_error, g_free);
-        if (g_mkdir_with_parents(journals->directory, 0700) < 0) {
+        if (g_mkdir_with_parents(store->directory, 0700) < 0) {
                 r = -errno;
-                *ret_error = g_strdup_printf("%s cannot be made: %s", journals->directory, g_strerror(-r));
+                *ret_error = g_strdup_printf("%s cannot be made: %s", store->directory, g_strerror(-r));
                 return r;
         }
 
-        return journal_writer_create(path, header, ret_writer, ret_error);
+        return record_writer_create(path, header, ret_writer, ret_error);
 }
 
-GPtrArray *journals_list(const Journals *journals) {
+GPtrArray *record_store_list(const RecordStore *store) {
         GPtrArray *paths = g_ptr_array_new_with_free_func(g_free);
-        g_autoptr(GDir) directory = journals->directory ? g_dir_open(journals->directory, 0, NULL) : NULL;
+        g_autoptr(GDir) directory = store->directory ? g_dir_open(store->directory, 0, NULL) : NULL;
         const char *name;
 
         while (directory && (name = g_dir_read_name(directory)))
-                if (g_str_has_suffix(name, JOURNAL_SUFFIX))
-                        g_ptr_array_add(paths, g_build_filename(journals->directory, name, NULL));
+                if (g_str_has_suffix(name, RECORD_SUFFIX))
+                        g_ptr_array_add(paths, g_build_filename(store->directory, name, NULL));
 
         return paths;
 }
@@ -194,8 +195,8 @@ static void list_aside(const char *path, GArray *all) {
         const char *name;
 
         while (directory && (name = g_dir_read_name(directory)))
-                if (g_str_has_suffix(name, JOURNAL_SUFFIX JOURNAL_BAD_SUFFIX) ||
-                    g_str_has_suffix(name, JOURNAL_SUFFIX JOURNAL_OLD_SUFFIX)) {
+                if (g_str_has_suffix(name, RECORD_SUFFIX RECORD_BAD_SUFFIX) ||
+                    g_str_has_suffix(name, RECORD_SUFFIX RECORD_OLD_SUFFIX)) {
                         Aside aside = { .path = g_build_filename(path, name, NULL) };
 
                         if (lstat(aside.path, &aside.st) >= 0)
@@ -206,33 +207,33 @@ static void list_aside(const char *path, GArray *all) {
 }
 
 /* The newest file is kept whatever its size. */
-static void remove_oldest_aside(const Journals *journals) {
+static void remove_oldest_aside(const RecordStore *store) {
         g_autoptr(GArray) all = g_array_new(FALSE, FALSE, sizeof(Aside));
         uint64_t bytes = 0;
 
         g_array_set_clear_func(all, aside_clear);
-        list_aside(journals->aside, all);
-        list_aside(journals->directory, all);
+        list_aside(store->aside, all);
+        list_aside(store->directory, all);
         g_array_sort(all, compare_newest_first);
         for (unsigned i = 0; i < all->len; i++) {
                 const Aside *aside = &g_array_index(all, Aside, i);
 
                 bytes += (uint64_t) aside->st.st_size;
-                if (i == 0 || (i < JOURNALS_ASIDE_MAX && bytes <= JOURNALS_ASIDE_SIZE_MAX))
+                if (i == 0 || (i < RECORDS_ASIDE_MAX && bytes <= RECORDS_ASIDE_SIZE_MAX))
                         continue;
 
                 log_notice("%s was removed: of the run records that were set aside, the newest %u are kept, %u MiB at "
                            "most",
-                           aside->path, JOURNALS_ASIDE_MAX, (unsigned) (JOURNALS_ASIDE_SIZE_MAX >> 20));
+                           aside->path, RECORDS_ASIDE_MAX, (unsigned) (RECORDS_ASIDE_SIZE_MAX >> 20));
                 g_unlink(aside->path);
         }
 }
 
-static char *move_aside(Journals *journals, const char *path, const char *suffix) {
+static char *move_aside(RecordStore *store, const char *path, const char *suffix) {
         g_autofree char *base = g_path_get_basename(path), *name = g_strconcat(base, suffix, NULL), *error = NULL;
-        char *target = g_build_filename(journals->aside, name, NULL);
+        char *target = g_build_filename(store->aside, name, NULL);
 
-        (void) g_mkdir_with_parents(journals->aside, 0700);
+        (void) g_mkdir_with_parents(store->aside, 0700);
         if (file_move(path, target, &error) >= 0)
                 return target;
 
@@ -243,51 +244,51 @@ static char *move_aside(Journals *journals, const char *path, const char *suffix
         return target;
 }
 
-char *journals_set_aside(Journals *journals, const char *path, const char *suffix) {
-        char *target = move_aside(journals, path, suffix);
+char *record_store_set_aside(RecordStore *store, const char *path, const char *suffix) {
+        char *target = move_aside(store, path, suffix);
 
-        remove_oldest_aside(journals);
+        remove_oldest_aside(store);
         return target;
 }
 
 /* Moves the file to the directory of finished runs, so that the next btd does not recover the run. */
-static int set_finished(const Journals *journals, const char *path, const char *run) {
-        g_autofree char *to = path_in(journals->finished, run);
+static int set_finished(const RecordStore *store, const char *path, const char *run) {
+        g_autofree char *to = path_in(store->finished, run);
 
         if (g_rename(path, to) >= 0)
                 return 0;
 
         /* It is the first one. */
-        (void) g_mkdir_with_parents(journals->finished, 0700);
+        (void) g_mkdir_with_parents(store->finished, 0700);
         return g_rename(path, to) < 0 ? -errno : 0;
 }
 
-void journals_finish(Journals *journals, JournalSummary *summary, uint64_t bytes) {
-        g_autofree char *path = path_in(journals->directory, summary->run);
+void record_store_finish(RecordStore *store, RecordSummary *summary, uint64_t bytes) {
+        g_autofree char *path = path_in(store->directory, summary->run);
         int r;
 
-        if (!journals->archive) {
+        if (!store->archive) {
                 g_unlink(path);
                 return;
         }
 
-        r = set_finished(journals, path, summary->run);
+        r = set_finished(store, path, summary->run);
         if (r >= 0) {
-                archive_add(journals->archive, summary, bytes);
+                archive_add(store->archive, summary, bytes);
                 return;
         }
 
         log_warning("The run record of %s is not kept: %s cannot be moved to %s: %s", summary->run, path,
-                    journals->finished, g_strerror(-r));
+                    store->finished, g_strerror(-r));
         g_unlink(path);
 }
 
-void journals_hurry(Journals *journals) {
-        if (journals->archive)
-                archive_hurry(journals->archive);
+void record_store_hurry(RecordStore *store) {
+        if (store->archive)
+                archive_hurry(store->archive);
 }
 
-struct JournalsRead {
+struct RecordRead {
         char *run;
         char *paths[3]; /* possible paths, in this order, because the file may be moved meanwhile */
         uint64_t offset;
@@ -295,26 +296,26 @@ struct JournalsRead {
 };
 
 /* The run record of an unfinished run is in the runtime directory. */
-JournalsRead *journals_read_new(const Journals *journals, const char *run, uint64_t offset, size_t size) {
-        JournalsRead *it = g_new(JournalsRead, 1);
+RecordRead *record_read_new(const RecordStore *store, const char *run, uint64_t offset, size_t size) {
+        RecordRead *it = g_new(RecordRead, 1);
         char **path = it->paths;
 
-        *it = (JournalsRead){ .run = g_strdup(run), .offset = offset, .size = size };
-        if (!strchr(run, '/') && journals->directory)
-                *path++ = path_in(journals->directory, run);
-        if (!strchr(run, '/') && journals->archive)
-                archive_paths(journals->archive, run, path);
+        *it = (RecordRead){ .run = g_strdup(run), .offset = offset, .size = size };
+        if (!strchr(run, '/') && store->directory)
+                *path++ = path_in(store->directory, run);
+        if (!strchr(run, '/') && store->archive)
+                archive_paths(store->archive, run, path);
         return it;
 }
 
-void journals_read_free(JournalsRead *it) {
+void record_read_free(RecordRead *it) {
         for (size_t i = 0; i < G_N_ELEMENTS(it->paths); i++)
                 g_free(it->paths[i]);
         g_free(it->run);
         g_free(it);
 }
 
-static int open_journal(const JournalsRead *it, Work *work, int *ret_fd) {
+static int open_journal(const RecordRead *it, Work *work, int *ret_fd) {
         int r = -ENOENT;
 
         for (size_t i = 0; r == -ENOENT && i < G_N_ELEMENTS(it->paths) && it->paths[i]; i++) {
@@ -327,7 +328,7 @@ static int open_journal(const JournalsRead *it, Work *work, int *ret_fd) {
         return r;
 }
 
-char *journals_no_such(const char *run) {
+char *record_store_no_such(const char *run) {
         g_autofree char *shown = excerpt(run, strlen(run));
 
         return g_strdup_printf(
@@ -338,12 +339,12 @@ char *journals_no_such(const char *run) {
 static int read_failed(const char *run, int r, char **ret_error) {
         bool none = r == -ENOENT || r == -ENAMETOOLONG;
 
-        *ret_error = none ? journals_no_such(run)
+        *ret_error = none ? record_store_no_such(run)
                           : g_strdup_printf("the run record of %s cannot be read: %s", run, g_strerror(-r));
         return none ? -ENOENT : r;
 }
 
-int journals_read_run(JournalsRead *it, Work *work, GByteArray **ret_bytes, char **ret_error) {
+int record_read_run(RecordRead *it, Work *work, GByteArray **ret_bytes, char **ret_error) {
         g_autoptr(GByteArray) bytes = g_byte_array_new();
         g_auto(AutoFd) fd = -1;
         int r = open_journal(it, work, &fd);

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/*
+ * Defines one line of a run record: an event of the run, and its time. The writer and the readers of run records use
+ * it.
+ *
+ *   TIME KIND [#NODE] [JSON] CRC
+ *
+ * TIME is in microseconds since the start of the run. JSON is an object. CRC is a checksum, as eight hexadecimal
+ * digits: it covers the text before it and its space, and all previous lines, so that a missing line is detected. The
+ * checksum of a snapshot covers only the header and itself, since lines between them may have been removed; its JSON
+ * contains the checksum of the line before it. In run records of version 1 and 2, each line covers only itself.
+ */
+
+#include <glib.h>
+#include <json-c/json_object.h>
+
+#include "engine/type.h"
+
+typedef enum EntryKind {
+        /* Inputs. */
+        ENTRY_START,     /* {suspended}: the run is started; as in ENTRY_SUSPENDED */
+        ENTRY_TICK,      /* the inputs since the last tick are processed now */
+        ENTRY_ENDED,     /* NODE {status, cause}: an action has ended */
+        ENTRY_CHANGED,   /* NODE: a condition may have another value */
+        ENTRY_TURNED,    /* NODE: the same, caused by the tree itself */
+        ENTRY_TIMER,     /* NODE: its timer has expired */
+        ENTRY_INTERVAL,  /* the run's own timer has expired */
+        ENTRY_SET,       /* {key: value, ...}: variables were set from outside, or by an action: NODE */
+        ENTRY_NOTE,      /* NODE {...}: data of an action for its recovery; also in the middle of an input */
+        ENTRY_SUSPENDED, /* {usec}: the total time for which the machine was suspended, see run_suspended() */
+        ENTRY_LOCKED,    /* NODE: it got the lock for which it waited */
+        ENTRY_HALT,      /* {cause} */
+        ENTRY_PAUSE,
+        ENTRY_RESUME,
+        ENTRY_STEP,  /* continues past its breakpoints, for one tick */
+        ENTRY_BREAK, /* NODE {set}: a breakpoint was set or removed */
+        ENTRY_FORCE, /* NODE {status, cause} */
+        /* Answers of the host while the run processed the previous input. */
+        ENTRY_BEGIN,   /* NODE {with}: a leaf is about to be started; with: the variables to which it refers */
+        ENTRY_AT_ONCE, /* NODE {status, cause, outputs}: it has ended at once, or has set variables */
+        ENTRY_STOPPED, /* NODE: an action has ended as soon as it was halted */
+        ENTRY_VALUE,   /* NODE {status, cause, look}: a new value of a condition; look: the number of the evaluation */
+        ENTRY_AT_ONCE_LOCKED, /* NODE: its lock was free */
+        ENTRY_WAITS,          /* NODE: its lock was not free, and it waits for it */
+        /* Other effects of the run; since version 3. A replay compares all of them. */
+        ENTRY_STOP,   /* NODE: an action is about to be halted */
+        ENTRY_UNLOCK, /* NODE: its lock is about to be released */
+        ENTRY_ARM,    /* NODE {after}: its timer, or the run's own; microseconds */
+        ENTRY_DISARM, /* NODE: the same */
+        /* Events of the whole run. */
+        ENTRY_RECOVERED, /* {engine}: another daemon has recovered it; without engine: version 1 or 2 */
+        ENTRY_RERUN,     /* NODE {with}: that daemon starts the action, again or for the first time */
+        ENTRY_FINISHED,  /* {status, cause} */
+        ENTRY_SNAPSHOT,  /* {...}: the whole state, see snapshot.h; earlier entries may be missing */
+        ENTRY_KIND_MAX_,
+} EntryKind;
+
+/* Longer than any uptime; sums of a few such times do not overflow. */
+#define ENTRY_TIME_MAX (UINT64_MAX / 4)
+
+typedef struct Entry {
+        uint64_t time; /* µs */
+        EntryKind kind;
+        NodeId node;          /* NODE_NONE: of the run */
+        json_object *details; /* an object, or NULL */
+} Entry;
+
+/* The state of the checksums, for the next line. */
+typedef struct EntryChain {
+        uint32_t header; /* the checksum of the first line */
+        uint32_t last;   /* of the line before */
+        bool alone;      /* lines of older daemons, which cover only themselves, may follow */
+} EntryChain;
+
+/* Appends the line with its end. Adds the previous checksum to the details of a snapshot. */
+void entry_append(GString *text, const Entry *entry, EntryChain *chain);
+/* The same in parts: the text that is appended in between is the JSON of the details. entry_begin() returns line for
+ * entry_end(). */
+size_t entry_begin(GString *text, uint64_t time, EntryKind kind, NodeId node);
+void entry_end(GString *text, size_t line, EntryKind kind, EntryChain *chain);
+
+/* Reads the line, without its end. The details are new. -EBADMSG: it is damaged, or does not follow the line before;
+ * -EINVAL: its content is not known; both with an error message. */
+int entry_parse(const char *line, size_t length, EntryChain *chain, Entry *ret_entry, char **ret_error);
+void entry_clear(Entry *entry);
+/* True if before is the checksum of the line before the snapshot, or if the snapshot does not contain that. */
+bool entry_follows(const Entry *snapshot, uint32_t before);
+
+const char *entry_kind_to_string(EntryKind kind);
+
+/* For other lines with a checksum: parses the text, which must be exactly one object; else NULL. */
+json_object *entry_parse_object(const char *text, size_t length);
+/* before: the checksum of the previous lines, or 0. Returns that of the line. */
+uint32_t entry_append_checksum(GString *text, size_t line, uint32_t before);
+/* Reads the length of the line without its checksum, and the checksum. False: it has none. */
+bool entry_read_checksum(const char *line, size_t length, size_t *ret_length, uint32_t *ret_checksum);
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Entry, entry_clear)
