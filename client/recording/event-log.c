@@ -390,7 +390,7 @@ static const RunObserver run_observer = {
         .ready = on_ready,
 };
 
-int event_log_new(const Recording *recording, EventLogObserver observer, void *userdata, EventLog **ret_story,
+int event_log_new(const Recording *recording, EventLogObserver observer, void *userdata, EventLog **ret_log,
                   char **ret_error) {
         g_autoptr(EventLog) log = g_new0(EventLog, 1);
         int r;
@@ -412,7 +412,7 @@ int event_log_new(const Recording *recording, EventLogObserver observer, void *u
 
         run_observe(replay_run(log->replay), &run_observer, log);
         blackboard_observe(variables_outermost(run_variables(replay_run(log->replay))), on_set, log);
-        *ret_story = g_steal_pointer(&log);
+        *ret_log = g_steal_pointer(&log);
         return 0;
 }
 

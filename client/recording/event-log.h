@@ -19,8 +19,9 @@
  *              somebody controlled the run; "stands": it is paused at a breakpoint
  *   "timer"    the timer of a node has expired
  *   "suspended"
- *              the machine was suspended, for as long as the text says; only in trees with a timer that counts that
- * time "log"      a Log node's message, which is the text "locked"   the node was given the lock that it waited for
+ *              the machine was suspended, for as long as the text says; only in trees with such timers
+ *   "log"      a Log node's message, which is the text
+ *   "locked"   the node was given the lock that it waited for
  *   "recovered", "rerun"
  *              btd was restarted; it has recovered the run, or has started that action again */
 typedef struct LogEvent {
@@ -38,7 +39,7 @@ typedef void (*EventLogObserver)(const LogEvent *event, void *userdata);
 typedef struct EventLog EventLog;
 
 /* The recording is borrowed. With a text for people. */
-int event_log_new(const Recording *recording, EventLogObserver observer, void *userdata, EventLog **ret_story,
+int event_log_new(const Recording *recording, EventLogObserver observer, void *userdata, EventLog **ret_log,
                   char **ret_error);
 void event_log_free(EventLog *log);
 
