@@ -162,4 +162,4 @@ def test_who_waits_does_so_until_the_end(trees):
     machine.check("rm", "/run/to-end")
     assert waiting.returncode == 0, lines
     assert "Wait: running" in lines[0]
-    assert re.fullmatch(r"\+ waits.\d+: success after .*\n", lines[-1]), lines
+    assert re.fullmatch(r" +[0-9.]+s \+ waits.\d+: success after .*\n", lines[-1]), lines
