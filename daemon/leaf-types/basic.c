@@ -23,9 +23,9 @@ const NodeType condition_type = {
         .flags = TYPE_INWARD,
         .params = condition_params,
         .params_size = sizeof(ConditionParams),
-        .summary = "Holds while an expression over the variables is true",
-        .doc = "The expression is evaluated again when one of the variables that it reads has changed. An expression "
-               "that cannot be evaluated ends the run in ERROR.",
+        .summary = "True while an expression over the variables is true",
+        .doc = "The expression is evaluated again when a variable in it changes. If the expression cannot be "
+               "evaluated, the run ends with an ERROR.",
 };
 
 /* In the order of syslog(3), so the index is the level. */
@@ -60,7 +60,7 @@ const NodeType log_type = {
         .flags = TYPE_IMMEDIATE | TYPE_NEVER_FAILS,
         .params = log_params,
         .params_size = sizeof(LogParams),
-        .summary = "Writes a message to the journal, with its tree, run and node",
+        .summary = "Writes a message to the log, with its tree, run and node",
 };
 
 static const Param script_params[] = {
@@ -70,7 +70,7 @@ static const Param script_params[] = {
                 .offset = offsetof(ScriptParams, code),
                 .required = true,
                 .title = true,
-                .doc = "Statements in Lua, which read and assign variables, like \"tries = tries + 1\"",
+                .doc = "Statements in Lua, such as \"tries = tries + 1\"",
         },
         {},
 };
@@ -81,9 +81,9 @@ const NodeType script_type = {
         .flags = TYPE_IMMEDIATE | TYPE_NEVER_FAILS | TYPE_INWARD,
         .params = script_params,
         .params_size = sizeof(ScriptParams),
-        .summary = "Computes with the variables of the run, and sets them",
-        .doc = "Succeeds when its code has run to its end. Code that cannot be run ends the run in ERROR, and sets "
-               "nothing.",
+        .summary = "Runs Lua code, which reads and sets variables of the run",
+        .doc = "Succeeds when its code has run to its end. If the code fails, the run ends with an ERROR, and no "
+               "variable is set.",
 };
 
 static const Param sleep_params[] = {
@@ -104,7 +104,7 @@ const NodeType sleep_type = {
         .flags = TYPE_NEVER_FAILS | TYPE_INWARD,
         .params = sleep_params,
         .params_size = sizeof(SleepParams),
-        .summary = "Succeeds when a time is over",
+        .summary = "Succeeds after a time",
 };
 
 const NodeType always_success_type = {

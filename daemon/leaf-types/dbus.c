@@ -151,10 +151,11 @@ const NodeType dbus_call_type = {
         .params = dbus_call_params,
         .params_size = sizeof(DBusCallParams),
         .summary = "Calls a D-Bus method and waits for its reply",
-        .doc = "Succeeds when the method returns, fails when it returns an error, when no reply comes within the "
-               "timeout, or when the bus is lost. A bus that is not there yet is waited for. Arguments go by the "
-               "signature: numbers are range-checked, \"ay\" also takes a string, \"a{sv}\" an object, and a variant "
-               "whose type is not obvious is written as {\"signature\": \"u\", \"value\": 7}.",
+        .doc = "Succeeds when the method returns. Fails when it returns an error, when no reply comes within the "
+               "timeout, or when the bus is lost. If the bus is not there yet, the node waits for it. The signature "
+               "decides the types of the arguments: numbers are range-checked, \"ay\" also takes a string, and "
+               "\"a{sv}\" takes an object. Write a variant whose type is not obvious as {\"signature\": \"u\", "
+               "\"value\": 7}.",
         .has_timeout = true,
         .timeout_offset = offsetof(DBusCallParams, timeout),
         .has_on_recover = true,
@@ -168,21 +169,21 @@ static const Param dbus_signal_params[] = {
                 .kind = PARAM_STRING,
                 .offset = offsetof(DBusSignalParams, address.destination),
                 .format = &bus_name_format,
-                .doc = "The bus name of the service that sends it; without it: anybody",
+                .doc = "The bus name of the service that sends it; default: any",
         },
         {
                 .name = "path",
                 .kind = PARAM_STRING,
                 .offset = offsetof(DBusSignalParams, address.path),
                 .format = &object_path_format,
-                .doc = "The path of the object; without it: any",
+                .doc = "The path of the object; default: any",
         },
         {
                 .name = "interface",
                 .kind = PARAM_STRING,
                 .offset = offsetof(DBusSignalParams, address.interface),
                 .format = &interface_format,
-                .doc = "The interface of the signal; without it: any",
+                .doc = "The interface of the signal; default: any",
         },
         {
                 .name = "member",
@@ -198,8 +199,8 @@ static const Param dbus_signal_params[] = {
                 .kind = PARAM_JSON,
                 .offset = offsetof(DBusSignalParams, args),
                 .elements = &any_value,
-                .doc = "What its first arguments must be: an array of values, null for any; a string is a D-Bus string "
-                       "or object path",
+                .doc = "An array of values that the first arguments must have; null matches anything; a string matches "
+                       "a D-Bus string or object path",
         },
         {
                 .name = "timeout",
@@ -218,13 +219,10 @@ const NodeType dbus_signal_type = {
         .params = dbus_signal_params,
         .params_size = sizeof(DBusSignalParams),
         .summary = "Waits for a D-Bus signal",
-        .doc = "Succeeds at the first signal that fits. The bus is asked for it before anything that is sent later, so "
-               "in a "
-               "Parallel that has the DBusSignal before the DBusCall that brings the signal about, it is not missed. "
-               "Of "
-               "a sender only the one who owns the name at the moment counts. While the bus is lost it goes on "
-               "waiting, "
-               "but what is sent meanwhile is missed.",
+        .doc = "Succeeds at the first signal that matches. When the node starts, it subscribes to the signal before "
+               "anything is sent later. So, if a DBusCall causes the signal, put the DBusSignal before it in a "
+               "Parallel, and the signal is not missed. If a sender is given, only its current owner counts. If the "
+               "bus is lost, the node continues to wait, but misses signals that are sent meanwhile.",
         .has_timeout = true,
         .timeout_offset = offsetof(DBusSignalParams, timeout),
 };
@@ -237,7 +235,7 @@ static const Param dbus_emit_params[] = {
                 .offset = offsetof(DBusEmitParams, message.address.path),
                 .format = &object_path_format,
                 .required = true,
-                .doc = "The path of the object that the signal is said to be from",
+                .doc = "The path of the object that sends the signal",
         },
         {
                 .name = "interface",
@@ -253,7 +251,7 @@ static const Param dbus_emit_params[] = {
                 .kind = PARAM_SPAN,
                 .offset = offsetof(DBusEmitParams, timeout),
                 .fallback = "\"25s\"",
-                .doc = "How long to wait for a bus that is not there; \"infinity\": without a limit",
+                .doc = "How long to wait for the bus if it is not there; \"infinity\": without a limit",
         },
         ON_RECOVER_PARAM(DBusEmitParams),
         {},
@@ -264,11 +262,10 @@ const NodeType dbus_emit_type = {
         .class = NODE_ACTION,
         .params = dbus_emit_params,
         .params_size = sizeof(DBusEmitParams),
-        .summary = "Sends a D-Bus signal to all who listen",
-        .doc = "Succeeds when the bus has been given the signal; a bus that is not there yet is waited for. Nobody "
-               "tells who has heard it, nor whether the policy of the bus lets it through. Arguments go by the "
-               "signature as "
-               "those of DBusCall do.",
+        .summary = "Sends a D-Bus signal to all subscribers",
+        .doc = "Succeeds when the signal has been sent to the bus. If the bus is not there yet, the node waits for it. "
+               "btd cannot know which programs receive the signal, or whether the policy of the bus allows it. The "
+               "arguments are as for DBusCall.",
         .has_timeout = true,
         .timeout_offset = offsetof(DBusEmitParams, timeout),
         .has_on_recover = true,
@@ -341,7 +338,8 @@ static const Param dbus_property_params[] = {
                 .name = "equals",
                 .kind = PARAM_JSON,
                 .offset = offsetof(DBusPropertyParams, matcher.equals),
-                .doc = "The value that it must have; without it and one_of: any but false, 0 and the empty ones",
+                .doc = "The value that it must have; without equals, one_of and test: any value except false, 0 and "
+                       "empty values",
         },
         {
                 .name = "one_of",
@@ -363,7 +361,7 @@ static const Param dbus_property_params[] = {
                 .kind = PARAM_JSON,
                 .offset = offsetof(DBusPropertyParams, matcher.field),
                 .value_format = &matcher_field_format,
-                .doc = "Where in the value to look: an array of keys, and of indices from 0",
+                .doc = "The part of the value that counts: an array of keys, and of indices from 0",
         },
         UNKNOWN_PARAM(DBusPropertyParams),
         {},
@@ -377,14 +375,13 @@ const NodeType dbus_property_type = {
         .params = dbus_property_params,
         .params_size = sizeof(DBusPropertyParams),
         .rules = dbus_property_rules,
-        .summary = "Holds while a property of a D-Bus object has a certain value",
-        .doc = "Follows the property by the signals of its service, without polling; all who look at the same property "
-               "share one value. It is unknown while the service is not there, the object or the property is gone, it "
-               "has no such field, or the bus is lost; it is known again when they are back. Asking for the first time "
-               "may start the service; later it is only waited for. Integers and other numbers are compared by value. "
-               "A "
-               "test is evaluated again when the value has changed, or a variable that it reads; where it cannot be, "
-               "since the value is not what it expects, the value counts as unknown.",
+        .summary = "True while a property of a D-Bus object has a certain value",
+        .doc = "Follows the property by the signals of its service, without polling. All nodes of all runs share the "
+               "value of a property. The value is unknown while the service is not running, the object, the property "
+               "or the field does not exist, or the bus is lost. Reading the property for the first time may start the "
+               "service; later the node only waits for the service. Numbers are compared by value, whatever their "
+               "types. A test is evaluated again when the value, or a variable in the test, changes. If the test "
+               "cannot be evaluated for a value, the value counts as unknown.",
 };
 
 static const Param dbus_name_params[] = {
@@ -395,7 +392,7 @@ static const Param dbus_name_params[] = {
                 .offset = offsetof(DBusNameParams, address.destination),
                 .format = &bus_name_format,
                 .required = true,
-                .doc = "The bus name, which is also what the node is called",
+                .doc = "The bus name; it is also the name of the node",
         },
         UNKNOWN_PARAM(DBusNameParams),
         {},
@@ -406,8 +403,7 @@ const NodeType dbus_name_type = {
         .class = NODE_CONDITION,
         .params = dbus_name_params,
         .params_size = sizeof(DBusNameParams),
-        .summary = "Holds while a bus name has an owner",
-        .doc = "Follows the name by the signals of the bus, without polling, and never starts the service. While the "
-               "bus "
-               "is lost it is not known whether the name has an owner.",
+        .summary = "True while a bus name has an owner",
+        .doc = "Follows the name by the signals of the bus, without polling, and never starts the service. The value "
+               "is unknown while the bus is lost.",
 };

@@ -24,8 +24,8 @@ static const Param path_exists_params[] = {
                 .offset = offsetof(PathExistsParams, kind),
                 .fallback = "\"any\"",
                 .values = path_kind_names,
-                .doc = "What there must be: anything; a regular file; a directory; a directory with entries or a file "
-                       "with bytes",
+                .doc = "What it must be: anything; a regular file; a directory; not empty: a directory with entries or "
+                       "a file with bytes",
         },
         UNKNOWN_PARAM(PathExistsParams),
         {},
@@ -36,10 +36,9 @@ const NodeType path_exists_type = {
         .class = NODE_CONDITION,
         .params = path_exists_params,
         .params_size = sizeof(PathExistsParams),
-        .summary = "Holds while there is a file or directory",
-        .doc = "Follows the path by inotify, without polling, while directories on the way to it come and go, symbolic "
-               "links are changed and file systems are mounted. Nobody tells of changes in /proc and /sys, nor of "
-               "those that another machine makes in a network file system. The system's btd cannot look into /home, "
-               "/root, "
-               "/tmp and /var/tmp, unless a drop-in of btd.service lets it.",
+        .summary = "True while a file or directory exists",
+        .doc = "Follows the path by inotify, without polling. Directories on the path can be created and removed, "
+               "symbolic links can change, and file systems can be mounted. The kernel does not report changes in "
+               "/proc and /sys, nor changes that another machine makes in a network file system. The system's btd "
+               "cannot see /home, /root, /tmp and /var/tmp, unless a drop-in of btd.service allows it.",
 };

@@ -84,8 +84,8 @@ static int properties_fit(const ParamSetter *setter, const Place *place, json_ob
                 .not_empty = true,                                                                                     \
                 .required = true,                                                                                      \
                 .title = true,                                                                                         \
-                .doc = "The program, by its path or a name to be found in PATH, and its arguments; no shell is "       \
-                       "involved",                                                                                     \
+                .doc = "The program, as a path or a name that is looked up in PATH, and its arguments; there is no "   \
+                       "shell",                                                                                        \
         },                                                                                                             \
                 {                                                                                                      \
                         .name = "env",                                                                                 \
@@ -121,8 +121,9 @@ static int properties_fit(const ParamSetter *setter, const Place *place, json_ob
                         .offset = offsetof(SpawnParams, as),                                                           \
                         .fallback = "\"auto\"",                                                                        \
                         .values = ways,                                                                                \
-                        .doc = "A transient unit of systemd, a child of the daemon, or the first where there is a "    \
-                               "systemd, or has been: then it waits for it",                                           \
+                        .doc = "How it runs: as a transient unit of systemd or as a child of the daemon; auto: as a "  \
+                               "unit if systemd is running, or was running since btd started (then the node waits "    \
+                               "for it), otherwise as a child",                                                        \
                 },                                                                                                     \
                 {                                                                                                      \
                         .name = "properties",                                                                          \
@@ -140,24 +141,22 @@ static int properties_fit(const ParamSetter *setter, const Place *place, json_ob
                         .name = "stdin",                                                                               \
                         .kind = PARAM_STRING,                                                                          \
                         .offset = offsetof(SpawnParams, input),                                                        \
-                        .doc = "Text that it can read; by default nothing",                                            \
+                        .doc = "The text on its standard input; by default nothing",                                   \
                 },                                                                                                     \
                 {                                                                                                      \
                         .name = "stdout",                                                                              \
                         .kind = PARAM_STRING,                                                                          \
                         .offset = offsetof(SpawnParams, stdout_key),                                                   \
                         .writes = true,                                                                                \
-                        .doc = "The variable that gets what it writes, without the newline at the end; by default it " \
-                               "goes to "                                                                              \
-                               "the "                                                                                  \
-                               "journal",                                                                              \
+                        .doc = "The variable that gets its standard output, without the newline at the end; by "       \
+                               "default the output goes to the journal",                                               \
                 },                                                                                                     \
                 {                                                                                                      \
                         .name = "stderr",                                                                              \
                         .kind = PARAM_STRING,                                                                          \
                         .offset = offsetof(SpawnParams, stderr_key),                                                   \
                         .writes = true,                                                                                \
-                        .doc = "The same for its standard error; its last line then is part of the cause of a "        \
+                        .doc = "The same for its standard error; the last line is then part of the cause of a "        \
                                "failure",                                                                              \
                 },                                                                                                     \
                 {                                                                                                      \
@@ -166,7 +165,7 @@ static int properties_fit(const ParamSetter *setter, const Place *place, json_ob
                         .offset = offsetof(SpawnParams, output_limit),                                                 \
                         .fallback = "65536",                                                                           \
                         .max = 1 << 30,                                                                                \
-                        .doc = "How many bytes of each output are kept; what goes beyond is thrown away",              \
+                        .doc = "How many bytes of each output are kept; the rest is dropped",                          \
                 },                                                                                                     \
                 {                                                                                                      \
                         .name = "success_exit",                                                                        \
@@ -182,7 +181,7 @@ static int properties_fit(const ParamSetter *setter, const Place *place, json_ob
                         .kind = PARAM_SPAN,                                                                            \
                         .offset = offsetof(SpawnParams, timeout),                                                      \
                         .fallback = "\"infinity\"",                                                                    \
-                        .doc = "How long it may run; then it is ended, and has failed",                                \
+                        .doc = "How long it may run; then it is stopped, and fails",                                   \
                 },                                                                                                     \
                 {                                                                                                      \
                         .name = "kill_signal",                                                                         \
@@ -190,11 +189,11 @@ static int properties_fit(const ParamSetter *setter, const Place *place, json_ob
                         .offset = offsetof(SpawnParams, kill_signal),                                                  \
                         .fallback = "\"SIGTERM\"",                                                                     \
                         .values = signal_names,                                                                        \
-                        .doc = "The signal that asks it to end when it is halted",                                     \
+                        .doc = "The signal that it gets first when it is halted",                                      \
                 },                                                                                                     \
         {                                                                                                              \
                 .name = "kill_timeout", .kind = PARAM_SPAN, .offset = offsetof(SpawnParams, kill_timeout),             \
-                .fallback = "\"10s\"", .doc = "How long it may take to end then, before it is killed",                 \
+                .fallback = "\"10s\"", .doc = "How long it may take to end after that signal; then it gets SIGKILL",   \
         }
 
 static const Param command_params[] = {
@@ -204,7 +203,8 @@ static const Param command_params[] = {
                 .offset = offsetof(SpawnParams, interval),
                 .fallback = "\"10s\"",
                 .min = INTERVAL_MIN,
-                .doc = "How long after its end it is run again; \"infinity\": never",
+                .doc = "The time from the end of one execution to the start of the next; \"infinity\": it runs only "
+                       "once",
         },
         UNKNOWN_PARAM(SpawnParams),
         PROCESS_PARAMS,
@@ -224,12 +224,11 @@ const NodeType spawn_type = {
         .params_size = sizeof(SpawnParams),
         .rules = spawn_rules,
         .summary = "Runs a program and waits for its end",
-        .doc = "Succeeds when it exits with a status in success_exit. As a transient unit it has a control group and a "
-               "journal of its own, any property that systemd knows, and nothing of the daemon's sandbox. As a child "
-               "it has a process group of its own.\n\n"
-               "Whatever it has started and left running is ended with it: use StartUnit for what is to stay. A "
-               "child's "
-               "descendants can escape that by leaving their process group, a unit's cannot.",
+        .doc = "Succeeds when it exits with a status in success_exit. A transient unit has its own control group and "
+               "its own lines in the journal, can have any property that systemd knows, and is not in the daemon's "
+               "sandbox. A child has its own process group.\n\nProcesses that the program leaves running are stopped "
+               "with it; to start something that stays, use StartUnit. If it runs as a child, its descendants can "
+               "escape by leaving the process group; if it runs as a unit, they cannot.",
         .check = spawn_params_check,
         .has_timeout = true,
         .timeout_offset = offsetof(SpawnParams, timeout),
@@ -243,11 +242,10 @@ const NodeType command_type = {
         .params = command_params,
         .params_size = sizeof(SpawnParams),
         .rules = spawn_rules,
-        .summary = "Holds while a program that is run again and again succeeds",
-        .doc = "Runs the program as Spawn does, and holds when it has exited with a status in success_exit. It is run "
-               "again every interval for as long as anything looks at the value, and until it has ended the last value "
-               "stands. Its value is unknown when it could not be started, or nobody knows what came of it. When "
-               "nothing "
-               "looks any longer, it is killed.",
+        .summary = "True while a program that is run again and again succeeds",
+        .doc = "Runs the program as Spawn does; true if the program exits with a status in success_exit. The program "
+               "runs again every interval, as long as the condition is in use. While it runs, the last value stays. "
+               "The value is unknown if the program cannot be started, or if its exit status is lost. When the "
+               "condition is no longer in use, the program is killed.",
         .check = spawn_params_check,
 };

@@ -18,7 +18,7 @@ static const Param unit_job_params[] = {
                 .required = true,
                 .title = true,
                 .format = &unit_format,
-                .doc = "Name of the unit, with its suffix, such as .service",
+                .doc = "The name of the unit, with its suffix, such as .service",
         },
         {
                 .name = "mode",
@@ -40,7 +40,7 @@ static const Param unit_job_params[] = {
                 .kind = PARAM_STRING,
                 .offset = offsetof(UnitJobParams, bus),
                 .format = &bus_format,
-                .doc = "Bus of the service manager; by default that of the daemon",
+                .doc = "The bus of the service manager; by default that of the daemon",
         },
         {},
 };
@@ -52,14 +52,14 @@ static const Param unit_job_params[] = {
         }
 
 #define HALT_DOC                                                                                                       \
-        "When it is halted, a job that has not ended is cancelled; the unit continues what it has begun, and a unit "  \
-        "that was started stays."
+        "When the node is halted, a job that has not finished is cancelled. The unit continues what it has begun; a "  \
+        "unit that was started stays."
 
 const NodeType start_unit_type = UNIT_JOB_TYPE(
         "StartUnit", "Starts a systemd unit and waits until it is up",
-        "Fails when the unit fails, when a condition of it is not met and when a unit that it requires fails. systemd "
-        "cannot know whether the program of a Type=simple service could be executed: such a service must last 100ms "
-        "to count as started; Type=exec and Type=notify need no such wait. " HALT_DOC);
+        "Fails when the unit fails, when a condition of the unit is not met, or when a unit that it requires fails. "
+        "systemd does not report whether the program of a Type=simple service could be executed, so such a service "
+        "must run for 100ms to count as started. Type=exec and Type=notify need no such wait. " HALT_DOC);
 
 const NodeType stop_unit_type =
         UNIT_JOB_TYPE("StopUnit", "Stops a systemd unit and waits until it is down",
@@ -71,7 +71,7 @@ const NodeType restart_unit_type =
 
 const NodeType reload_unit_type =
         UNIT_JOB_TYPE("ReloadUnit", "Makes a running systemd unit read its configuration again, and waits until it has",
-                      "Fails when the unit is not running and when it cannot reload. " HALT_DOC);
+                      "Fails when the unit is not running, or cannot reload. " HALT_DOC);
 
 /* What the test of UnitState sees. */
 const char *const unit_state_test_names[] = { "value", NULL };
@@ -92,7 +92,7 @@ static const Param unit_state_params[] = {
                 .required = true,
                 .title = true,
                 .format = &unit_format,
-                .doc = "Name of the unit, with its suffix, such as .service",
+                .doc = "The name of the unit, with its suffix, such as .service",
         },
         {
                 .name = "state",
@@ -101,8 +101,7 @@ static const Param unit_state_params[] = {
                 .not_empty = true,
                 .values = active_states,
                 .offset = offsetof(UnitStateParams, state),
-                .doc = "Its active state, or a list of those that are right: active, reloading, inactive, failed, "
-                       "activating or deactivating; active when no state at all is given",
+                .doc = "Its active state, or a list of allowed states; by default active, if no other state is given",
         },
         {
                 .name = "sub_state",
@@ -110,7 +109,7 @@ static const Param unit_state_params[] = {
                 .single = true,
                 .not_empty = true,
                 .offset = offsetof(UnitStateParams, sub_state),
-                .doc = "Its state in the terms of its type, such as running, exited, dead, mounted or listening, or a "
+                .doc = "Its state in the terms of its type, such as running, exited, dead, mounted or listening; or a "
                        "list",
         },
         {
@@ -119,7 +118,7 @@ static const Param unit_state_params[] = {
                 .single = true,
                 .not_empty = true,
                 .offset = offsetof(UnitStateParams, result),
-                .doc = "How it ended: success, exit-code, signal, timeout, ..., or a list",
+                .doc = "How it ended: success, exit-code, signal, timeout, ...; or a list",
         },
         {
                 .name = "load_state",
@@ -128,7 +127,7 @@ static const Param unit_state_params[] = {
                 .not_empty = true,
                 .values = load_states,
                 .offset = offsetof(UnitStateParams, load_state),
-                .doc = "Whether there is such a unit: loaded, not-found, masked, bad-setting or error, or a list",
+                .doc = "Whether systemd could load it: loaded, not-found, masked, bad-setting, error; or a list",
         },
         {
                 .name = "test",
@@ -145,7 +144,7 @@ static const Param unit_state_params[] = {
                 .kind = PARAM_STRING,
                 .offset = offsetof(UnitStateParams, bus),
                 .format = &bus_format,
-                .doc = "Bus of the service manager; by default that of the daemon",
+                .doc = "The bus of the service manager; by default that of the daemon",
         },
         {},
 };
@@ -155,8 +154,8 @@ const NodeType unit_state_type = {
         .class = NODE_CONDITION,
         .params = unit_state_params,
         .params_size = sizeof(UnitStateParams),
-        .summary = "Holds while a systemd unit is in the states given",
-        .doc = "Follows the signals of systemd; nothing is polled. Where several states are given, all of them must "
-               "hold. The state is not known while the bus or systemd is not there; while systemd reads its units "
-               "again or executes itself anew (daemon-reload, daemon-reexec), it stays what it was before.",
+        .summary = "True while a systemd unit is in the given states",
+        .doc = "Follows the unit by the signals of systemd, without polling. If several parameters are given, all of "
+               "them must match. The value is unknown while the bus or systemd is not there. During a daemon-reload or "
+               "daemon-reexec of systemd the last value stays.",
 };

@@ -96,8 +96,9 @@ const NodeType if_then_else_type = {
         .min_children = 2,
         .max_children = 3,
         .summary = "Runs its second child if the first succeeds, else its third",
-        .doc = "Its outcome is that of the chosen child. Without a third child, a FAILURE of the first is its outcome. "
-               "The condition is evaluated once. A skipped condition is an ERROR.",
+        .doc = "The first child is the condition; it is evaluated once. The outcome is that of the chosen child. If "
+               "the condition fails and there is no third child, the outcome is FAILURE. If the condition is skipped, "
+               "the run ends with an ERROR.",
         .tick = if_then_else_tick,
         .never = branch_never,
         .check = if_then_else_check,
@@ -158,10 +159,10 @@ const NodeType while_do_else_type = {
         .min_children = 2,
         .max_children = 3,
         .summary = "Runs its second child while the first succeeds, and its third while it fails",
-        .doc = "The condition is evaluated as long as a branch runs. When it changes, the running branch is halted, "
-               "and "
-               "the other one starts when that has ended. Without a third child, a FAILURE of the condition is its "
-               "outcome. A skipped condition is an ERROR.",
+        .doc = "The first child is the condition; it is evaluated as long as the second or third child runs. When it "
+               "changes, the running child is halted; the other child starts when that has ended. If the condition "
+               "fails and there is no third child, the outcome is FAILURE. If the condition is skipped, the run ends "
+               "with an ERROR.",
         .tick = while_do_else_tick,
         .halt = node_reset_reactive,
         .never = branch_never,

@@ -204,9 +204,8 @@ const NodeType round_robin_type = {
         .min_children = 1,
         .max_children = UINT32_MAX,
         .summary = "Tries its children in turn, starting after the one that succeeded last",
-        .doc = "SUCCESS when a child succeeds; the next activation begins with the child after it. FAILURE when all "
-               "have "
-               "failed. After a halt or a FAILURE it begins with the first child again.",
+        .doc = "SUCCESS when a child succeeds; the next execution begins with the child after it. FAILURE when all "
+               "have failed. After a halt or a FAILURE it begins with the first child again.",
         .tick = round_robin_tick,
         .halt = round_robin_halt,
         .never = round_robin_never,

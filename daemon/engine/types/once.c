@@ -97,7 +97,7 @@ static const Param run_once_params[] = {
           .kind = PARAM_BOOL,
           .offset = offsetof(RunOnceParams, then_skip),
           .fallback = "true",
-          .doc = "When started again: SKIPPED; if false, the outcome of the one time that it ran" },
+          .doc = "When started again: SKIPPED; if false, the outcome of the first execution" },
         {},
 };
 
@@ -111,9 +111,8 @@ const NodeType run_once_type = {
         .params = run_once_params,
         .params_size = sizeof(RunOnceParams),
         .summary = "Runs its child once in a run",
-        .doc = "A child that has completed is not started again. A child that was skipped, or halted before it "
-               "completed, has not run. In a ForEach with a concurrency above 1, each copy of the child has a RunOnce "
-               "of its own.",
+        .doc = "A child that has completed is not started again. If the child was skipped or halted, it has not "
+               "completed. In a ForEach with a concurrency above 1, each copy of the child has its own RunOnce.",
         .tick = run_once_tick,
         .never = run_once_never,
 };

@@ -259,10 +259,10 @@ const NodeType parallel_type = {
         .params_size = sizeof(ParallelParams),
         .summary = "Runs its children at the same time",
         .doc = "SUCCESS when success_count children have succeeded, FAILURE when failure_count have failed or when "
-               "success_count cannot be reached any more. Children that still run are halted then. A skipped child is "
-               "tried again when a condition or variable that it depends on may have changed; for a negative "
+               "success_count cannot be reached any more. Then the children that still run are halted. A skipped child "
+               "is tried again when a condition or variable that it depends on may have changed; for a negative "
                "success_count it counts as a success. SKIPPED when all children were skipped and success_count is "
-               "positive. A count that is higher than the number of children is an ERROR.",
+               "positive. If a count is higher than the number of children, the run ends with an ERROR.",
         .tick = parallel_tick,
         .halt = node_reset_tried,
         .never = parallel_never,
@@ -398,10 +398,10 @@ const NodeType parallel_all_type = {
         .params = parallel_all_params,
         .params_size = sizeof(ParallelAllParams),
         .summary = "Runs its children at the same time and waits for all of them",
-        .doc = "It completes when all children have: FAILURE if at least max_failures of them have failed, SKIPPED if "
-               "all were skipped, else SUCCESS. No child is halted because another one fails. While others run, a "
-               "skipped child is tried again when a condition or variable that it depends on may have changed. A "
-               "max_failures that is higher than the number of children is an ERROR.",
+        .doc = "Completes when all children have completed: FAILURE if at least max_failures of them have failed, "
+               "SKIPPED if all were skipped, otherwise SUCCESS. No child is halted because another one fails. While "
+               "others run, a skipped child is tried again when a condition or variable that it depends on may have "
+               "changed. If max_failures is higher than the number of children, the run ends with an ERROR.",
         .tick = parallel_all_tick,
         .halt = node_reset_tried,
         .never = parallel_all_never,

@@ -80,8 +80,8 @@ static void test_nodes(void) {
         assert_json(schema, "$defs/Do/properties/test",
                     "{\"$ref\":\"#/$defs/expression\",\"description\":\"an expression\"}");
         assert_json(schema, "$defs/Do/properties/always",
-                    "{\"$ref\":\"#/$defs/code\",\"description\":\"Run when the node has ended in any of these ways, "
-                    "behind the others\"}");
+                    "{\"$ref\":\"#/$defs/code\",\"description\":\"Code that runs after any of these three, as the "
+                    "last\"}");
         assert_json(schema, "$defs/Do/properties/reads", "{\"$ref\":\"#/$defs/variable\",\"description\":\"a name\"}");
         assert_json(schema, "$defs/Do/properties/outputs/anyOf",
                     "[{\"type\":\"array\",\"items\":{\"$ref\":\"#/$defs/variable-or-none\"},\"description\":\"names\"},"
