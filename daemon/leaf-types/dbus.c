@@ -219,10 +219,11 @@ const NodeType dbus_signal_type = {
         .params = dbus_signal_params,
         .params_size = sizeof(DBusSignalParams),
         .summary = "Waits for a D-Bus signal",
-        .doc = "Succeeds at the first signal that matches. When the node starts, it subscribes to the signal before "
-               "anything is sent later. So, if a DBusCall causes the signal, put the DBusSignal before it in a "
-               "Parallel, and the signal is not missed. If a sender is given, only its current owner counts. If the "
-               "bus is lost, the node continues to wait, but misses signals that are sent meanwhile.",
+        .doc = "Succeeds at the first signal that matches. When the node starts, it subscribes to the signal; btd "
+               "sends the subscription before any later message. So, if a DBusCall causes the signal, put the "
+               "DBusSignal before it in a Parallel, and the signal is not missed. If a sender is given, only its "
+               "current owner counts. If the bus is lost, the node continues to wait, but misses signals that are sent "
+               "meanwhile.",
         .has_timeout = true,
         .timeout_offset = offsetof(DBusSignalParams, timeout),
 };

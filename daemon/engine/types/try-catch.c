@@ -301,11 +301,9 @@ const NodeType finally_type = {
         .params_size = sizeof(FinallyParams),
         .summary = "Runs its second child when the first has ended, in any way",
         .doc = "The first child is the body, the second the clean-up. The clean-up runs once when the body has ended: "
-               "after SUCCESS and FAILURE, when the node is halted, after an ERROR of the tree, and when the daemon "
-               "stops. It does not run if the body was skipped before it started. Only its timeout halts the clean-up; "
-               "the nodes above wait until it has ended. The outcome is the body's, but if the clean-up fails, a "
-               "SUCCESS "
-               "becomes a FAILURE.",
+               "after SUCCESS and FAILURE, when the node is halted, and after an ERROR of the tree. It does not run if "
+               "the body did not begin. Only its timeout halts the clean-up; the nodes above wait until it has ended. "
+               "The outcome is that of the body, but if the clean-up fails, a SUCCESS becomes a FAILURE.",
         .tick = finally_tick,
         .halt = finally_halt,
         .finish = finally_finish,
