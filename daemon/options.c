@@ -58,11 +58,11 @@ static int parse(Given *given, int argc, char **argv, char **ret_error) {
                 { "address", 0, 0, G_OPTION_ARG_STRING, &given->address, "Use the bus at this D-Bus address",
                   "ADDRESS" },
                 { "trees", 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &given->trees,
-                  "Load trees from here only; if repeated, the first one wins", "DIRECTORY" },
+                  "Load trees only from here; can be repeated, the first has precedence", "DIRECTORY" },
                 { "runtime", 0, 0, G_OPTION_ARG_FILENAME, &given->runtime,
-                  "Store here what must survive a restart of btd", "DIRECTORY" },
+                  "Directory for the state that must survive a restart of btd", "DIRECTORY" },
                 { "state", 0, 0, G_OPTION_ARG_FILENAME, &given->state,
-                  "Store here what must survive a restart of the machine: the history", "DIRECTORY" },
+                  "Directory for the history, which survives a restart of the machine", "DIRECTORY" },
                 { "log-level", 0, 0, G_OPTION_ARG_STRING, &given->log_level,
                   "error, warning, notice, info (default) or debug", "LEVEL" },
                 { "stop-timeout", 0, 0, G_OPTION_ARG_STRING, &given->stop_timeout,
@@ -80,7 +80,7 @@ static int parse(Given *given, int argc, char **argv, char **ret_error) {
 
         g_option_context_add_main_entries(context, entries, NULL);
         g_option_context_set_summary(context, "Run behavior trees.");
-        g_option_context_set_description(context, "btctl(1) controls the daemon; btd(8) and btd-tree(5) tell more.");
+        g_option_context_set_description(context, "btctl(1) controls the daemon. See also btd(8) and btd-tree(5).");
 
         /* GLib prints its help in the character set of the locale. All else must not depend on the locale, so reset
          * it. */
@@ -167,11 +167,10 @@ int options_parse(Options *options, int argc, char **argv) {
         }
 
         if (given.rest)
-                return usage_error("'%s' is not an option, and there are no arguments; btctl(1) is the one with the "
-                                   "commands",
+                return usage_error("'%s' is unexpected: btd takes no arguments; use btctl(1) to control it",
                                    given.rest[0]);
         if (given.system && given.user)
-                return usage_error("--system and --user exclude each other");
+                return usage_error("--system and --user cannot be given together");
         if (parse_log_level(given.log_level ? given.log_level : "info", &options->log_level) < 0)
                 return usage_error("'%s' is not a log level; give error, warning, notice, info or debug",
                                    given.log_level);

@@ -60,7 +60,7 @@ char *trust_refusal(const char *path, const struct stat *st) {
 /* If the sticky bit is set, others can add names to a directory, but not replace those of root. */
 static char *refuse_step(const Walk *walk) {
         const char *path = walk->at->len > 0 ? walk->at->str : "/";
-        g_autofree char *what = g_strdup_printf("'%s', on the way to it,", path);
+        g_autofree char *what = g_strdup_printf("'%s', on its path,", path);
 
         if (!is_trusted(walk->st.st_uid))
                 return refuse_owner(what, path, &walk->st);
@@ -71,8 +71,7 @@ static char *refuse_step(const Walk *walk) {
 }
 
 static char *refuse_errno(const Walk *walk, int error) {
-        return g_strdup_printf("refused: '%s', on the way to it, cannot be looked at: %s", walk->at->str,
-                               g_strerror(error));
+        return g_strdup_printf("refused: '%s', on its path, cannot be examined: %s", walk->at->str, g_strerror(error));
 }
 
 /* Goes up to the directory of the last name. */
@@ -150,7 +149,7 @@ char *trust_refusal_on_way(const char *path, const struct stat *st) {
                 refusal = walk_all(&walk);
         if (!refusal && (lstat(*walk.at->str ? walk.at->str : "/", &walk.st) < 0 || walk.st.st_dev != st->st_dev ||
                          walk.st.st_ino != st->st_ino))
-                refusal = g_strdup("refused: it was changed while it was looked at; reload");
+                refusal = g_strdup("refused: it has changed while it was checked; reload");
 
         g_string_free(walk.at, TRUE);
         g_free(walk.path);

@@ -417,7 +417,7 @@ static void calls_settle(Calls *calls) {
         calls_finish_failed(calls);
 
         if (calls->stuck) {
-                log_warning("bus '%s': takes no more calls, since too many were never answered; connecting anew",
+                log_warning("bus '%s': takes no more calls, since too many are unanswered; reconnecting",
                             calls->bus_name);
                 sd_bus_close(calls->bus);
                 return;

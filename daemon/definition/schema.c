@@ -447,7 +447,7 @@ static json_object *schema_of_pattern(const char *pattern, const char *what) {
 static json_object *schema_of_name(void) {
         json_object *schema = schema_of_pattern("^[^\\u0000-\\u001f\\u007f]+$", "a name without control characters");
 
-        json_object_object_add(schema, "description", string_value("what people call the node"));
+        json_object_object_add(schema, "description", string_value("the name of the node"));
         return schema;
 }
 
@@ -475,9 +475,9 @@ static void add_tree(json_object *properties) {
         json_object_object_add(
                 properties, "inputs",
                 schema_of_variables(schema_of_declaration(input_params), "the variables that are given to the tree"));
-        json_object_object_add(properties, "outputs",
-                               schema_of_variables(schema_of_declaration(output_params),
-                                                   "the variables that are for who uses the tree"));
+        json_object_object_add(
+                properties, "outputs",
+                schema_of_variables(schema_of_declaration(output_params), "the variables that the tree returns"));
         json_object_object_add(properties, "blackboard",
                                schema_of_variables(NULL, "the variables that a run starts with"));
         json_object_object_add(properties, "root", schema_ref("node"));
@@ -506,7 +506,7 @@ static json_object *schema_of_include(void) {
         json_object *schema = schema_of_kind("array");
 
         json_object_object_add(schema, "items", schema_of_kind("string"));
-        json_object_object_add(schema, "description", string_value("files whose trees are used here, too"));
+        json_object_object_add(schema, "description", string_value("files whose trees this file can use"));
         return schema;
 }
 

@@ -120,8 +120,8 @@ static char *watched_path_trap(const char *text) {
         if (!is_below(text, "/proc") && !is_below(text, "/sys"))
                 return NULL;
 
-        return g_strdup_printf("the kernel does not tell when \"%s\" comes or goes, so only the first look counts; a "
-                               "Command can look again and again",
+        return g_strdup_printf("the kernel does not report changes of \"%s\", so the condition is evaluated only "
+                               "once; a Command can check it again and again",
                                text);
 }
 

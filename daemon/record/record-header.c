@@ -167,7 +167,7 @@ static bool header_from_json(json_object *json, RecordHeader *header) {
         return true;
 }
 
-#define NO_JOURNAL "it is not the journal of a run"
+#define NO_JOURNAL "it is not a run record"
 
 static int bad(char **ret_error, const char *text) {
         *ret_error = g_strdup(text);

@@ -59,7 +59,7 @@ static void append_timer(GString *text, const Tree *tree, const History *history
         if (history_status(history, node + 1) == STATUS_RUNNING || waits_for_child(tree, node))
                 g_string_append_printf(text, "%stimes out in %s", separator, span);
         else
-                g_string_append_printf(text, "%sgoes on in %s", separator, span);
+                g_string_append_printf(text, "%scontinues in %s", separator, span);
 }
 
 static char *running_detail(const Tree *tree, const History *history, NodeId node, uint64_t timer_left) {

@@ -459,7 +459,7 @@ static gint compare_leaves(gconstpointer a, gconstpointer b, gpointer userdata) 
 
 static void restore(Replay *replay, const Entry *record, uint64_t now) {
         if (!record->details || !snapshot_restore(replay->run, record->details, now, make_leaf, replay))
-                mismatch(replay, "no run can be like that");
+                mismatch(replay, "the snapshot does not fit the tree");
 
         g_queue_sort(&replay->leaves, compare_leaves, NULL);
 }

@@ -65,8 +65,8 @@ def run_btd(*options, without=(), env=None):
 
 @pytest.mark.parametrize("options, text", [
     (["--nonsense"], "Unknown option --nonsense"),
-    (["start", "boot"], "'start' is not an option, and there are no arguments; btctl(1) is the one with the commands"),
-    (["--user", "--system"], "--system and --user exclude each other"),
+    (["start", "boot"], "'start' is unexpected: btd takes no arguments; use btctl(1) to control it"),
+    (["--user", "--system"], "--system and --user cannot be given together"),
     (["--log-level=loud"], "'loud' is not a log level; give error, warning, notice, info or debug"),
     (["--stop-timeout=5"], "'5' is not a time span; give one like 30s or 1min"),
     (["--limit=runs=9", "--limit=tree=5"], "--limit=: there is no limit 'tree'; did you mean 'trees'?"),
@@ -148,7 +148,7 @@ def test_runs_are_kept_only_where_nobody_else_could_put_them(btd, tmp_path, dire
     os.chmod(tmp_path / directory, 0o777)
     btd.start(f"--runtime={tmp_path}/run", wait=False)
     assert btd.wait_exit() == 1
-    where = "it" if directory == "run/runs" else f"'{tmp_path}/run', on the way to it,"
+    where = "it" if directory == "run/runs" else f"'{tmp_path}/run', on its path,"
     assert f"runs cannot be kept in {tmp_path}/run/runs: refused: {where} can be written by others than root (mode 0777); " \
         "a tree can do anything as root: find out first who put it there and what it does; if that is right: " \
         f"chmod go-w '{tmp_path}/{directory}'" in btd.log()

@@ -100,7 +100,7 @@ def test_replay_of_a_file():
     early = btctl("replay", journal, "--until=20ms", "--ascii").stdout
     assert "`- x Send (Spawn) after 4.8ms: exited with status 75\n" in early
     assert ("* Upload (RetryUntilSuccessful) for 16.6ms, attempt 2 of 2; before: exited with status 75; "
-            "goes on in 8.22ms\n") in early
+            "continues in 8.22ms\n") in early
     assert "|- - Prepare (ParallelAll)\n" in early
 
     waiting = btctl("replay", journal, "--until=50ms", "--ascii").stdout
@@ -178,7 +178,7 @@ def test_bad_files(verb, tmp_path):
     refuse(btctl(verb, "./nothing"), "./nothing: cannot be read: No such file or directory")
     refuse(btctl(verb, "nothing.journal"), "nothing.journal: cannot be read: No such file or directory")
     check(b"", "it is empty")
-    check(b"{}\n", "it is not the journal of a run")
+    check(b"{}\n", "it is not a run record")
     check(good.replace(b"cam7", b"cam8", 1), "its first line does not fit its checksum")
     check(good.replace(b"cam7 rev 2", b"cam8 rev 2"), "line 5: it does not fit its checksum")
     assert btctl(verb, str(path)).stdout == ""
@@ -324,7 +324,7 @@ def test_a_snapshot_that_makes_no_sense(tmp_path):
     """Is refused, or told as well as can be."""
     journal = tmp_path / "x.journal"
     journal.write_text(with_snapshot(lambda snapshot: {**snapshot, "nodes": [[99] + [0] * 11]}), encoding="utf-8")
-    refuse(btctl("show", str(journal), "-q"), f"{journal}: line 2: no run can be like that")
+    refuse(btctl("show", str(journal), "-q"), f"{journal}: line 2: the snapshot does not fit the tree")
     journal.write_text(with_snapshot(lambda snapshot: []), encoding="utf-8")
     refuse(btctl("show", str(journal), "-q"), f"{journal}: line 2: '881180 snapshot []' is not known")
 
@@ -468,8 +468,8 @@ def test_damaged_journals_are_listed(kept, tmp_path):
     (tmp_path / "state/history/boot.7.journal").write_text("what?\n")
     kept.start()
     run = {run["id"]: run for run in json.loads(kept.btctl("history", "boot", "--json").stdout)}["boot.7"]
-    assert (run["status"], run["cause"]) == ("damaged", "it is not the journal of a run")
-    refuse(kept.btctl("show", "boot.7"), "boot.7: it is not the journal of a run")
+    assert (run["status"], run["cause"]) == ("damaged", "it is not a run record")
+    refuse(kept.btctl("show", "boot.7"), "boot.7: it is not a run record")
 
 
 def test_without_a_journal(btd):

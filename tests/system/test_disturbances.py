@@ -120,7 +120,7 @@ def test_no_room_for_outputs(trees):
         assert machine.client.finish(path) == ("success", "")
         assert machine.client.call(path, "org.btd1.Run", "GetVariable", "s", "said") == '"' + "7".zfill(30000) + '"'
         assert re.search(r"\ntalks.[0-9]+/Talk: a restart of the daemon would lose its stdout, since "
-                         r"/run/btd/outputs/\S+.stdout cannot be had: No space left on device\n", machine.log())
+                         r"/run/btd/outputs/\S+.stdout is not available: No space left on device\n", machine.log())
 
         _, path = machine.client.start("waits")
         trees.wait_for("waits", lambda: machine.run("test", "-e", "/run/begun").returncode == 0)

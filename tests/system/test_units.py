@@ -437,7 +437,7 @@ def test_a_path_that_is_hidden_is_not_known(machine, directory, reason):
     run, path = machine.client.start("hidden")
     status, cause = machine.client.finish(path)
     assert status == "failure"
-    assert cause == f"PathExists: it is not known what there is at {directory}/a: {reason}"
+    assert cause == f"PathExists: the state of {directory}/a is not known: {reason}"
 
 
 def test_a_mount_fills_a_directory(machine):

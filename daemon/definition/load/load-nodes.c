@@ -225,7 +225,7 @@ static void check_subtree(Loader *loader, Reading *reading) {
 
         if (reading->keys[key] > 0)
                 wrong_shape(loader, reading, reading->keys[key] - 1,
-                            "takes no '%s', since what it runs is the tree that it names", loader_key_names[key]);
+                            "takes no '%s', because it runs the tree that 'tree' names", loader_key_names[key]);
 }
 
 static char *describe_arity(const NodeType *type) {

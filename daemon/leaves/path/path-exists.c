@@ -48,7 +48,7 @@ static char *complaint(const PathExistsParams *params, PathState state, const ch
 
         switch (state) {
         case PATH_UNKNOWN:
-                return g_strdup_printf("it is not known what there is at %s: %s", path, detail);
+                return g_strdup_printf("the state of %s is not known: %s", path, detail);
         case PATH_MISSING:
                 return g_strdup_printf("%s does not exist%s%s", path, detail ? ": " : "", detail ?: "");
         case PATH_EMPTY_FILE:

@@ -210,7 +210,7 @@ static int open_output(Execution *execution, const char *what, bool lasting, Spa
                 execution->lost = what;
         else
                 log_message(LOG_WARNING, &subject,
-                            "a restart of the daemon would lose its %s, since %s cannot be had: %s", what, path,
+                            "a restart of the daemon would lose its %s, since %s is not available: %s", what, path,
                             g_strerror(-r));
         return spawn_output_new(what, limit, &subject, ret_output, ret_fd);
 }

@@ -51,8 +51,8 @@ static void output_tell_exceeded(SpawnOutput *output) {
                 return;
 
         output->exceeded = true;
-        log_message(LOG_WARNING, &output->subject,
-                    "%s is longer than %zu bytes (output_limit), the rest is thrown away", output->what, output->limit);
+        log_message(LOG_WARNING, &output->subject, "%s is longer than %zu bytes (output_limit), the rest is dropped",
+                    output->what, output->limit);
 }
 
 static void output_keep(SpawnOutput *output, const char *data, size_t length) {

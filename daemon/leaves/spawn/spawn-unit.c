@@ -138,7 +138,7 @@ static void unit_check_end(SpawnUnit *unit) {
         if (end.code != 0 && !unit_failed_to_start(unit, facts)) {
                 unit_end(unit, &end);
         } else if (end.code == 0 && is(unit->result, "done")) {
-                unit_end_with(unit, "its unit was taken away, so how it ended is not known");
+                unit_end_with(unit, "its unit was removed, so its exit status is not known");
         } else {
                 g_autofree char *error = describe_failed_start(unit, facts);
 
@@ -183,7 +183,7 @@ static void unit_is_there(SpawnUnit *unit) {
                 return;
         }
 
-        log_warning("%s is there already, left behind by a daemon before this one: it is stopped", unit->name);
+        log_warning("%s was left behind by a previous btd; stopping it", unit->name);
         unit->cleared = true;
         unit->phase = PHASE_CLEARING;
         unit_ask_stop(unit, on_cleared);
@@ -290,7 +290,7 @@ static void on_failed(const sd_bus_error *error, void *userdata) {
         if (will_come_again(error) || unit->phase != PHASE_RUNNING)
                 return;
 
-        text = g_strdup_printf("cannot see what became of %s: %s", unit->name, error->message ?: error->name);
+        text = g_strdup_printf("cannot read the state of %s: %s", unit->name, error->message ?: error->name);
         unit_end_with(unit, text);
 }
 

@@ -196,7 +196,7 @@ static void on_asked(sd_bus_message *reply, const sd_bus_error *error, void *use
 
         if (sd_bus_message_read(reply, "o", &path) < 0) {
                 static const sd_bus_error nonsense = SD_BUS_ERROR_MAKE_CONST(
-                        SD_BUS_ERROR_INVALID_SIGNATURE, "the answer of the service manager makes no sense");
+                        SD_BUS_ERROR_INVALID_SIGNATURE, "the reply of the service manager is invalid");
 
                 job_finish(job, NULL, &nonsense);
                 return;
@@ -321,7 +321,7 @@ static void look_free(void *data) {
 
 static void on_looked(sd_bus_message *reply, const sd_bus_error *error, void *userdata) {
         static const sd_bus_error unheard = SD_BUS_ERROR_MAKE_CONST(
-                SD_BUS_ERROR_DISCONNECTED, "systemd was executed anew, and the job ended unheard");
+                SD_BUS_ERROR_DISCONNECTED, "systemd was re-executed meanwhile, so the result of the job is not known");
         Look *look = userdata;
         Jobs *jobs = look->jobs;
         g_autofree char *path = g_strdup(look->path);

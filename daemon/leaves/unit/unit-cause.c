@@ -30,11 +30,11 @@ static const Words unit_results[] = {
         { "signal", "one of its commands was killed" },
         { "core-dump", "one of its commands crashed" },
         { "timeout", "it took longer than its time limits allow" },
-        { "watchdog", "it did not serve its watchdog in time" },
+        { "watchdog", "it did not notify its watchdog in time" },
         { "start-limit-hit", "it was started too often in a short time" },
         { "oom-kill", "memory ran out and it was killed" },
-        { "protocol", "it did not tell that it is up in the way its Type= says" },
-        { "resources", "something that it needs could not be had" },
+        { "protocol", "it did not report its start as its Type= requires" },
+        { "resources", "a resource that it needs was not available" },
         { "exec-condition", "its ExecCondition= was not met" },
 };
 

@@ -137,7 +137,7 @@ static void unit_job_lose(Leaf *leaf, char *how) {
         g_autofree char *text = how;
 
         leaf_set_cause_of(leaf, CAUSE_LOST, facts_new("unit", fact_text(op->unit), NULL),
-                          "%s since, so what became of it is not known", text);
+                          "%s since, so its result is not known", text);
         leaf_end(leaf, STATUS_FAILURE);
 }
 

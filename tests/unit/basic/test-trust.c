@@ -73,7 +73,7 @@ static void test_trusted(void) {
 
 static void test_directory(void) {
         g_autoptr(Yard) yard = yard_new();
-        g_autofree char *way = g_strdup_printf("refused: '%s', on the way to it, can be written by others than root "
+        g_autofree char *way = g_strdup_printf("refused: '%s', on its path, can be written by others than root "
                                                "(mode 0770); a tree can do anything as root: find out first who put it "
                                                "there and what it does; if that is right: chmod go-w '%s'",
                                                yard->outer, yard->outer);
@@ -91,7 +91,7 @@ static void test_directory(void) {
 static void test_target(void) {
         g_autoptr(Yard) yard = yard_new();
         g_autofree char
-                *way = g_strdup_printf("refused: '%s', on the way to it, can be written by others than root "
+                *way = g_strdup_printf("refused: '%s', on its path, can be written by others than root "
                                        "(mode 0777); a tree can do anything as root: find out first who put it there "
                                        "and what it does; if that is right: chmod go-w '%s'",
                                        yard->inner, yard->inner),
@@ -112,11 +112,11 @@ static void test_target(void) {
 /* Who owns a link can make it lead elsewhere. */
 static void test_owner(void) {
         g_autoptr(Yard) yard = yard_new();
-        g_autofree char *link = g_strdup_printf("refused: '%s', on the way to it, belongs to UID 65534, not to root; "
+        g_autofree char *link = g_strdup_printf("refused: '%s', on its path, belongs to UID 65534, not to root; "
                                                 "a tree can do anything as root: find out first who put it there and "
                                                 "what it does; if that is right: chown -h root '%s'",
                                                 yard->way, yard->way),
-                        *directory = g_strdup_printf("refused: '%s', on the way to it, belongs to UID 65534, not to "
+                        *directory = g_strdup_printf("refused: '%s', on its path, belongs to UID 65534, not to "
                                                      "root; a tree can do anything as root: find out first who put it "
                                                      "there and what it does; if that is right: chown root '%s'",
                                                      yard->inner, yard->inner),
@@ -148,13 +148,13 @@ static void test_changed(void) {
 
         g_assert_cmpint(stat(yard->inner, &st), ==, 0);
         refusal = trust_refusal_on_way(yard->link, &st);
-        g_assert_cmpstr(refusal, ==, "refused: it was changed while it was looked at; reload");
+        g_assert_cmpstr(refusal, ==, "refused: it has changed while it was checked; reload");
 
         g_clear_pointer(&refusal, g_free);
         g_assert_cmpint(g_remove(yard->link), ==, 0);
         make_link("link.json", yard->link);
         refusal = trust_refusal_on_way(yard->link, &st);
-        round = g_strdup_printf("refused: '%s', on the way to it, cannot be looked at: Too many levels of symbolic "
+        round = g_strdup_printf("refused: '%s', on its path, cannot be examined: Too many levels of symbolic "
                                 "links",
                                 yard->link);
         g_assert_cmpstr(refusal, ==, round);

@@ -173,7 +173,7 @@ static void test_no_journal(void) {
 
         assert_refused("", "it is empty");
         assert_refused("{}", "its first line breaks off");
-        assert_refused("{}\n", "it is not the journal of a run");
+        assert_refused("{}\n", "it is not a run record");
         strstr(text, "\"boot\"")[1] = 'B';
         assert_refused(text, "its first line does not fit its checksum");
 }

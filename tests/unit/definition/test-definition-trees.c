@@ -216,7 +216,7 @@ static const struct {
         { "{'btd':1,'root':{'type':'SubTree','tree':'../x'}}",
           "t:1:42: error: tree: there is no tree '../x', neither in 'trees' nor on the search path (in SubTree)" },
         { "{'btd':1,'trees':{'a':{'root':{'type':'Do'}}},'root':{'type':'SubTree','tree':'a','child':{'type':'Do'}}}",
-          "t:1:83: error: a SubTree takes no 'child', since what it runs is the tree that it names (in SubTree)" },
+          "t:1:83: error: a SubTree takes no 'child', because it runs the tree that 'tree' names (in SubTree)" },
 
         /* What was hardly misspelt is judged as what was meant. */
         { "{'btd':1,'root':{'type':'Sequence','children':[{'type':'SubTre','tree':'x'},{'type':'ForEac','items':[],'as'"

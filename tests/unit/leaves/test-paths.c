@@ -146,7 +146,7 @@ static void test_link_loop(Scene *scene, const void *data) {
         scene_make_link(scene, "there", "here");
         actor = scene_look(scene, "here", "any");
         scene_wait_failure(scene, actor,
-                           "it is not known what there is at %/here: %/here cannot be looked at: Too many levels of "
+                           "the state of %/here is not known: %/here cannot be looked at: Too many levels of "
                            "symbolic links");
         scene_drop(scene, "there");
         scene_wait_failure(scene, actor, "%/here does not exist: there is no %/there");
@@ -215,7 +215,7 @@ static void test_permissions(Scene *scene, const void *data) {
 
         actor = scene_look(scene, "safe/gold", "file");
         scene_wait_failure(scene, actor,
-                           "it is not known what there is at %/safe/gold: %/safe cannot be watched: Permission denied");
+                           "the state of %/safe/gold is not known: %/safe cannot be watched: Permission denied");
         set_mode(scene, "safe", 0755);
         scene_wait_status(actor, STATUS_SUCCESS);
         set_mode(scene, "safe", 0);
@@ -268,16 +268,14 @@ static void test_hidden_directory(Scene *scene, const void *data) {
         gold = scene_look(scene, "safe/box/gold", "file");
         g_assert_cmpint(gold->status, ==, STATUS_SUCCESS);
         silver = scene_look(scene, "safe/silver", "file");
-        scene_wait_failure(
-                scene, silver,
-                "it is not known what there is at %/safe/silver: %/safe cannot be watched: Permission denied");
+        scene_wait_failure(scene, silver,
+                           "the state of %/safe/silver is not known: %/safe cannot be watched: Permission denied");
 
         become_root();
         scene_move(scene, "safe/box", "box");
         g_assert_true(become_nobody());
-        scene_wait_failure(
-                scene, gold,
-                "it is not known what there is at %/safe/box/gold: %/safe cannot be watched: Permission denied");
+        scene_wait_failure(scene, gold,
+                           "the state of %/safe/box/gold is not known: %/safe cannot be watched: Permission denied");
         set_mode(scene, "safe", 0755);
         scene_wait_failure(scene, gold, "%/safe/box/gold does not exist: there is no %/safe/box");
         scene_wait_failure(scene, silver, "%/safe/silver does not exist");
@@ -302,8 +300,8 @@ static void test_bad_parameters(Scene *scene, const void *data) {
         assert_refused("\"path\": \"/x\", \"unknown\": true",
                        "unknown: expected one of \"failure\", \"success\", \"running\", not true");
         assert_refused("\"path\": \"/sys/class/net\"",
-                       "path: the kernel does not tell when \"/sys/class/net\" comes or goes, so only the first look "
-                       "counts; a Command can look again and again");
+                       "path: the kernel does not report changes of \"/sys/class/net\", so the condition is evaluated "
+                       "only once; a Command can check it again and again");
         assert_refused("\"path\": \"/system\"", NULL);
         assert_refused("\"path\": \"{path}\"", NULL);
 

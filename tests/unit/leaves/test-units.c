@@ -51,10 +51,9 @@ static void test_not_held(Scene *scene, const void *data) {
         scene->fake.conditional = true;
         actor = scene_start(scene, START_CAM);
         g_assert_cmpint(actor_wait(actor), ==, STATUS_FAILURE);
-        g_assert_cmpstr(
-                actor->cause, ==,
-                "systemd refused btd a reference to cam.service and has forgotten it since, so what became of it "
-                "is not known");
+        g_assert_cmpstr(actor->cause, ==,
+                        "systemd refused btd a reference to cam.service and has forgotten it since, so its result is "
+                        "not known");
         g_assert_cmpstr(actor->reason->kind, ==, "lost");
         g_assert_cmpuint(scene->fake.n_unreferenced, ==, 0);
 }
@@ -250,8 +249,9 @@ static void test_job_ends_unheard(Scene *scene, const void *data) {
         g_autoptr(Actor) actor = start_text_and_come_again(scene, text, true);
 
         g_assert_cmpint(actor_wait(actor), ==, STATUS_FAILURE);
-        g_assert_cmpstr(actor->cause, ==,
-                        "cannot start cam.service: systemd was executed anew, and the job ended unheard");
+        g_assert_cmpstr(
+                actor->cause, ==,
+                "cannot start cam.service: systemd was re-executed meanwhile, so the result of the job is not known");
         g_assert_cmpstr(actor->reason->kind, ==, "connection-lost");
 }
 
@@ -372,7 +372,7 @@ static void test_unit_is_forgotten(Scene *scene, const void *data) {
         g_assert_cmpint(actor_wait(actor), ==, STATUS_FAILURE);
         g_assert_cmpstr(actor->cause, ==,
                         "the connection to systemd was lost meanwhile, and systemd has forgotten cam.service since, so "
-                        "what became of it is not known");
+                        "its result is not known");
         g_assert_cmpstr(actor->reason->kind, ==, "lost");
 }
 

@@ -215,7 +215,7 @@ static void test_messages(void) {
 
         assert_unreadable("", 0, -ENODATA, "it is empty");
         assert_unreadable("btd-journal 1 {", 15, -ENODATA, "its first line breaks off");
-        assert_unreadable("hello\n", 6, -EBADMSG, "it is not the journal of a run");
+        assert_unreadable("hello\n", 6, -EBADMSG, "it is not a run record");
 
         *second = '7';
         assert_unreadable(text->str, text->len, -EBADMSG,
@@ -229,10 +229,10 @@ static void test_messages(void) {
         assert_unreadable(other->str, other->len, -EBADMSG, "its first line lacks what a run is made from");
         g_string_assign(other, "{}");
         entry_append_checksum(other, 0, 0);
-        assert_unreadable(other->str, other->len, -EBADMSG, "it is not the journal of a run");
+        assert_unreadable(other->str, other->len, -EBADMSG, "it is not a run record");
         g_string_assign(other, "btd-journal");
         entry_append_checksum(other, 0, 0);
-        assert_unreadable(other->str, other->len, -EBADMSG, "it is not the journal of a run");
+        assert_unreadable(other->str, other->len, -EBADMSG, "it is not a run record");
 }
 
 /* Whole, but not understood: of a version that says that it is this one. */

@@ -373,8 +373,8 @@ static void test_delay_says_how_long(void) {
         run_stage_start(stage);
         run_node_report(stage->run, 0, &report);
         detail = report.detail;
-        g_assert_true(g_str_has_prefix(detail, "goes on in "));
-        g_assert_cmpint(span_parse(detail + strlen("goes on in "), &left), ==, 0);
+        g_assert_true(g_str_has_prefix(detail, "continues in "));
+        g_assert_cmpint(span_parse(detail + strlen("continues in "), &left), ==, 0);
         g_assert_cmpuint(left, <=, 60 * G_USEC_PER_SEC);
         g_assert_cmpuint(left, >, 30 * G_USEC_PER_SEC);
 }

@@ -285,7 +285,7 @@ static void test_refused_way(void) {
 
         g_assert_cmpint(g_chmod(shelf->directories[1], 0777), ==, 0);
         reload(shelf, 2, "*linked ");
-        fix = g_strdup_printf(": error: refused: '%s', on the way to it, can be written by others than root (mode "
+        fix = g_strdup_printf(": error: refused: '%s', on its path, can be written by others than root (mode "
                               "0777); a tree can do anything as root: find out first who put it there and what it "
                               "does; if that is right: chmod go-w '%s'",
                               shelf->directories[1], shelf->directories[1]);
