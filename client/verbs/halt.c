@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* btctl halt: halts runs, all runs of trees, or the runs with a token; with --wait, waits until they have finished.
- * */
+/* btctl halt: halts runs, all runs of trees, or runs with a token; with --wait, waits until they have finished. */
 
 #include <errno.h>
 #include <string.h>

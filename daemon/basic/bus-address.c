@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * Knows the names that a bus can have in a tree file. Whether the network can be used is tried; to enter a container
- * takes a capability.
+ * Knows the names that a bus can have in a tree file. Whether btd may use the network is found out by making a socket;
+ * to enter a container needs a capability.
  */
 
 #include <errno.h>

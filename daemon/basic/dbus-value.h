@@ -11,8 +11,8 @@
  *                                                      number d, string s, array av, object a{sv}), or an
  *                                                      object {"signature": "u", "value": 7}
  *
- * Back: ay becomes a string where it is valid UTF-8 without NUL but for a trailing one, else an array of numbers;
- * a variant its value; a number that JSON cannot hold (NaN, infinity) null.
+ * Back: ay becomes a string if it is valid UTF-8 without a NUL, except at its end, otherwise an array of numbers; a
+ * variant becomes its value; a number that JSON cannot hold (NaN, infinity) becomes null.
  * File descriptors cannot be carried.
  */
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Implements types.h. The index is made for each load: it is small, and no global state is needed. */
+/* Implements type-index.h. The index is made for each load: it is small, and no global state is needed. */
 
 #include "definition/type-index.h"
 #include "basic/nearest.h"

@@ -2,7 +2,7 @@
 #pragma once
 
 /*
- * Declares the leaf types, for btctl and for what runs them (leaves/kinds.h), and the parameters that several of them
+ * Declares the leaf types, for btctl and for the leaf kinds (leaves/kinds.h), and the parameters that several of them
  * have in common. A new type needs its NodeType in one of the files of this folder, a line here, and a line in
  * leaf-types.c.
  */

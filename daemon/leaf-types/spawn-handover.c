@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * All that goes to btd-exec is one text, cut into variables "BTD_EXEC_0=...". systemd escapes the values of variables
- * when it writes them, so they survive. The text consists of elements, each a letter for its kind, its text and a
- * newline: d: the directory, s: where to look for the program, u: a variable to unset, v: one to set, a: an argument.
- * A byte that cannot be there as it is is written as "\0a".
+ * Puts everything that btd-exec needs into one text, cut into variables "BTD_EXEC_0=...". systemd escapes the values of
+ * variables when it writes them, so they survive. The text consists of elements, each a letter for its kind, its text
+ * and a newline: d: the directory, s: where to look for the program, u: a variable to unset, v: one to set, a: an
+ * argument. A byte that the text cannot contain is written as "\0a".
  */
 
 #include <string.h>

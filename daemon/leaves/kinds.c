@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* The table of what runs the leaf types. */
+/* Owns the table of leaf kinds: the code that runs each leaf type. */
 
 #include "leaves/kinds.h"
 #include "leaf-types/leaf-types.h"

@@ -2,8 +2,8 @@
 #pragma once
 
 /*
- * Declares what runs each leaf type, for their table. A new kind needs a file in one of the folders, a line here and
- * one in kinds.c, besides its type (leaf-types/leaf-types.h).
+ * Declares the leaf kinds, which run the leaf types, for their table. A new kind needs a file in one of the folders, a
+ * line here and one in kinds.c, besides its type (leaf-types/leaf-types.h).
  */
 
 #include "run/leaf.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * The inotify and its source are there while there is any watch. A place is what inotify watches, a directory or a
- * file; it may be known by several paths. Events only mark watches; when a batch of events has been read, those that
- * are marked are callback, so that a callback can free what it likes.
+ * Owns the inotify and its source, which exist while there is a watch. A place is a directory or a file that inotify
+ * watches; several paths can lead to it. Events only mark watches. When a batch of events has been read, the callbacks
+ * of the marked watches are called, so that a callback can free any watch.
  */
 
 #include <errno.h>

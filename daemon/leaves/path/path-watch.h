@@ -2,10 +2,10 @@
 #pragma once
 
 /*
- * What there is at a path, followed without polling while directories, symbolic links and file systems on the way to it
- * come and go. All who look at the same path share one watch of it.
+ * Follows the state of a path, without polling, while directories, symbolic links and file systems on the path come and
+ * go. All users of the same path share one watch.
  *
- * Where the kernel makes up the files (/proc, /sys) or another machine has them, nobody tells of changes.
+ * For files that the kernel generates (/proc, /sys), or that are on another machine, no changes are reported.
  */
 
 #include <glib.h>

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * The unit has Type=exec, so that systemd tells whether the program could be executed, and RemainAfterExit=yes, so that
- * how it ended stays to be seen until we have seen it, even if the bus is lost meanwhile. Then it is stopped, or
- * its failure forgotten, which also ends whatever it has left running.
+ * Runs a process as a transient unit. The unit has Type=exec, so that systemd reports whether the program could be
+ * executed, and RemainAfterExit=yes, so that the unit keeps its result until btd has read it, even if the bus is lost
+ * meanwhile. Then the unit is stopped, or its failure is reset; this also ends the processes that it has left running.
  *
- * If the bus is lost while it is asked for, or the daemon was restarted meanwhile, it is asked for again: what is there
- * by then is ours. Otherwise a unit of that name was left behind by a daemon that was killed, and is stopped first.
+ * If the bus is lost before the reply to the request, or the daemon was restarted meanwhile, the unit is requested
+ * again; if it exists then, it is the requested one. In all other cases, a unit of that name was left behind by a
+ * daemon that was killed, and is stopped first.
  */
 
 #include <signal.h>

@@ -6,8 +6,8 @@
  * actions and Spawn use it.
  *
  * systemd has a match rule on its own connection to the bus for each job that a client has asked for, and one for each
- * reference that a client holds. A dbus-daemon allows a connection 512; systemd, refused one more, leaves the bus. So
- * there are only so many of them at a time, and others wait in order.
+ * reference that a client holds. A dbus-daemon allows 512 for a connection; if it refuses one, systemd leaves the
+ * bus. So the number of jobs and references is limited, and others wait in order.
  */
 
 #include <stdbool.h>

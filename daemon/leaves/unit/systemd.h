@@ -2,15 +2,15 @@
 #pragma once
 
 /*
- * The service manager on a connection: messages to it, whether its answers can be trusted, and one subscription to the
+ * The service manager on a connection: messages to it, whether its replies can be trusted, and one subscription to the
  * changes of its units. All leaves on the connection share it.
  *
- * When systemd reads its units again (daemon-reload) or executes itself anew (daemon-reexec), it says
+ * During a daemon-reload or a daemon-reexec, systemd sends
  *
- *   Reloading(true)   UnitRemoved for each unit   [another owner of its name]   UnitNew for each unit Reloading(false)
+ *    Reloading(true)   UnitRemoved for each unit   [another owner of its name]   UnitNew for each unit Reloading(false)
  *
- * though no unit has changed. Nothing that is said in between is believed: no subscription is active, questions are
- * asked again, and jobs are asked for when it is over. Who waits for a unit looks at it then.
+ * although no unit has changed. Nothing that it sends in between is used: no subscription is active, queries are sent
+ * again, and jobs are requested afterwards. Then each user of a unit reads it again.
  */
 
 #include "basic/audience.h"

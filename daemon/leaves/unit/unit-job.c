@@ -4,10 +4,10 @@
  * StartUnit, StopUnit, RestartUnit and ReloadUnit: actions that request a job for a unit and, when it has ended, verify
  * the unit.
  *
- * systemd forgets a unit that nobody needs as soon as it has ended, and with it how it did. A reference from before the
- * job until the end of the leaf keeps it. The connection that holds the reference outlives btd, so the next btd sees
- * what became of the unit meanwhile, and takes a reference of its own before the old one goes. Only what is started
- * needs that: systemd forgets no unit that is up, and one that it has forgotten is stopped.
+ * systemd forgets a unit that nobody needs as soon as it has ended, and its result, too. A reference prevents that. It
+ * is taken before the job and held until the end of the leaf. The connection that holds it outlives btd, so the next
+ * btd can see what happened to the unit meanwhile; it takes its own reference before it drops the old one. Only jobs
+ * that start a unit need a reference: systemd forgets no unit that is up, and a unit that it has forgotten is stopped.
  */
 
 #include "basic/cleanup.h"
@@ -261,7 +261,8 @@ static void on_look(void *userdata) {
         unit_job_look_ahead(userdata);
 }
 
-/* Others may queue a job that closes a circle. systemd would tell of that only with every job that it queues. */
+/* Another job that is queued later can close a circle. To follow that by signals, btd would get one for every job that
+ * systemd queues; so the order is searched again after a while. */
 static void unit_job_plan_look(Leaf *leaf) {
         static const uint64_t usecs[] = { 1000000, 5000000, 30000000 };
         UnitJob *op = leaf->op;
@@ -271,8 +272,8 @@ static void unit_job_plan_look(Leaf *leaf) {
                 op->n_looks++;
 }
 
-/* What nobody waits for costs nothing. A unit can begin to wait when the job is in the queue already, as that of a tree
- * with "autostart" does: see unit_job_awaited(). */
+/* If no unit waits for the run, there is nothing to search. A unit can begin to wait when the job is already in the
+ * queue, for example for a tree with "autostart": see unit_job_awaited(). */
 static void unit_job_look_ahead(Leaf *leaf) {
         static const JobOrderCallbacks callbacks = { .is_wanted = is_awaited_job, .found = on_deadlock };
         static const char *const types[] = {

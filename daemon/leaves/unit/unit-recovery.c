@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * systemd notes when a unit last left and entered its states, and when it tested its conditions: a time behind the
- * beginning of the leaf says that the request was carried out. These times last as long as the unit is loaded, also
- * through a daemon-reload and a daemon-reexec. A reference keeps it loaded: as long as systemd names the one who held
- * it, the unit was not forgotten, and a time that is missing says that nothing has happened.
+ * Decides by the times of a unit. systemd stores when a unit last left and entered its states, and when it tested its
+ * conditions: if such a time is later than the start of the leaf, the request was carried out. These times last as long
+ * as the unit is loaded, also through a daemon-reload and a daemon-reexec. A reference keeps the unit loaded: as long
+ * as systemd names the holder of the reference, the unit was not forgotten, and a missing time means that nothing has
+ * happened.
  *
- * Requests of a connection that was lost can still be on their way to systemd. The bus has passed on all of them when
- * the name of that connection has no owner any more, so the unit is looked at after that.
+ * Requests of a lost connection can still be on their way to systemd. When the name of that connection has no owner any
+ * more, the bus has delivered all of them, so the unit is read after that.
  */
 
 #include "leaves/unit/unit-recovery.h"

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * A unit that nobody needs is unloaded, and looking at it would load it again, which would be signalled, and so on.
- * So when it is unloaded it is taken to be inactive, which it is, without a look; unless all units are, since they are
- * loaded anew. It is looked at when the watch begins and when that has been done, and its signals tell the rest. Until
- * the answer comes it is taken to be what it was.
+ * Reads the state of a unit, and follows it by signals. systemd unloads a unit that nobody needs. Reading it would load
+ * it again, systemd would signal that, and so on. So a unit that was unloaded counts as inactive, which it is, and is
+ * not read. The exception is a reload, which unloads all units and loads them again.
+ *
+ * The unit is read when the watch begins and after each reload; the signals report all other changes. Until the reply
+ * comes, the last state stays.
  */
 
 #include "leaves/unit/unit-status.h"
