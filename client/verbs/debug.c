@@ -106,7 +106,7 @@ static int check_status(const char *word) {
         if (g_strv_contains(results, word))
                 return EXIT_SUCCESS;
 
-        return report_usage("'%s' is no result of a node; it is success, failure or skipped", word);
+        return report_usage("'%s' is not an outcome; give success, failure or skipped", word);
 }
 
 int verb_force(Client *client, char **operands) {

@@ -12,7 +12,7 @@
 #define TYPE_PARAM                                                                                                     \
         {                                                                                                              \
                 .name = "type", .kind = PARAM_ENUM, .offset = offsetof(Declaration, type), .required = true,           \
-                .values = variable_type_names, .doc = "What its value is"                                              \
+                .values = variable_type_names, .doc = "The type of its value"                                          \
         }
 
 #define DESCRIPTION_PARAM                                                                                              \
@@ -27,7 +27,7 @@ const Param input_params[] = {
         { .name = "default",
           .kind = PARAM_JSON,
           .offset = offsetof(Declaration, fallback),
-          .doc = "Its value when none is given; without a default one must be given" },
+          .doc = "The value if none is given; without a default, a value must be given" },
         DESCRIPTION_PARAM,
         {},
 };
@@ -59,7 +59,7 @@ static const Param limit_members[] = {
           .fallback = "5",
           .min = 1,
           .max = RESTART_BURST_MAX,
-          .doc = "How many restarts there may be within the interval" },
+          .doc = "The maximum number of restarts within the interval" },
         { .name = "interval",
           .kind = PARAM_SPAN,
           .offset = offsetof(RestartLimit, interval),
@@ -85,7 +85,7 @@ static const TextFormat who_format = { .name = "a user, or a group behind an '@'
 #define ACCESS_MEMBER(verb, index, what)                                                                               \
         {                                                                                                              \
                 .name = verb, .kind = PARAM_STRINGS, .offset = offsetof(Access, who[index]), .format = &who_format,    \
-                .doc = "Who besides root may " what                                                                    \
+                .doc = "Which users other than root may " what                                                         \
         }
 
 static const Param access_members[] = {
@@ -93,7 +93,7 @@ static const Param access_members[] = {
         ACCESS_MEMBER("halt", ACCESS_HALT, "halt it"),
         ACCESS_MEMBER("control", ACCESS_CONTROL, "pause and resume its runs"),
         ACCESS_MEMBER("set", ACCESS_SET, "set variables of its runs"),
-        ACCESS_MEMBER("force", ACCESS_FORCE, "force a result in its runs"),
+        ACCESS_MEMBER("force", ACCESS_FORCE, "force outcomes in its runs"),
         {},
 };
 
@@ -118,26 +118,27 @@ const Param header_params[] = {
           .fallback = "\"100ms\"",
           .min = 1000,
           .max = INT64_MAX,
-          .doc = "The time between two ticks that nothing but the tree itself asks for" },
+          .doc = "How long a run waits before it tries some nodes again without any event" },
         { .name = "on_stop",
           .kind = PARAM_ENUM,
           .offset = offsetof(Header, on_stop),
           .fallback = "\"keep\"",
           .values = on_stop_names,
-          .doc = "Whether a run goes on when the service is stopped and started again, or is halted" },
+          .doc = "What happens to a run when the service is stopped: it continues when the service is started again, "
+                 "or it is halted" },
         { .name = "restart",
           .kind = PARAM_ENUM,
           .offset = offsetof(Header, restart.when),
           .fallback = "\"no\"",
           .values = restart_names,
-          .doc = "Whether a run that has ended by itself is followed by another" },
+          .doc = "When another run is started after a run has finished by itself" },
         { .name = "restart_backoff",
           .kind = PARAM_OBJECT,
           .offset = offsetof(Header, restart.backoff),
           .fallback = "{ \"initial\": \"100ms\" }",
           .members = backoff_members,
           .members_size = sizeof(Backoff),
-          .doc = "The pauses before it is restarted" },
+          .doc = "The pauses before another run is started" },
         { .name = "restart_limit",
           .kind = PARAM_OBJECT,
           .offset = offsetof(Header, restart.limit),
@@ -150,7 +151,7 @@ const Param header_params[] = {
           .offset = offsetof(Header, access),
           .members = access_members,
           .members_size = sizeof(Access),
-          .doc = "Who besides root may do what with it: users, and groups behind an '@'" },
+          .doc = "What users other than root may do: lists of users, and of groups with a leading '@'" },
         { .name = "$schema",
           .kind = PARAM_STRING,
           .offset = offsetof(Header, schema),

@@ -60,5 +60,5 @@ Status unknown_status(int unknown);
 #define UNKNOWN_PARAM(Type)                                                                                            \
         {                                                                                                              \
                 .name = "unknown", .kind = PARAM_ENUM, .offset = offsetof(Type, unknown), .values = unknown_values,    \
-                .fallback = "\"failure\"", .doc = "The result of the condition while its value is not known",          \
+                .fallback = "\"failure\"", .doc = "The outcome of the condition while its value is unknown",           \
         }

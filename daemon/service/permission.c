@@ -16,7 +16,7 @@ static const Words words[PERMISSION_MAX_] = {
         [PERMISSION_HALT] = { "org.btd1.halt", "halt", "halt" },
         [PERMISSION_CONTROL] = { "org.btd1.control", "control", "control" },
         [PERMISSION_SET] = { "org.btd1.set", "set", "set variables of" },
-        [PERMISSION_FORCE] = { "org.btd1.force", "force", "force a result in" },
+        [PERMISSION_FORCE] = { "org.btd1.force", "force", "force an outcome in" },
         [PERMISSION_LOAD] = { "org.btd1.load", "load", "run a tree of your own as" },
         [PERMISSION_RELOAD] = { "org.btd1.reload", "reload", "reload" },
 };

@@ -151,7 +151,7 @@ static int force(sd_bus_message *message, const Caller *who, void *userdata, sd_
                 g_autofree char *shown = excerpt(word, strlen(word));
 
                 return sd_bus_error_setf(ret_error, ERROR_INVALID_ARGUMENT,
-                                         "'%s' is no result of a node; it is success, failure or skipped", shown);
+                                         "'%s' is not an outcome; give success, failure or skipped", shown);
         }
 
         r = manager_force(published_manager(userdata), id, node, status, who, &error);

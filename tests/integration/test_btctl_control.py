@@ -230,12 +230,12 @@ def test_nodes_that_are_not_there(btd):
                 "'#3' (Boot/Wait)", "break", "boot", "Wait")
     refuse(btd, "boot.1: 2 nodes are named 'Boot/Twin'; give the number of one: '#4' (Boot/Twin), '#5' (Boot/Twin)",
            "break", "boot", "Boot/Twin")
-    refuse(btd, "'done' is no result of a node; it is success, failure or skipped", "force", "boot", "Other", "done",
+    refuse(btd, "'done' is not an outcome; give success, failure or skipped", "force", "boot", "Other", "done",
            code=2)
     refuse(btd, "'--clear' needs a node: btctl break boot NODE --clear", "break", "boot", "--clear", code=2)
 
     for arguments, message in [
-            (("Force", "us", 1, "done"), "'done' is no result of a node; it is success, failure or skipped"),
+            (("Force", "us", 1, "done"), "'done' is not an outcome; give success, failure or skipped"),
             (("Force", "us", 99, "success"), "run 'boot.1' has no node 99; its nodes are 0 to 6"),
             (("SetBreakpoint", "ub", 99, True), "run 'boot.1' has no node 99; its nodes are 0 to 6")]:
         with pytest.raises(DBusError) as error:

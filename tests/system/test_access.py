@@ -62,7 +62,7 @@ def refusal(machine, *words, user):
     (("step", "camera"), "control 'camera.1'"),
     (("break", "camera", "Sleep"), "control 'camera.1'"),
     (("set", "camera", "a=1"), "set variables of 'camera.1'"),
-    (("force", "camera", "Sleep", "success"), "force a result in 'camera.1'"),
+    (("force", "camera", "Sleep", "success"), "force an outcome in 'camera.1'"),
     (("reload",), "reload"),
     (("run", "/srv/own.json"), "run a tree of your own as 'own'"),
 ])

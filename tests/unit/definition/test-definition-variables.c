@@ -133,7 +133,7 @@ static const struct {
           "\"object\"; did you mean \"string\"?\n"
           "t:1:36: error: inputs.b: expected a type, such as \"string\", or an object, {\"type\": \"string\", ...}, "
           "not 5\n"
-          "t:1:42: error: inputs.c: 'type' is missing: what its value is\n"
+          "t:1:42: error: inputs.c: 'type' is missing: the type of its value\n"
           "t:1:73: error: inputs.d.default: expected a whole number, but got \"x\"\n"
           "t:1:96: error: inputs.e: unknown key 'defualt'; did you mean 'default'? (it takes: type, default, "
           "description)\n"

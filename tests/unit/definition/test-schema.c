@@ -32,8 +32,8 @@ static void test_values(void) {
         assert_json(schema, "properties/btd", "{\"const\":1}");
         assert_json(schema, "properties/root", "{\"$ref\":\"#/$defs/node\"}");
         assert_json(schema, "properties/interval",
-                    "{\"$ref\":\"#/$defs/span\",\"description\":\"The time between two ticks that nothing but the tree "
-                    "itself asks for\",\"default\":\"100ms\"}");
+                    "{\"$ref\":\"#/$defs/span\",\"description\":\"How long a run waits before it tries some nodes "
+                    "again without any event\",\"default\":\"100ms\"}");
         assert_json(schema, "$defs/Example/required", "[\"unit\"]");
         assert_json(schema, "$defs/Example/properties/type", "{\"enum\":[\"Example\",\"Specimen\"]}");
         assert_json(schema, "$defs/Example/properties/unit",
@@ -65,7 +65,7 @@ static void test_top(void) {
                 "{\"anyOf\":[{\"enum\":[\"any\",\"bool\",\"int\",\"number\",\"string\",\"list\",\"object\"]},"
                 "{\"type\":\"object\",\"properties\":{\"type\":{\"enum\":[\"any\",\"bool\",\"int\",\"number\","
                 "\"string\","
-                "\"list\",\"object\"],\"description\":\"What its value is\"},\"description\":{\"type\":\"string\","
+                "\"list\",\"object\"],\"description\":\"The type of its value\"},\"description\":{\"type\":\"string\","
                 "\"description\":\"What it is for, in one line\"}},\"required\":[\"type\"],\"additionalProperties\":"
                 "false}]}");
 }
