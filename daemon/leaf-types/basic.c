@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* The types Condition, Log, Script, Sleep, AlwaysSuccess and AlwaysFailure. */
+/* Describes the types Condition, Log, Script, Sleep, AlwaysSuccess and AlwaysFailure. */
 
 #include "leaf-types/basic.h"
 #include "leaf-types/leaf-types.h"

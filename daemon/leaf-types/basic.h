@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* The parameters of Condition, Log, Script and Sleep. */
+/* Declares the parameters of Condition, Log, Script and Sleep. */
 
 #include <stdint.h>
 

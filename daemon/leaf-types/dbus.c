@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* The types DBusCall, DBusSignal, DBusEmit, DBusProperty and DBusName. */
+/* Describes the types DBusCall, DBusSignal, DBusEmit, DBusProperty and DBusName. */
 
 #include <json-c/json_tokener.h>
 

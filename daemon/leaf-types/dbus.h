@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* The parameters of DBusCall, DBusSignal, DBusEmit, DBusProperty and DBusName. */
+/* Declares the parameters of DBusCall, DBusSignal, DBusEmit, DBusProperty and DBusName. */
 
 #include <json-c/json_object.h>
 #include <stdbool.h>

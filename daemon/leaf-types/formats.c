@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Checks texts and makes the error messages. The patterns are for editors, as exact as a pattern can be. */
+/* Implements formats.h. The patterns are for editors, through the JSON schema; they are as exact as a pattern can be.
+ */
 
 #include <errno.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 #pragma once
 
 /*
- * The formats of texts in the leaves' parameters: D-Bus names (D-Bus specification, "Valid Names"), units
+ * Checks the formats of texts in the parameters of leaves: D-Bus names (D-Bus specification, "Valid Names"), units
  * (systemd.unit(5)), paths and programs.
  */
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* The table of leaf types, in the order of the reference, and the values of the parameters that several have in common.
- */
+/* Owns the table of leaf types, in the order of the reference, and the values of the parameters that several types have
+ * in common. */
 
 #include "leaf-types/leaf-types.h"
 

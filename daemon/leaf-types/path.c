@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* The type PathExists. */
+/* Describes the type PathExists. */
 
 #include "leaf-types/path.h"
 #include "leaf-types/formats.h"

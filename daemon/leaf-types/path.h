@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* The parameters of PathExists. */
+/* Declares the parameters of PathExists. */
 
 typedef enum PathKind {
         PATH_KIND_ANY,

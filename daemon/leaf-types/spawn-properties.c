@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * A table of the properties that people set, each with its type, and a function for each type. Properties that
- * make the unit what Spawn needs it to be cannot be set.
+ * Has a table of the properties that people set, each with its type, and a function for each type. Properties that
+ * Spawn itself needs to set cannot be set.
  *
  * systemd writes a transient unit to a file and reads it back when it is reloaded. systemd 252 reads some values back
- * as others, and a newline begins another setting. Values that this can happen to are refused.
+ * as others, and a newline begins another setting. Such values are refused.
  */
 
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* The types Spawn and Command, and the checks of their parameters that the tables cannot express. */
+/* Describes the types Spawn and Command, and makes the checks of their parameters that the tables cannot express. */
 
 #include <signal.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* The parameters of Spawn and Command. */
+/* Declares the parameters of Spawn and Command. */
 
 #include <json-c/json_object.h>
 

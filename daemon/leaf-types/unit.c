@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* The types StartUnit, StopUnit, RestartUnit, ReloadUnit and UnitState. */
+/* Describes the types StartUnit, StopUnit, RestartUnit, ReloadUnit and UnitState. */
 
 #include "leaf-types/unit.h"
 #include "leaf-types/formats.h"

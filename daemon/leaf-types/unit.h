@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* The parameters of StartUnit, StopUnit, RestartUnit and ReloadUnit, and those of UnitState. */
+/* Declares the parameters of StartUnit, StopUnit, RestartUnit and ReloadUnit, and those of UnitState. */
 
 #include <stdint.h>
 

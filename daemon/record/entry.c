@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Writes and reads lines of run records. Lines are written for each input of each run, so directly; they are read only
- * once. */
+/* Writes and reads lines of run records. Writing is fast, because it happens for each input of each run; a line is read
+ * only once. */
 
 #include <errno.h>
 #include <inttypes.h>

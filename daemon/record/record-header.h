@@ -2,8 +2,8 @@
 #pragma once
 
 /*
- * Defines the first line of a run record, which has all that the run was made from. The writer and the readers of run
- * records use it.
+ * Defines the first line of a run record, which contains all that is needed to make the run again. The writer and the
+ * readers of run records use it.
  *
  *   btd-journal VERSION JSON CRC
  */

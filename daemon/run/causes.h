@@ -9,7 +9,7 @@
 #include "basic/cause.h"
 #include "engine/tree.h"
 
-/* All zero: none. */
+/* All zero: no causes. */
 typedef struct Causes {
         GHashTable *entries; /* by node; NULL until something fails */
         uint64_t last_serial;
@@ -21,7 +21,7 @@ void causes_clear(Causes *causes);
 void causes_set(Causes *causes, NodeId node, Cause *cause);
 void causes_drop(Causes *causes, NodeId node);
 
-/* The nodes that have a cause, in the order in which they were set: of NodeId. */
+/* The nodes that have a cause, in the order in which the causes were set: an array of NodeId. */
 GArray *causes_nodes(const Causes *causes);
 
 /* Borrowed; NULL: none. */

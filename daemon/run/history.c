@@ -39,7 +39,7 @@ struct History {
         uint64_t start;
         Causes causes;
         GArray *changes; /* NULL while it is not watched */
-        Block *blocks[]; /* of BLOCK nodes each; NULL until one of them has a record */
+        Block *blocks[]; /* of BLOCK nodes each; NULL until one of them has a state */
 };
 
 static uint32_t count_blocks(const Tree *tree) {
@@ -96,7 +96,7 @@ static const Record *record_of(const History *history, NodeId node) {
         return block ? &block->records[node % BLOCK] : &nothing;
 }
 
-/* The last block has only as many records as there are nodes left. */
+/* The last block has only as many states as there are nodes left. */
 static uint32_t block_size(const History *history, NodeId node) {
         return MIN(BLOCK, history->tree->n_nodes - node / BLOCK * BLOCK);
 }

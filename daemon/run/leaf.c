@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Helpers for leaf kinds: causes, inheritances and timers. */
+/* Implements the functions of leaf.h that need no Activity: causes, inheritances and timers. The others are in
+ * activity.c. */
 
 #include "run/leaf.h"
 

@@ -2,11 +2,12 @@
 #pragma once
 
 /*
- * The contract of a leaf kind. The runtime makes one Leaf each time a node is started, and frees
- * it when it has ended (a condition: when no node evaluates it any more).
+ * Defines the contract of a leaf kind: the functions that it implements, and those that it may call. An Activity makes
+ * one Leaf each time a node is started, and frees it when it has ended (a condition: when no node evaluates it any
+ * more).
  *
- * A kind never blocks and never ticks. It reports its end through leaf_end() (actions) or
- * leaf_set_value() (conditions), from the main loop, never from within its own start or halt.
+ * A kind never blocks and never ticks. It reports its end through leaf_end() (actions) or leaf_set_value()
+ * (conditions), from the main loop, never from within its own start or halt.
  */
 
 #include <glib.h>
@@ -48,7 +49,7 @@ typedef struct LeafServices {
 } LeafServices;
 
 struct LeafKind {
-        size_t op_size; /* size of the kind's own record, which the runtime provides zeroed as leaf->op */
+        size_t op_size; /* size of the kind's own struct, which the Activity provides zeroed as leaf->op */
 
         /* RUNNING, or the outcome if it is known at once (FAILURE after leaf_set_cause()). ERROR, also after
          * leaf_set_cause(): an expression or code cannot be evaluated, which ends the run. */
@@ -107,7 +108,7 @@ struct Leaf {
         bool has_memo;
         json_object *memo; /* borrowed until the next leaf_set_memo() */
 
-        /* The runtime's. */
+        /* Of the Activity; kinds do not use it. */
         void *owner;
 };
 
@@ -138,7 +139,7 @@ void leaf_set_output(Leaf *leaf, const char *key, json_object *value);
  * no secrets. */
 char *leaf_hide_secrets(Leaf *leaf, const char *text);
 
-/* To be called before the leaf does something that a later btd cannot see: records a memo for the recovery of this
+/* Call this before the leaf does something that a later btd cannot see: records a memo for the recovery of this
  * leaf. Takes the object; NULL: only records that the leaf has acted. */
 void leaf_set_memo(Leaf *leaf, json_object *memo);
 /* To be called after recover, from the main loop; see there. The leaf may be freed, or started again, before this

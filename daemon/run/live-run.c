@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * Implements what a run has in btd, besides its execution (run.c): a turn in the queue of ticks, activities for its
+ * Implements live runs, except their execution (run.c): a turn in the queue of ticks, activities for its
  * leaves, armed timers, claims of locks, requests of users with the checks that the run can do itself, its run record,
  * and its recovery.
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * Implements replay.h. Requests of the run are compared with the next records, and recorded inputs must be possible. So
+ * Implements replay.h. Requests of the run are compared with the next entries, and recorded inputs must be possible. So
  * a run record that does not belong to the tree is detected, and does no harm.
  */
 
@@ -19,14 +19,14 @@
 struct Replay {
         const RunRecord *journal;
         Run *run;
-        unsigned begin;    /* index of the first record that was used */
-        unsigned position; /* index of the next record */
+        unsigned begin;    /* index of the first entry that was used */
+        unsigned position; /* index of the next entry */
         GQueue leaves;     /* of ReplayLeaf */
         GArray *locks;     /* of RunLock, after the run was taken */
         char *error;       /* the first mismatch, or NULL */
 };
 
-/* A member of the details of a record; NULL: none. */
+/* A member of the details of an entry; NULL: none. */
 static json_object *detail_of(const Entry *record, const char *name) {
         json_object *value = NULL;
 
@@ -46,7 +46,7 @@ static const Entry *next_record(const Replay *replay) {
                        : NULL;
 }
 
-/* The engine that recorded the next record; 0: an old one that is not known. It is in the last ENTRY_RECOVERED that
+/* The engine that recorded the next entry; 0: an old one that is not known. It is in the last ENTRY_RECOVERED that
  * was read, or else in the header. */
 static uint32_t engine_of_next(const Replay *replay) {
         uint32_t engine = replay->journal->header.engine;
@@ -61,7 +61,7 @@ static uint32_t engine_of_next(const Replay *replay) {
         return engine;
 }
 
-/* True for records of engine 1. It used the interval when later engines wait for a change or continue at once. Later
+/* True for entries of engine 1. It used the interval when later engines wait for a change or continue at once. Later
  * engines treat such an interval as a tick, and when it was armed does not matter. */
 static bool has_idle_intervals(const Replay *replay) {
         return replay->journal->header.engine < 2 && engine_of_next(replay) < 2;
@@ -77,7 +77,7 @@ static char *describe_engines(const Replay *replay) {
                                          engine_version());
 }
 
-/* Reports that the last record does not match the run. Only the first mismatch is kept, because it causes the others.
+/* Reports that the last entry does not match the run. Only the first mismatch is kept, because it causes the others.
  * The header is line 1. */
 static void G_GNUC_PRINTF(2, 3) mismatch(Replay *replay, const char *format, ...) {
         g_autofree char *text = NULL, *engines = NULL;
@@ -94,7 +94,7 @@ static void G_GNUC_PRINTF(2, 3) mismatch(Replay *replay, const char *format, ...
         replay->error = g_strdup_printf("line %u: %s%s", replay->position + 1, text, engines);
 }
 
-/* The answers to the run, from the records that follow the input. */
+/* The answers to the run, from the entries that follow the input. */
 
 /* True if all effects of the last input are recorded. */
 static bool is_known(const Replay *replay) {
@@ -103,7 +103,7 @@ static bool is_known(const Replay *replay) {
         return record && record->kind != ENTRY_RECOVERED;
 }
 
-/* The next record, if it is this answer. */
+/* The next entry, if it is this answer. */
 static const Entry *next_answer(Replay *replay, EntryKind kind, NodeId node) {
         const Entry *record = next_record(replay);
 
@@ -229,7 +229,7 @@ static const Entry *take_note(Replay *replay, const Entry *begin) {
         return record && record->time == begin->time ? take_answer(replay, ENTRY_NOTE, begin->node) : NULL;
 }
 
-/* Checks that the variables have the values in the record of the leaf's start. */
+/* Checks that the variables have the values in the entry of the leaf's start. */
 static void check_noted(ReplayLeaf *leaf, const Entry *record) {
         json_object *with = detail_of(record, "with");
 
@@ -249,7 +249,7 @@ static void check_noted(ReplayLeaf *leaf, const Entry *record) {
         }
 }
 
-/* If the daemon was stopped right then, the start is the last record. */
+/* If the daemon was stopped right then, the start is the last entry. */
 static void begin_action(ReplayLeaf *leaf) {
         Replay *replay = leaf->replay;
         const Entry *begin, *record;
@@ -277,7 +277,7 @@ static void begin_action(ReplayLeaf *leaf) {
         set_outputs(replay, leaf->node, detail_of(record, "outputs"), 0);
 }
 
-/* A condition has a record of its start only if it refers to variables. */
+/* A condition has an entry of its start only if it refers to variables. */
 static void begin_condition(ReplayLeaf *leaf) {
         const Entry *begin = leaf->noted ? take_effect(leaf->replay, ENTRY_BEGIN, leaf->node) : NULL;
 
@@ -725,7 +725,7 @@ int replay_until(Replay *replay, uint64_t time, char **ret_error) {
         return r < 0 ? r : 0;
 }
 
-/* Checks the nodes of all records, so that no other code has to. */
+/* Checks the nodes of all entries, so that no other code has to. */
 static void check_nodes(Replay *replay) {
         for (const Entry *record; (record = next_record(replay)) && !replay->error; replay->position++)
                 if (!has_node(replay, record)) {

@@ -2,10 +2,10 @@
 #pragma once
 
 /*
- * Replays a run record, input by input. After the last record, the run is in the state in which the recording stopped.
- * Requests of the run are answered from the record; nothing is done outside. Recovery and btctl use it.
+ * Replays a run record, input by input. After the last entry, the run is in the state in which the recording stopped.
+ * Requests of the run are answered from the run record; nothing is done outside. Recovery and btctl use it.
  *
- * If the record ends in the middle of an input, the rest of it is done without further knowledge: an action has not
+ * If the run record ends in the middle of an input, the rest of it is done without further knowledge: an action has not
  * begun, a condition is not known, a lock is not free. The same holds at each point where another daemon has recovered
  * the run and continued it.
  */
@@ -47,7 +47,7 @@ int replay_until(Replay *replay, uint64_t time, char **ret_error);
 
 /* The run in its current state; borrowed. */
 Run *replay_run(const Replay *replay);
-/* The number of records that were read. */
+/* The number of entries that were read. */
 unsigned replay_position(const Replay *replay);
 /* True if the last of these says that the run has finished. */
 bool replay_has_finished(const Replay *replay);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * Writes the records of a run. The JSON text is written directly, without JSON objects if there are none yet, because
- * this happens for every input of every run.
+ * Writes the entries of a run record. Details that are not a JSON object yet are written directly as text, because this
+ * happens for every input of every run.
  *
- * Records are flushed before the next effect, and at the latest when the run has processed its input. So the reason of
+ * Entries are flushed before the next effect, and at the latest when the run has processed its input. So the reason of
  * each effect is always recorded.
  */
 
@@ -16,7 +16,7 @@
 #include "run/run-state.h"
 #include "run/snapshot.h"
 
-/* The maximum size, in bytes, of a variable's value in the record of a leaf's start. */
+/* The maximum size, in bytes, of a variable's value in the entry of a leaf's start. */
 #define NOTED_MAX 1024u
 /* Longer than any status. */
 #define OUTCOME_MAX 32u
@@ -233,7 +233,7 @@ static bool can_have_snapshot(const Run *run) {
         return run->writer && run->machine && run->host->leaf_report;
 }
 
-/* Makes the record; its details are new. */
+/* Makes the entry; its details are new. */
 static Entry take_snapshot(const Run *run) {
         return (Entry){
                 .time = run->now - run->start,

@@ -2,9 +2,9 @@
 #pragma once
 
 /*
- * The inputs of a run, and the host that carries out its effects. The same inputs at the same times, with the same
- * answers of the host, give the same states, whether they happen now (live-run.c) or are read from a run record
- * (replay.c). Whoever drives a run has the clock.
+ * Declares the inputs of a run, and the host that carries out its effects. The same inputs at the same times, with the
+ * same answers of the host, give the same states, whether they happen now (live-run.c) or are read from a run record
+ * (replay.c). The caller of the inputs has the clock.
  *
  * All inputs pass through here and are written to the run record, if there is one: an input before its effects, and
  * each answer of the host before the next request to the host.
@@ -13,7 +13,7 @@
 #include "record/record-writer.h"
 #include "run/run.h"
 
-/* Where a run comes from: what is known at its start, and is in the header of its run record. */
+/* The data of a run that are known at its start, and are in the header of its run record. */
 typedef struct RunOrigin {
         const char *id, *tree, *instance;
         uint64_t seed;

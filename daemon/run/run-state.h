@@ -92,7 +92,7 @@ void run_put_timer(Run *run, NodeId node, NodeTimer *timer);
  * if any does, and by then the leaf may be gone or started again. */
 void run_note_broken(Run *run, NodeId node, Cause *why);
 
-/* Write a record, which is pending until run_flush(). */
+/* Write an entry, which is pending until run_flush(). */
 void run_note(Run *run, EntryKind kind, NodeId node);
 void run_note_status(Run *run, EntryKind kind, NodeId node, Status status, const Cause *cause);
 void run_note_cause(Run *run, EntryKind kind, const Cause *cause);

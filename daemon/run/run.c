@@ -374,8 +374,8 @@ Cause *run_node_cause(const Run *run, NodeId node) {
 
 /* Requests of the machine, which are passed to the RunHost and to the variables, and recorded. */
 
-/* The record is flushed before the leaf can have effects outside of the run. A condition without references needs no
- * record. */
+/* The entry is flushed before the leaf can have effects outside of the run. A condition without references needs no
+ * entry. */
 static void *start_leaf(Run *run, NodeId node) {
         const Tree *tree = definition_tree(run->definition);
         uint32_t attempt = history_count_start(run->history, node);
@@ -901,7 +901,7 @@ void input_variables(Run *run, json_object *values, uint64_t now) {
         finish_input(run);
 }
 
-/* Variables that are set while a leaf is being started belong to the record of that start. */
+/* Variables that are set while a leaf is being started belong to the entry of that start. */
 static void add_output(Run *run, const char *key, json_object *value) {
         run->outputs = run->outputs ?: json_object_new_object();
         json_object_object_add(run->outputs, key, json_object_get(value));
@@ -942,7 +942,7 @@ void input_recovered(Run *run, uint64_t now) {
         run_note_number(run, ENTRY_RECOVERED, NODE_NONE, "engine", engine_version());
         run_flush(run);
 
-        /* The record may not have had the result yet. */
+        /* The run record may not have had the result yet. */
         if (run->status != STATUS_RUNNING) {
                 run_note_status(run, ENTRY_FINISHED, NODE_NONE, run->status, run->cause);
                 run_flush(run);

@@ -2,7 +2,7 @@
 #pragma once
 
 /*
- * Saves and restores the whole state of a run as a record of its run record, so that earlier records can be removed.
+ * Saves and restores the whole state of a run as an entry of its run record, so that earlier entries can be removed.
  * The execution and the replay of a run use it.
  */
 
