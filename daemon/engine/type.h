@@ -19,7 +19,7 @@ typedef struct Machine Machine;
 typedef struct Tree Tree;
 typedef struct Node Node;
 typedef uint32_t NodeId;
-typedef struct ParamSetter ParamSetter; /* definition/params.h */
+typedef struct ParamSetter ParamSetter; /* definition/params/params.h */
 typedef struct Place Place;
 struct json_object;
 
@@ -68,7 +68,7 @@ typedef struct TextFormat {
 
 /* The same for a value of any kind. */
 typedef struct ValueFormat {
-        /* Reports errors in the value at the place, see definition/param-report.h. -EINVAL: there was one. */
+        /* Reports errors in the value at the place, see definition/params/param-report.h. -EINVAL: there was one. */
         int (*check)(const ParamSetter *setter, const Place *place, struct json_object *value);
         struct json_object *(*schema)(void); /* a new JSON schema */
 } ValueFormat;

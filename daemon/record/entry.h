@@ -71,7 +71,7 @@ typedef struct Entry {
 typedef struct EntryChain {
         uint32_t header; /* the checksum of the first line */
         uint32_t last;   /* of the line before */
-        bool alone;      /* lines of older daemons, which cover only themselves, may follow */
+        bool alone;      /* lines of older daemons, whose checksum covers only the line itself, may follow */
 } EntryChain;
 
 /* Appends the line with its end. Adds the previous checksum to the details of a snapshot. */

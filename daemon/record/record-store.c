@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Manages the directories of run records: one file per run. */
+/* Implements record-store.h. Each run has one file, named after the run. */
 
 #include <errno.h>
 #include <fcntl.h>

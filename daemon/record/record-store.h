@@ -24,7 +24,7 @@ Archive *record_store_archive(const RecordStore *store);
 /* Reserves the runtime directory for this btd as long as it lives, and lists the run records. -EBUSY: another btd uses
  * the directory, with an error message; others: as open(). */
 int record_store_claim(RecordStore *store, char **ret_error);
-/* Check that only root or btd's own user can have written the run records. A run record contains a tree, so it is as
+/* Checks that only root or btd's own user can have written the run records. A run record contains a tree, so it is as
  * powerful as a tree file. -EPERM: with an error message. */
 int record_store_check_trusted(const RecordStore *store, char **ret_error);
 

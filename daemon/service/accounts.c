@@ -8,7 +8,7 @@
 
 #include "service/accounts.h"
 
-/* Bytes of an entry of the user or group database: of most, and at most. */
+/* The buffer for an entry of the user or group database, in bytes: enough for most entries, and the maximum. */
 #define ENTRY_SIZE 4096u
 #define ENTRY_MAX (64u * 1024 * 1024)
 

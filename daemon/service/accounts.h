@@ -11,7 +11,7 @@
 
 typedef struct Accounts Accounts;
 
-/* Without any ids. */
+/* At first, no id is known. */
 Accounts *accounts_new(void);
 void accounts_free(Accounts *accounts);
 

@@ -2,8 +2,8 @@
 #pragma once
 
 /*
- * Writes the cause chain of a run or node to a D-Bus message, as aa{sv} from the run down to the origin. The entry of
- * a run has "run"; the entry of a node has "node", "path", "name", "type" and, if set, "title". Each has "status",
+ * Writes the cause chain of a run or node to a D-Bus message, as aa{sv} from the run down to the origin. The level of
+ * a run has "run"; the level of a node has "node", "path", "name", "type" and, if set, "title". Each has "status",
  * "kind", "text" and, if there are any, "facts" (a JSON object as text).
  */
 
