@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Makes golden records with the btd of a build; see README.md.
 
@@ -23,6 +23,7 @@ from daemon import BTCTL, Daemon
 from records import sign
 from state_trees import BLACKBOARD, BROKEN, LOOP, NIGHT, PATH, RERUN, SLOW, SUBTREES, WATCH, WORK
 
+
 def write_events(record):
     shown = subprocess.run([BTCTL, "show", str(record), "--ascii", "-q"], capture_output=True, text=True, check=True)
     record.with_suffix(".events").write_text(shown.stdout, encoding="utf-8")
@@ -37,6 +38,10 @@ def wait(test, what):
     raise TimeoutError(what)
 
 
+# Its children end in the same tick, so the machine asks for the next tick after the interval.
+SPIN = {"type": "KeepRunningUntilFailure", "child": {"type": "AlwaysSuccess"}}
+
+
 class Maker:
     """A btd on a bus, and what is to be kept of its runs."""
 
@@ -46,7 +51,8 @@ class Maker:
         self.btd = Daemon(bus, directory)
         for name, root, keys in [
                 ("work", WORK, {}), ("slow", SLOW, {}), ("loop", LOOP, {}), ("broken", BROKEN, {}),
-                ("rerun", RERUN, {}), ("watch", WATCH, {}), ("night", NIGHT, {}), ("fails", {"type": "AlwaysFailure"}, {
+                ("rerun", RERUN, {}), ("watch", WATCH, {}), ("night", NIGHT, {}), ("spin", SPIN, {}),
+                ("fails", {"type": "AlwaysFailure"}, {
                     "restart": "on-failure", "restart_backoff": {"initial": "1ms"}, "restart_limit": {"burst": 1}})]:
             self.btd.tree(name, root, trees=SUBTREES, blackboard=BLACKBOARD, **keys)
 
@@ -65,6 +71,7 @@ class Maker:
 
     def keep(self, name, run, state="run/runs"):
         """Of a run that goes on, as far as it has come."""
+        wait(self.path(run, state).exists, f"{run} in {state}")
         record = self.path(run, state).read_bytes().replace(str(self.btd.trees).encode(), b"/etc/btd/trees")
         record = re.sub(rb'"boot":"[0-9a-f]+"', b'"boot":"0123456789abcdef0123456789abcdef"', record, count=1)
         target = HERE / f"{self.prefix}-{name}.journal"
@@ -136,6 +143,10 @@ class Maker:
         run, path = self.run("broken")
         assert self.btd.client.finish(path)[0] == "error"
         self.keep("in-error", run, "state/history")
+        run, path = self.run("spin")
+        wait(lambda: b" interval" in self.path(run).read_bytes(), "the interval")
+        self.keep("spinning", run)
+        assert self.btd.btctl("halt", "spin", "--wait").returncode == 0
         self.run("fails")
         wait(lambda: self.path("fails.2", "state/history").exists(), "the second try")
         self.keep("restarted", "fails.2", "state/history")
