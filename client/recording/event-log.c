@@ -434,14 +434,15 @@ void log_event_append(const Output *output, GString *line, const Recording *reco
                                         ? NULL
                                         : tree_node_path(definition_tree(recording->definition), event->node);
 
-        event_append(output, line, stamp,
-                     &(Event){
-                             .title = path ?: recording->journal->header.run,
-                             .what = event->what,
-                             .duration = event->duration,
-                             .text = event->text,
-                             .values = event->values,
-                     });
+        const Event shown = {
+                .title = path ?: recording->journal->header.run,
+                .what = event->what,
+                .duration = event->duration,
+                .text = event->text,
+                .values = event->values,
+        };
+
+        event_append(output, line, stamp, &shown);
 }
 
 static void add_text(json_object *json, const char *key, const char *text) {

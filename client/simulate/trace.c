@@ -68,6 +68,7 @@ static void append_json(const Trace *trace, GString *line, const SimulationEvent
 void trace_append_line(const Trace *trace, const Output *output, GString *line, const SimulationEvent *event) {
         g_autofree char *path = event->node == NODE_NONE ? NULL : tree_node_path(trace->tree, event->node);
         g_autofree char *stamp = NULL;
+        const Event shown = { .title = path ?: trace->title, .what = event->what, .text = event->text };
 
         if (output->json) {
                 append_json(trace, line, event);
@@ -75,8 +76,7 @@ void trace_append_line(const Trace *trace, const Output *output, GString *line, 
         }
 
         stamp = event_stamp(event->time);
-        event_append(output, line, stamp,
-                     &(Event){ .title = path ?: trace->title, .what = event->what, .text = event->text });
+        event_append(output, line, stamp, &shown);
 }
 
 /* Number of lines to show before a difference. */

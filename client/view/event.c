@@ -136,16 +136,13 @@ void event_print_finished(const Output *output, const char *stamp, const char *r
 static void print_node(const Output *output, const char *stamp, const NodeInfo *node, const GPtrArray *known) {
         g_autofree char *path = node_info_path(known, node->index);
         bool running = strcmp(node->status, "running") == 0, halted = strcmp(node->status, "halted") == 0;
+        Event event = { .title = path, .what = node->status };
 
-        print_event(output, stamp,
-                    &(Event){
-                            .title = path,
-                            .what = node->status,
-                            .duration = running ? 0 : node->duration,
-                            .text = running  ? NULL
-                                    : halted ? node->halt_cause
-                                             : node->detail,
-                    });
+        if (!running) {
+                event.duration = node->duration;
+                event.text = halted ? node->halt_cause : node->detail;
+        }
+        print_event(output, stamp, &event);
 }
 
 static bool any_halted(const GPtrArray *nodes) {
