@@ -355,11 +355,11 @@ static int list_directory(const char *directory, bool secure, GPtrArray **ret_na
         struct stat st;
 
         if (!stream) {
-                int error = errno ?: EIO;
+                int r = -errno;
 
-                if (error != ENOENT)
-                        refuse_directory(directory, g_strerror(error), messages);
-                return -error;
+                if (r != -ENOENT)
+                        refuse_directory(directory, g_strerror(-r), messages);
+                return r;
         }
 
         if (secure && fstat(dirfd(stream), &st) >= 0)
@@ -411,7 +411,7 @@ static void scan_directory(LibraryScan *scan, Reader *reader, const char *direct
         reader_note(reader, directory);
         r = list_directory(directory, reader->places->secure, &names, scan->messages);
         reader_note(reader, NULL);
-        if (r >= 0)
+        if (names)
                 scan_trees(scan, reader, directory, names);
         else if (r != -ENOENT)
                 keep_known(scan, directory);
