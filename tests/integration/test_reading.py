@@ -105,6 +105,7 @@ def test_stopped_while_the_disk_hangs(disk, btd):
     disk.hang()
     other = Client(btd.bus.address)
     answers = [other.begin("Reload"), other.begin("StartText", "(ssa{ss})", "mine", USES_SLOW, {})]
+    other.get("/org/btd1", MANAGER, "Disk")  # what came before it has been read from the bus, too
     disk.await_reader()
     began = time.monotonic()
     assert btd.stop() == 0
