@@ -881,6 +881,7 @@ void input_timer_expired(Run *run, NodeId node, uint64_t now) {
 void input_lock_granted(Run *run, NodeId node, uint64_t now) {
         RunLock *lock = run_find_lock(run, node);
 
+        assert(lock);
         begin_input(run, now);
         run_note(run, ENTRY_LOCKED, node);
         lock->held = true;
